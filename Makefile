@@ -1,0 +1,161 @@
+# Runnel is built with plain GNU make; `make help` lists what can be asked for.
+#
+#   MODE    release (the default) | debug | asan | tsan: each has its own directory below build/
+#   CC      gcc or clang; changing it, or any flag, rebuilds what depends on it
+#   WERROR  1 makes warnings errors
+#   V       1 shows the commands, 0 nothing
+#   ONLY    a text: `make test ONLY=errors/` runs the tests whose names contain it
+
+MODE ?= release
+BUILD ?= build/$(MODE)
+CC := $(if $(filter default,$(origin CC)),gcc,$(CC))
+AR ?= ar
+
+MODE_FLAGS_release := -O2
+MODE_FLAGS_debug := -O0 -g
+MODE_FLAGS_asan := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+MODE_FLAGS_tsan := -O1 -g -fsanitize=thread -fno-sanitize-recover=all -fno-omit-frame-pointer
+MODE_FLAGS_fuzz := -O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
+MODE_FLAGS := $(MODE_FLAGS_$(MODE))
+ifeq ($(MODE_FLAGS),)
+$(error MODE is release, debug, asan or tsan, not "$(MODE)")
+endif
+
+# Before a command: shows it, or only what it makes, or nothing.
+Q = $(if $(filter 1,$(V)),,@$(if $(filter 0,$(V)),,echo '  $@' &&))
+
+# -ffp-contract=off: a * b + c rounds twice, whatever the machine offers.
+COMMON_FLAGS := -std=c17 -Wall -Wextra -Wconversion $(if $(filter 1,$(WERROR)),-Werror) -ffp-contract=off
+CFLAGS := $(COMMON_FLAGS) $(MODE_FLAGS)
+CPPFLAGS := -Iinclude -Isrc
+LDLIBS := -lm -lpthread
+
+SOURCES := $(wildcard src/*/*.c src/*/*/*.c)
+DRIVER_SOURCES := $(filter src/driver/%,$(SOURCES))
+LIBRARY_SOURCES := $(filter-out src/driver/%,$(SOURCES))
+LIB_FILES := $(sort $(wildcard lib/*.rnl lib/*.nesl))
+RUNNER_SOURCES := $(wildcard tests/runner/*.c)
+UNIT_TESTS := $(patsubst tests/unit/%.c,$(BUILD)/tests/unit/%,$(wildcard tests/unit/test_*.c))
+
+objects = $(patsubst %.c,$(BUILD)/%.o,$(1))
+LIBRARY := $(BUILD)/librunnel.a
+PROGRAM := $(BUILD)/runnel
+RUNNER := $(BUILD)/tests/runner/runner
+REPLAY := $(BUILD)/tests/fuzz/replay
+
+.PHONY: all library test run fuzz install clean help FORCE
+.DELETE_ON_ERROR:
+.SECONDARY:
+
+all: $(PROGRAM) $(if $(filter build/release,$(BUILD)),runnel)
+
+runnel: $(PROGRAM)
+	$(Q) ln -f $< $@ 2>/dev/null || cp -f $< $@
+
+library: $(LIBRARY)
+
+# Stamps change exactly when the text they hold does. Objects depend on the compiler and its flags, the
+# archive on the list of its members, so that a build directory never mixes two of either.
+stamp = mkdir -p $(@D) && printf '%s\n' '$(1)' | cmp -s - $@ || printf '%s\n' '$(1)' > $@
+
+COMPILER := $(shell $(CC) --version 2>/dev/null | head -n 1)
+ifneq ($(MAKECMDGOALS),clean)
+HAVE_LIBEDIT := $(shell printf '\043include <histedit.h>\nint main(void) { return el_init == 0; }\n' | \
+	$(CC) -x c -o /dev/null - -ledit 2>/dev/null && echo yes)
+endif
+ifeq ($(HAVE_LIBEDIT),yes)
+EDIT_FLAGS := -DRUNNEL_HAVE_LIBEDIT
+EDIT_LIBS := -ledit
+endif
+
+$(BUILD)/flags.stamp: FORCE
+	@$(call stamp,$(COMPILER) | $(CPPFLAGS) $(EDIT_FLAGS) $(CFLAGS))
+
+$(BUILD)/members.stamp: FORCE
+	@$(call stamp,$(LIBRARY_SOURCES))
+
+$(BUILD)/lib_files.stamp: FORCE
+	@$(call stamp,$(LIB_FILES))
+
+$(BUILD)/%.o: %.c $(BUILD)/flags.stamp
+	@mkdir -p $(@D)
+	$(Q) $(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
+
+$(BUILD)/src/driver/%.o: private CPPFLAGS += $(EDIT_FLAGS)
+
+# Tools are ordinary programs in every mode.
+$(BUILD)/tools/%: tools/%.c $(BUILD)/flags.stamp
+	@mkdir -p $(@D)
+	$(Q) $(CC) $(COMMON_FLAGS) -o $@ $<
+
+# The standard library, built into the program.
+$(BUILD)/library_files.c: $(BUILD)/tools/embed $(LIB_FILES) $(BUILD)/lib_files.stamp
+	$(Q) $< $(LIB_FILES) > $@
+
+$(BUILD)/library_files.o: $(BUILD)/library_files.c $(BUILD)/flags.stamp
+	$(Q) $(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
+
+$(LIBRARY): $(call objects,$(LIBRARY_SOURCES)) $(BUILD)/library_files.o $(BUILD)/members.stamp
+	@rm -f $@
+	$(Q) $(AR) rcs $@ $(filter %.o,$^)
+
+$(PROGRAM): $(call objects,$(DRIVER_SOURCES)) $(LIBRARY)
+	$(Q) $(CC) $(CFLAGS) -o $@ $^ $(EDIT_LIBS) $(LDLIBS)
+
+# Tests: one runner for files, commands, documents and unit tests.
+$(RUNNER): $(call objects,$(RUNNER_SOURCES))
+	$(Q) $(CC) $(CFLAGS) -o $@ $^ $(LDLIBS)
+
+$(BUILD)/tests/unit/%: $(BUILD)/tests/unit/%.o $(LIBRARY)
+	$(Q) $(CC) $(CFLAGS) -o $@ $^ $(LDLIBS)
+
+$(REPLAY): $(call objects,tests/fuzz/replay.c tests/fuzz/fuzz_front.c) $(LIBRARY)
+	$(Q) $(CC) $(CFLAGS) -o $@ $^ $(LDLIBS)
+
+# Sanitizers make programs slower, and should report a huge allocation as a failed one, as malloc does. The
+# thread sanitizer of older compilers needs addresses that are not randomised.
+TIME_FACTOR := $(if $(filter asan tsan,$(MODE)),5,1)
+TEST_ENVIRONMENT := RUNNEL=$(PROGRAM) TEST_TIME_FACTOR=$(TIME_FACTOR) TEST_MODE=$(MODE) \
+	ASAN_OPTIONS=allocator_may_return_null=1:detect_stack_use_after_return=0
+ifeq ($(MODE),tsan)
+FIXED_ADDRESSES := $(shell setarch -R true 2>/dev/null && echo setarch -R)
+endif
+
+test: all $(RUNNER) $(UNIT_TESTS) $(REPLAY)
+	@$(TEST_ENVIRONMENT) $(FIXED_ADDRESSES) $(RUNNER) $(if $(ONLY),--only '$(ONLY)') $(if $(UPDATE),--update) \
+		$(UNIT_TESTS) $(REPLAY)
+
+run: all $(BUILD)/tools/measure
+	@tools/demo $(PROGRAM) $(BUILD)/tools/measure
+
+# libFuzzer on the front ends; new inputs that reach new code are kept in build/fuzz/corpus.
+FUZZ_SECONDS ?= 60
+fuzz:
+	$(MAKE) MODE=fuzz CC=clang build/fuzz/fuzz_front
+	mkdir -p build/fuzz/corpus
+	build/fuzz/fuzz_front -max_total_time=$(FUZZ_SECONDS) -timeout=10 -max_len=4096 \
+		-artifact_prefix=build/fuzz/ build/fuzz/corpus tests/fuzz/corpus
+
+build/fuzz/fuzz_front: $(call objects,tests/fuzz/fuzz_front.c) $(LIBRARY)
+	$(Q) $(CC) $(CFLAGS) -fsanitize=fuzzer -o $@ $^ $(LDLIBS)
+
+PREFIX ?= /usr/local
+install: all
+	install -D -m 755 $(PROGRAM) $(DESTDIR)$(PREFIX)/bin/runnel
+	install -D -m 644 $(LIBRARY) $(DESTDIR)$(PREFIX)/lib/librunnel.a
+	install -D -m 644 include/runnel.h $(DESTDIR)$(PREFIX)/include/runnel.h
+
+clean:
+	rm -rf build runnel
+
+help:
+	@echo 'make            build the program; the release mode leaves it at ./runnel'
+	@echo 'make library    only build/MODE/librunnel.a'
+	@echo 'make test       build and run the tests; ONLY=text picks some, UPDATE=1 rewrites .expected files'
+	@echo 'make run        build and run the demonstration'
+	@echo 'make fuzz       fuzz the front ends with libFuzzer (clang), FUZZ_SECONDS=60'
+	@echo 'make install    install below PREFIX=/usr/local'
+	@echo 'make clean      remove what was built'
+	@echo 'variables: MODE=release|debug|asan|tsan  CC=gcc|clang  WERROR=1  V=1'
+
+-include $(shell find $(BUILD) -name '*.d' 2>/dev/null)

@@ -1,0 +1,66 @@
+/* Runnel: compile and run nested data-parallel programs.
+ *
+ * A session holds everything: the definitions loaded so far, their compiled form, the values of top-level bindings. Sessions
+ * share nothing, so that each thread of a process may have its own. No function here exits or prints: results go
+ * to the `write` function, messages are values. */
+#ifndef RUNNEL_H
+#define RUNNEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define RUNNEL_VERSION "0.1.0"
+
+typedef struct RunnelSession RunnelSession;
+
+/* Also the exit status of the command. */
+typedef enum RunnelStatus {
+    RUNNEL_OK = 0,
+    RUNNEL_RUN_ERROR = 1,     /* the program failed while running */
+    RUNNEL_COMPILE_ERROR = 2, /* the program, or the way it was called, is wrong */
+} RunnelStatus;
+
+typedef enum RunnelDialect { RUNNEL_DIALECT_RNL, RUNNEL_DIALECT_NESL } RunnelDialect;
+
+typedef struct RunnelOptions {
+    /* Receives the program's output and printed results. Required. */
+    void (*write)(void *context, const char *bytes, size_t length);
+    void *write_context;
+    uint64_t max_depth;    /* of recursion, tail calls not counted; 0 for the default, 10^6 */
+    uint64_t print_length; /* elements of each container shown; 0 for all */
+    uint64_t fail_after;   /* testing: the nth allocation fails; 0 for never */
+} RunnelOptions;
+
+/* Null only when there is no memory. */
+RunnelSession *runnel_open(const RunnelOptions *options);
+void runnel_close(RunnelSession *session);
+
+/* Reads, checks and compiles a program; `path` ends in .rnl or .nesl. On failure nothing of it is kept, and
+ * runnel_messages says why. */
+RunnelStatus runnel_load_file(RunnelSession *session, const char *path);
+/* The same for a text; `name` stands for the file in messages. */
+RunnelStatus runnel_load_text(RunnelSession *session, const char *name, const char *text, size_t length,
+                              RunnelDialect dialect);
+
+/* Runs what was loaded since the last run: `main` on the arguments (values in the language's notation) if it is defined,
+ * otherwise the top-level bindings and expressions in order; results are written. */
+RunnelStatus runnel_run(RunnelSession *session, const char *const *arguments, size_t count);
+/* Runs top-level bindings and expressions only, `main` or not: what an interactive session wants. */
+RunnelStatus runnel_run_items(RunnelSession *session);
+
+/* Writes `name : type` for every definition of the user's files. */
+RunnelStatus runnel_write_types(RunnelSession *session);
+/* Writes the intermediate form "core" of what runnel_run would run. */
+RunnelStatus runnel_write_form(RunnelSession *session, const char *form);
+
+/* Errors, warnings and notes of the last call, ready to show; "" when there are none. Valid until the next call. */
+const char *runnel_messages(RunnelSession *session);
+
+/* Makes a running call end soon with an error; safe in a signal handler and from other threads. */
+void runnel_interrupt(RunnelSession *session);
+
+/* Whether a text typed so far wants more lines before it makes sense. */
+bool runnel_is_unfinished(RunnelSession *session, const char *text, size_t length, RunnelDialect dialect);
+
+#endif

@@ -1,0 +1,32 @@
+/* Memory: the one door through which a session allocates.
+ *
+ * Every allocation of a session goes through its Memory, so that running out of memory is an error like
+ * others: a failed request jumps to the recovery point that the public entry point has set. Nothing below
+ * the entry points ever sees a null pointer. Tests make the Nth request fail by setting `fail_after`. */
+#ifndef RUNNEL_BASE_MEMORY_H
+#define RUNNEL_BASE_MEMORY_H
+
+#include <setjmp.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct Memory {
+    jmp_buf *on_failure;    /* where a failed request goes; set by the public entry points */
+    size_t live_bytes;      /* handed out and not yet given back */
+    size_t peak_bytes;      /* the largest live_bytes so far */
+    uint64_t fail_after;    /* 0: never; n: the nth request from now on fails */
+} Memory;
+
+/* Zeroed memory; does not return on failure. A size of 0 gives a unique pointer. */
+void *memory_alloc(Memory *memory, size_t size);
+
+/* Grows or shrinks a block of `old_size` bytes; new bytes are not zeroed. `old` may be null. */
+void *memory_resize(Memory *memory, void *old, size_t old_size, size_t new_size);
+
+/* Gives back a block of `size` bytes; null is allowed. */
+void memory_free(Memory *memory, void *block, size_t size);
+
+/* Fails as an allocation would; for sizes that cannot be computed without overflow. */
+_Noreturn void memory_fail(Memory *memory);
+
+#endif

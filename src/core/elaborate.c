@@ -1,0 +1,186 @@
+#include "core/elaborate.h"
+
+#include "core/elaborate_internal.h"
+
+Elaborator *elaborate_new(Environment *environment, CoreProgram *program)
+{
+    Elaborator *e = ARENA_NEW(environment->arena, Elaborator);
+    *e = (Elaborator){.environment = environment,
+                      .program = program,
+                      .types = environment->types,
+                      .names = environment->names,
+                      .arena = environment->arena,
+                      .diagnostics = environment->diagnostics};
+    *vec_push(e->arena, &e->labels) = (Label){0};
+    return e;
+}
+
+/* After an error: functions half made are forgotten, and with them everything that may call them. */
+static void forget(Elaborator *e, uint32_t function_count)
+{
+    e->program->functions.count = function_count;
+    e->specialisations.count = 0;
+    e->table_size = 0;
+    e->waiting.count = 0;
+    e->depth = 0;
+}
+
+/* ---- effects ---- */
+
+static Effect stronger(Effect a, Effect b)
+{
+    return a == EFFECT_IO || b == EFFECT_IO ? EFFECT_IO : a == EFFECT_PURE ? b : a;
+}
+
+static Effect effect_of_block(const CoreProgram *program, const CoreBlock *block)
+{
+    Effect effect = EFFECT_PURE;
+    for (uint32_t i = 0; i < block->statement_count; i++) {
+        const CoreStatement *statement = &block->statements[i];
+        if (statement->kind == CORE_OP)
+            effect = stronger(effect, op_table[statement->op].effect);
+        if (statement->function != 0)
+            effect = stronger(effect, program->functions.items[statement->function]->effect);
+        for (uint32_t b = 0; b < 2; b++)
+            if (statement->blocks[b] != NULL)
+                effect = stronger(effect, effect_of_block(program, statement->blocks[b]));
+    }
+    return effect;
+}
+
+/* Calls go both ways between new functions, so it is repeated until nothing changes. */
+static void find_effects(CoreProgram *program, uint32_t first)
+{
+    bool is_changed = true;
+    while (is_changed) {
+        is_changed = false;
+        for (uint32_t i = program->functions.count; i > first; i--) {
+            CoreFunction *function = program->functions.items[i - 1];
+            Effect effect = effect_of_block(program, function->body);
+            is_changed |= effect != function->effect;
+            function->effect = effect;
+        }
+    }
+}
+
+/* ---- entry points ---- */
+
+static Scope top_scope(Elaborator *e, Definition *definition)
+{
+    return (Scope){.definition = definition, .locals = ARENA_ARRAY(e->arena, CoreAtom, definition->locals.count)};
+}
+
+static void print_label(const Elaborator *e, const Pattern *pattern, Text *out)
+{
+    switch (pattern->kind) {
+    case PATTERN_NAME:
+        text_add(out, names_text(e->names, pattern->name));
+        break;
+    case PATTERN_WILDCARD:
+        text_add(out, "_");
+        break;
+    case PATTERN_TYPED:
+        print_label(e, pattern->items[0], out);
+        break;
+    case PATTERN_CONSTRUCTOR:
+        text_addf(out, "%s(", names_text(e->names, pattern->name));
+        print_label(e, pattern->items[0], out);
+        text_add(out, ")");
+        break;
+    case PATTERN_TUPLE:
+        text_add(out, "(");
+        for (uint32_t i = 0; i < pattern->item_count; i++) {
+            text_add(out, i == 0 ? "" : ", ");
+            print_label(e, pattern->items[i], out);
+        }
+        text_add(out, ")");
+        break;
+    }
+}
+
+static const char *label_text(Elaborator *e, const Definition *definition)
+{
+    if (definition->kind != DEFINITION_BINDING)
+        return "it";
+    Text text;
+    text_init(&text, e->environment->memory);
+    print_label(e, definition->item->pattern, &text);
+    const char *copy = arena_text(e->arena, text_string(&text), text.length);
+    text_free(&text);
+    return copy;
+}
+
+static void bind_global(Elaborator *e, Definition *definition, CoreItem *item)
+{
+    CoreVar *global = ARENA_NEW(e->arena, CoreVar);
+    const Pattern *pattern = definition->item->pattern;
+    *global = core_variable(e->program, item->block->result.type, pattern->kind == PATTERN_NAME ? pattern->name : 0);
+    e->program->variables.items[*global].is_global = true;
+    item->kind = CORE_ITEM_BINDING;
+    item->global = *global;
+    definition->core = global;
+}
+
+bool elaborate_item(Elaborator *e, Definition *definition)
+{
+    uint32_t function_count = e->program->functions.count;
+    Scope scope = top_scope(e, definition);
+    OpenBlock block;
+    e->has_errors = false;
+    e->position = definition->position;
+    e->scope = &scope;
+    elaborate_open(e, &block);
+    CoreAtom result = elaborate_expr(e, definition->item->value);
+    CoreItem item = {.kind = CORE_ITEM_EXPRESSION,
+                     .span = definition->item->span,
+                     .dialect = definition->dialect,
+                     .block = elaborate_close(e, &block, NULL, 0, result)};
+    specialise_waiting(e);
+    if (e->has_errors) {
+        forget(e, function_count);
+        return false;
+    }
+    item.label = label_text(e, definition);
+    if (definition->kind == DEFINITION_BINDING)
+        bind_global(e, definition, &item);
+    *vec_push(e->arena, &e->program->items) = item;
+    find_effects(e->program, function_count);
+    return true;
+}
+
+CoreFunctionId elaborate_entry(Elaborator *e, Definition *function)
+{
+    uint32_t function_count = e->program->functions.count;
+    Scope scope = top_scope(e, function);
+    e->has_errors = false;
+    e->position = e->environment->next_position;
+    e->scope = &scope;
+    e->builder = NULL;
+    uint32_t count = function->item->parameter_count;
+    TypeId *types = ARENA_ARRAY(e->arena, TypeId, function->variable_count);
+    for (uint32_t i = 0; i < function->variable_count; i++)
+        types[i] = type_substitute(e->types, function->variables[i], NULL, 0);
+    TypeId *parameters = ARENA_ARRAY(e->arena, TypeId, count);
+    for (uint32_t i = 0; i < count; i++)
+        parameters[i] = type_substitute(e->types, function->item->parameters[i].pattern->type_id, types,
+                                        function->variable_count);
+    Label label = {.definition = function, .types = types, .type_count = function->variable_count};
+    Specialisation *made = NULL;
+    bool takes_function = false;
+    for (uint32_t i = 0; i < count; i++)
+        takes_function |= type_node(e->types, parameters[i])->has_function;
+    if (takes_function) {
+        diagnostics_error(e->diagnostics, ERROR_NOT_CONCRETE, function->span,
+                          "`%s` takes a function, so it cannot be called from outside",
+                          names_text(e->names, function->name));
+        return 0;
+    }
+    made = specialise(e, label, parameters, count, function->span);
+    specialise_waiting(e);
+    if (made == NULL || e->has_errors) {
+        forget(e, function_count);
+        return 0;
+    }
+    find_effects(e->program, function_count);
+    return made->function;
+}

@@ -1,0 +1,105 @@
+/* Private to the elaborator. Its vocabulary:
+ *
+ *   ground type     a type before specialisation with its variables replaced; may hold FUNCTION nodes
+ *   Label           one function value: a lambda or a definition, with the types its variables stand for
+ *   Specialisation  a Core function made from a Label for certain argument types
+ *   Scope           the locals of the text being elaborated: the atoms they are bound to, the types of its variables
+ */
+#ifndef RUNNEL_CORE_ELABORATE_INTERNAL_H
+#define RUNNEL_CORE_ELABORATE_INTERNAL_H
+
+#include "core/elaborate.h"
+
+typedef struct Label {
+    Expr *lambda;           /* null for a definition used as a value */
+    Definition *definition; /* the one used, or the one around the lambda */
+    const TypeId *types;    /* of the definition's scheme variables */
+    uint32_t type_count;
+} Label;
+
+typedef struct Specialisation {
+    Label label;
+    uint32_t epoch;
+    TypeId *parameters; /* captured values first */
+    uint32_t parameter_count;
+    CoreFunctionId function;
+    TypeId result;       /* assumed while the body is being made */
+    bool is_done;
+    bool is_assumed;     /* `result` was used before it was known */
+    uint32_t next;       /* in its hash chain, index + 1 */
+} Specialisation;
+
+typedef struct Scope {
+    Definition *definition;
+    CoreAtom *locals;
+    const TypeId *types;
+    uint32_t type_count;
+} Scope;
+
+struct Elaborator {
+    Environment *environment;
+    CoreProgram *program;
+    Types *types;
+    Names *names;
+    Arena *arena;
+    Diagnostics *diagnostics;
+    VEC(Label) labels; /* [0] stands for a function not known yet */
+    VEC(Specialisation *) specialisations;
+    uint32_t *table; /* hash of specialisations: index + 1 */
+    uint32_t table_size;
+    VEC(Specialisation *) waiting; /* bodies to be made */
+    uint32_t depth;                /* of specialisations made at once because their result type must be known */
+    uint32_t position;             /* of the item being elaborated */
+    Scope *scope;
+    CoreBuilder *builder;
+    bool has_errors;
+};
+
+enum { CLOSURE_DEPTH_MAX = 60, SPECIALISATION_DEPTH_MAX = 100, SPECIALISATIONS_MAX = 200000 };
+
+/* ---- elaborate_expr.c ---- */
+CoreAtom elaborate_expr(Elaborator *e, Expr *expr);
+/* Binds the names of a pattern to the parts of a value. */
+void elaborate_pattern(Elaborator *e, const Pattern *pattern, CoreAtom value);
+/* The ground type of an expression or other type in the current scope. */
+TypeId elaborate_ground(Elaborator *e, TypeId type);
+/* The components of a tuple along its right spine, `count` of them. */
+void elaborate_components(Elaborator *e, CoreAtom tuple, CoreAtom *components, uint32_t count, Span span);
+CoreAtom elaborate_project(Elaborator *e, CoreAtom pair, uint32_t component, Span span);
+CoreAtom elaborate_tuple(Elaborator *e, const CoreAtom *items, uint32_t count, Span span);
+CoreAtom elaborate_op(Elaborator *e, Op op, const CoreAtom *arguments, uint32_t count, const Instance *instance,
+                      Span span);
+/* The type that two values which meet have in common; reports mixed functions. */
+TypeId elaborate_join(Elaborator *e, TypeId a, TypeId b, Span span);
+
+/* A block under construction: statements emitted between open and close belong to it. */
+typedef struct OpenBlock {
+    CoreBuilder builder;
+    CoreBuilder *outer;
+} OpenBlock;
+void elaborate_open(Elaborator *e, OpenBlock *block);
+CoreBlock *elaborate_close(Elaborator *e, OpenBlock *block, const CoreVar *parameters, uint32_t count,
+                           CoreAtom result);
+
+/* ---- elaborate_comprehension.c ---- */
+CoreAtom elaborate_comprehension(Elaborator *e, Expr *expr);
+/* A vector as a sequence; a sequence stays. */
+CoreAtom elaborate_seq(Elaborator *e, CoreAtom container, Span span);
+CoreAtom elaborate_tab(Elaborator *e, CoreAtom sequence, Span span);
+
+/* ---- specialise.c ---- */
+/* A function value: its captured values wrapped as the type of this one function. */
+CoreAtom elaborate_closure(Elaborator *e, Label label, const CoreAtom *captured, uint32_t count, Span span);
+uint32_t specialise_label(Elaborator *e, Label label);
+/* The Core function of a label for these parameters (captured values first). Null after an error. */
+Specialisation *specialise(Elaborator *e, Label label, const TypeId *parameters, uint32_t count, Span span);
+/* How many parameters a function of this label takes, captured values not counted. */
+uint32_t specialise_arity(const Label *label);
+/* Makes the bodies that are waiting. */
+void specialise_waiting(Elaborator *e);
+/* Replaces FUNCTION nodes by the closure of a function not known yet. */
+TypeId specialise_assume(Elaborator *e, TypeId ground);
+
+void elaborate_failed(Elaborator *e);
+
+#endif

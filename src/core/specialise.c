@@ -1,0 +1,369 @@
+/* Specialisation: one Core function for each function and the types, and functions, it is used with.
+ *
+ * A function's result type is known from inference unless it holds functions; then the body is made at once,
+ * assuming at first that nothing is known of them, and again if that was wrong. All other bodies wait in a queue, so that
+ * long chains of calls do not become depth of the C stack. */
+#include "core/elaborate_internal.h"
+
+/* ---- labels ---- */
+
+static bool is_same_label(const Label *a, const Label *b)
+{
+    if (a->lambda != b->lambda || a->definition != b->definition || a->type_count != b->type_count)
+        return false;
+    for (uint32_t i = 0; i < a->type_count; i++)
+        if (a->types[i] != b->types[i])
+            return false;
+    return true;
+}
+
+uint32_t specialise_label(Elaborator *e, Label label)
+{
+    for (uint32_t i = 1; i < e->labels.count; i++)
+        if (is_same_label(&e->labels.items[i], &label))
+            return i;
+    uint32_t index = e->labels.count;
+    *vec_push(e->arena, &e->labels) = label;
+    return index;
+}
+
+CoreAtom elaborate_closure(Elaborator *e, Label label, const CoreAtom *captured, uint32_t count, Span span)
+{
+    CoreAtom contents = elaborate_tuple(e, captured, count, span);
+    TypeId type = type_closure(e->types, specialise_label(e, label), contents.type);
+    CoreStatement *statement = core_emit(e->builder, CORE_WRAP, type, span, &contents, 1);
+    return core_target(e->builder, statement);
+}
+
+TypeId specialise_assume(Elaborator *e, TypeId ground)
+{
+    TypeNode node = *type_node(e->types, ground);
+    if (!node.has_function)
+        return ground;
+    switch (node.kind) {
+    case TYPE_FUNCTION:
+        return type_closure(e->types, 0, TYPE_UNIT_ID);
+    case TYPE_PAIR: {
+        TypeId first = specialise_assume(e, node.a);
+        return type_pair(e->types, first, specialise_assume(e, node.b));
+    }
+    case TYPE_CONTAINER:
+        return type_container(e->types, node.a, specialise_assume(e, node.b));
+    case TYPE_DATA:
+        return type_data(e->types, node.a, specialise_assume(e, node.b));
+    case TYPE_NONE:
+    case TYPE_SCALAR:
+    case TYPE_UNIT:
+    case TYPE_CLOSURE:
+    case TYPE_MARK:
+    case TYPE_VARIABLE:
+        break;
+    }
+    return ground;
+}
+
+uint32_t specialise_arity(const Label *label)
+{
+    if (label->lambda != NULL) {
+        const Pattern *pattern = label->lambda->pattern;
+        return pattern->kind == PATTERN_TUPLE ? pattern->item_count : 1;
+    }
+    switch (label->definition->kind) {
+    case DEFINITION_FUNCTION:
+        return label->definition->item->parameter_count;
+    case DEFINITION_OP: {
+        /* a comma at depth 0 of the argument's parentheses separates operands */
+        const char *text = op_table[label->definition->op].type;
+        if (text[0] != '(')
+            return 1;
+        uint32_t commas = 0, depth = 0;
+        for (; *text != '\0'; text++) {
+            depth += *text == '(' || *text == '[' || *text == '{';
+            depth -= *text == ')' || *text == ']' || *text == '}';
+            commas += *text == ',' && depth == 1;
+            if (depth == 0)
+                break;
+        }
+        return op_table[label->definition->op].type[1] == ')' ? 0 : commas + 1;
+    }
+    case DEFINITION_CONSTRUCTOR:
+    case DEFINITION_OVERLOAD:
+    case DEFINITION_BINDING:
+    case DEFINITION_VALUE:
+    case DEFINITION_EXPRESSION:
+        break;
+    }
+    return 1;
+}
+
+/* ---- the table ---- */
+
+static uint32_t hash_key(const Label *label, uint32_t epoch, const TypeId *parameters, uint32_t count)
+{
+    uint64_t hash = (uint64_t)(uintptr_t)label->definition * 31 + (uint64_t)(uintptr_t)label->lambda + epoch;
+    for (uint32_t i = 0; i < label->type_count; i++)
+        hash = (hash ^ label->types[i]) * UINT64_C(0x9e3779b97f4a7c15);
+    for (uint32_t i = 0; i < count; i++)
+        hash = (hash ^ parameters[i]) * UINT64_C(0xbf58476d1ce4e5b9);
+    return (uint32_t)(hash >> 32);
+}
+
+static bool is_same_key(const Specialisation *made, const Label *label, uint32_t epoch, const TypeId *parameters,
+                        uint32_t count)
+{
+    if (made->epoch != epoch || made->parameter_count != count || !is_same_label(&made->label, label))
+        return false;
+    for (uint32_t i = 0; i < count; i++)
+        if (made->parameters[i] != parameters[i])
+            return false;
+    return true;
+}
+
+static void grow_table(Elaborator *e)
+{
+    e->table_size = e->table_size == 0 ? 256 : e->table_size * 2;
+    e->table = ARENA_ARRAY(e->arena, uint32_t, e->table_size);
+    for (uint32_t i = 0; i < e->specialisations.count; i++) {
+        Specialisation *made = e->specialisations.items[i];
+        uint32_t slot = hash_key(&made->label, made->epoch, made->parameters, made->parameter_count) & (e->table_size - 1);
+        made->next = e->table[slot];
+        e->table[slot] = i + 1;
+    }
+}
+
+static Specialisation *find(Elaborator *e, const Label *label, uint32_t epoch, const TypeId *parameters, uint32_t count)
+{
+    if (e->table_size == 0)
+        return NULL;
+    uint32_t slot = hash_key(label, epoch, parameters, count) & (e->table_size - 1);
+    for (uint32_t i = e->table[slot]; i != 0; i = e->specialisations.items[i - 1]->next)
+        if (is_same_key(e->specialisations.items[i - 1], label, epoch, parameters, count))
+            return e->specialisations.items[i - 1];
+    return NULL;
+}
+
+/* How many definitions have been replaced up to the current position: what was made before may call the old ones. */
+static uint32_t current_epoch(const Elaborator *e)
+{
+    uint32_t epoch = 0;
+    const Environment *environment = e->environment;
+    for (uint32_t i = 0; i < environment->definitions.count; i++) {
+        const Definition *replacement = environment->definitions.items[i]->replaced_by;
+        epoch += replacement != NULL && replacement->position <= e->position;
+    }
+    return epoch;
+}
+
+/* ---- making bodies ---- */
+
+/* The variables of the function's parameters, with the names the source gives them. */
+static CoreVar *make_parameters(Elaborator *e, const Specialisation *made)
+{
+    CoreVar *variables = ARENA_ARRAY(e->arena, CoreVar, made->parameter_count);
+    for (uint32_t i = 0; i < made->parameter_count; i++)
+        variables[i] = core_variable(e->program, made->parameters[i], 0);
+    return variables;
+}
+
+static void bind_captured(Elaborator *e, const Specialisation *made, CoreVar closure)
+{
+    const Expr *lambda = made->label.lambda;
+    CoreAtom wrapped = core_atom(e->program, closure);
+    CoreStatement *statement = core_emit(e->builder, CORE_UNWRAP, type_representation(e->types, wrapped.type),
+                                         lambda->span, &wrapped, 1);
+    CoreAtom tuple = core_target(e->builder, statement);
+    CoreAtom *captured = ARENA_ARRAY(e->arena, CoreAtom, lambda->capture_count);
+    elaborate_components(e, tuple, captured, lambda->capture_count, lambda->span);
+    for (uint32_t i = 0; i < lambda->capture_count; i++) {
+        e->scope->locals[lambda->captures[i]] = captured[i];
+        CoreVariable *variable = &e->program->variables.items[captured[i].variable];
+        if (variable->name == 0)
+            variable->name = e->scope->definition->locals.items[lambda->captures[i]].name;
+    }
+}
+
+static CoreAtom lambda_body(Elaborator *e, const Specialisation *made, const CoreVar *parameters)
+{
+    const Expr *lambda = made->label.lambda;
+    bool has_captured = lambda->capture_count > 0;
+    if (has_captured)
+        bind_captured(e, made, parameters[0]);
+    const Pattern *pattern = lambda->pattern;
+    for (uint32_t i = has_captured; i < made->parameter_count; i++) {
+        const Pattern *part = pattern->kind == PATTERN_TUPLE ? pattern->items[i - has_captured] : pattern;
+        elaborate_pattern(e, part, core_atom(e->program, parameters[i]));
+    }
+    return elaborate_expr(e, lambda->items[0]);
+}
+
+static CoreAtom definition_body(Elaborator *e, const Specialisation *made, const CoreVar *parameters, Span span)
+{
+    const Definition *definition = made->label.definition;
+    CoreAtom *atoms = ARENA_ARRAY(e->arena, CoreAtom, made->parameter_count + 1);
+    for (uint32_t i = 0; i < made->parameter_count; i++)
+        atoms[i] = core_atom(e->program, parameters[i]);
+    if (definition->kind == DEFINITION_OP) {
+        Instance instance = {.types = (TypeId *)made->label.types, .count = made->label.type_count};
+        return elaborate_op(e, definition->op, atoms, made->parameter_count, &instance, span);
+    }
+    if (definition->kind == DEFINITION_CONSTRUCTOR) {
+        CoreStatement *statement = core_emit(e->builder, CORE_WRAP, made->result, span, atoms, 1);
+        return core_target(e->builder, statement);
+    }
+    for (uint32_t i = 0; i < made->parameter_count; i++)
+        elaborate_pattern(e, definition->item->parameters[i].pattern, atoms[i]);
+    return elaborate_expr(e, definition->item->value);
+}
+
+static Span span_of(const Specialisation *made)
+{
+    return made->label.lambda != NULL ? made->label.lambda->span : made->label.definition->span;
+}
+
+/* Makes the body once, under the result type assumed; gives the type it has. */
+static TypeId make_body_once(Elaborator *e, Specialisation *made)
+{
+    Definition *definition = made->label.definition;
+    Scope scope = {.definition = definition,
+                   .locals = ARENA_ARRAY(e->arena, CoreAtom, definition->locals.count),
+                   .types = made->label.types,
+                   .type_count = made->label.type_count};
+    Scope *outer_scope = e->scope;
+    e->scope = &scope;
+    OpenBlock block;
+    elaborate_open(e, &block);
+    CoreVar *parameters = make_parameters(e, made);
+    CoreAtom result = made->label.lambda != NULL ? lambda_body(e, made, parameters)
+                                                 : definition_body(e, made, parameters, span_of(made));
+    CoreBlock *body = elaborate_close(e, &block, parameters, made->parameter_count, result);
+    e->scope = outer_scope;
+    CoreFunction *function = e->program->functions.items[made->function];
+    function->body = body;
+    function->result_type = result.type;
+    function->is_recursive = made->label.lambda == NULL && definition->is_recursive;
+    return result.type;
+}
+
+enum { ASSUMPTIONS_MAX = 8 };
+
+static void make_body(Elaborator *e, Specialisation *made)
+{
+    for (uint32_t i = 0; i < ASSUMPTIONS_MAX && !e->has_errors; i++) {
+        made->is_assumed = false;
+        TypeId type = make_body_once(e, made);
+        bool was_right = type == made->result || !made->is_assumed;
+        made->result = type;
+        if (was_right)
+            break;
+    }
+    made->is_done = true;
+}
+
+void specialise_waiting(Elaborator *e)
+{
+    while (e->waiting.count > 0 && !e->has_errors)
+        make_body(e, vec_pop(&e->waiting));
+    e->waiting.count = 0;
+}
+
+/* ---- asking for one ---- */
+
+static uint32_t closure_depth(const Types *types, TypeId type)
+{
+    uint32_t depth = 0;
+    for (;;) {
+        const TypeNode *node = type_node(types, type);
+        if (node->kind == TYPE_PAIR) {
+            uint32_t first = closure_depth(types, node->a);
+            uint32_t rest = closure_depth(types, node->b);
+            return depth + (first > rest ? first : rest);
+        }
+        if (node->kind != TYPE_CLOSURE && node->kind != TYPE_CONTAINER && node->kind != TYPE_DATA)
+            return depth;
+        depth += node->kind == TYPE_CLOSURE;
+        type = node->b;
+    }
+}
+
+static void report_endless(Elaborator *e, const Label *label, Span span)
+{
+    diagnostics_error(e->diagnostics, ERROR_ENDLESS_SPECIALISATION, span,
+                      "`%s` would have to be specialised without end: each call passes it a new function",
+                      names_text(e->names, label->definition->name));
+    elaborate_failed(e);
+}
+
+/* What inference knows of the result; functions in it are assumed unknown. */
+static TypeId expected_result(Elaborator *e, const Label *label)
+{
+    TypeId type;
+    if (label->lambda != NULL)
+        type = label->lambda->items[0]->type;
+    else
+        type = type_node(e->types, type_resolve(e->types, label->definition->type))->b;
+    return type_substitute(e->types, type, label->types, label->type_count);
+}
+
+static Specialisation *add(Elaborator *e, Label label, uint32_t epoch, const TypeId *parameters, uint32_t count)
+{
+    Specialisation *made = ARENA_NEW(e->arena, Specialisation);
+    made->label = label;
+    made->epoch = epoch;
+    made->parameters = ARENA_ARRAY(e->arena, TypeId, count);
+    for (uint32_t i = 0; i < count; i++)
+        made->parameters[i] = parameters[i];
+    made->parameter_count = count;
+    Name name = label.lambda != NULL ? names_of(e->names, "lambda") : label.definition->name;
+    made->function = core_function(e->program, name, span_of(made));
+    *vec_push(e->arena, &e->specialisations) = made;
+    if (e->specialisations.count * 2 > e->table_size)
+        grow_table(e);
+    else {
+        uint32_t slot = hash_key(&label, epoch, parameters, count) & (e->table_size - 1);
+        made->next = e->table[slot];
+        e->table[slot] = e->specialisations.count;
+    }
+    return made;
+}
+
+static bool has_closure(const Types *types, const TypeId *parameters, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (closure_depth(types, parameters[i]) > 0)
+            return true;
+    return false;
+}
+
+Specialisation *specialise(Elaborator *e, Label label, const TypeId *parameters, uint32_t count, Span span)
+{
+    uint32_t epoch = current_epoch(e);
+    Specialisation *made = find(e, &label, epoch, parameters, count);
+    if (made != NULL) {
+        made->is_assumed |= !made->is_done;
+        return made;
+    }
+    bool is_endless = e->depth > SPECIALISATION_DEPTH_MAX || e->specialisations.count > SPECIALISATIONS_MAX;
+    for (uint32_t i = 0; i < count; i++)
+        is_endless |= closure_depth(e->types, parameters[i]) > CLOSURE_DEPTH_MAX;
+    if (is_endless) {
+        report_endless(e, &label, span);
+        return NULL;
+    }
+    TypeId result = expected_result(e, &label);
+    made = add(e, label, epoch, parameters, count);
+    made->result = specialise_assume(e, result);
+    /* A type variable may stand for a function, so the parameters tell too. */
+    bool is_known = !type_node(e->types, result)->has_function && !has_closure(e->types, parameters, count);
+    e->program->functions.items[made->function]->result_type = made->result;
+    if (is_known) {
+        made->is_done = true;
+        *vec_push(e->arena, &e->waiting) = made;
+        return made;
+    }
+    CoreBuilder *builder = e->builder;
+    e->depth++;
+    make_body(e, made);
+    e->depth--;
+    e->builder = builder;
+    return e->has_errors ? NULL : made;
+}

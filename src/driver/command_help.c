@@ -1,0 +1,59 @@
+#include "driver/commands.h"
+#include "driver/report.h"
+
+#include <stdio.h>
+
+static void show_option(const OptionRow *row)
+{
+    char usage[32];
+    snprintf(usage, sizeof usage, "%s %s", row->name, row->value == NULL ? "" : row->value);
+    printf("  %-18s  %s\n", usage, row->summary);
+}
+
+static void show_options(unsigned bits)
+{
+    puts("\nOptions:");
+    for (OptionId id = 0; id < OPTION_COUNT; id++)
+        if ((bits & OPTION_BIT(id)) != 0)
+            show_option(&option_rows[id]);
+}
+
+static void show_overview(void)
+{
+    puts("Runnel " RUNNEL_VERSION " runs nested data-parallel programs.\n\nCommands:");
+    for (size_t i = 0; i < command_count; i++) {
+        char usage[64];
+        snprintf(usage, sizeof usage, "%s %s", commands[i].name, commands[i].arguments);
+        printf("  runnel %-18s  %s\n", usage, commands[i].summary);
+    }
+    show_options(OPTION_BIT(OPTION_COUNT) - 1);
+    puts("\nOptions may stand anywhere. `-3` is a value, and so is everything after `--`.\n"
+         "Exit status: 0, or 1 when the program failed, 2 when it or the command line is wrong.");
+}
+
+static void show_command(const Command *command)
+{
+    printf("runnel %s%s%s\n\n%s", command->name, *command->arguments == '\0' ? "" : " ", command->arguments,
+           command->help);
+    show_options(command->options | OPTION_BIT(OPTION_HELP));
+}
+
+int help_show(const char *subject)
+{
+    if (subject == NULL) {
+        show_overview();
+        return RUNNEL_OK;
+    }
+    const Command *command = command_find(subject);
+    if (command == NULL) {
+        command_report_unknown(subject);
+        return RUNNEL_COMPILE_ERROR;
+    }
+    show_command(command);
+    return RUNNEL_OK;
+}
+
+int command_help(const Options *options)
+{
+    return help_show(options->word_count > 1 ? options->words[1] : NULL);
+}

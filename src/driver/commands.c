@@ -1,0 +1,63 @@
+#include "driver/commands.h"
+
+#include "driver/report.h"
+
+#include <stdint.h>
+#include <string.h>
+
+enum { LANGUAGE_OPTION = OPTION_BIT(OPTION_NESL) };
+enum { RUN_OPTIONS = OPTION_BIT(OPTION_ENGINE) | OPTION_BIT(OPTION_MAX_DEPTH) | OPTION_BIT(OPTION_PRINT_LENGTH) };
+
+const Command commands[] = {
+    {"run", "FILE [ARG...]", "run a program",
+     "Runs the program in FILE, which ends in .rnl or .nesl. If it defines `main`, that is called with the\n"
+     "arguments, which are values in the language's notation, such as 3, 2.5, \"text\" or '[(1, true)]'.\n"
+     "Otherwise its top-level expressions are evaluated and printed in order.\n",
+     1, SIZE_MAX, RUN_OPTIONS, command_run},
+    {"eval", "EXPR", "evaluate an expression",
+     "Evaluates EXPR and prints the result. EXPR may also be a list of definitions and expressions, as in\n"
+     "a file.\n",
+     1, 1, RUN_OPTIONS | LANGUAGE_OPTION, command_eval},
+    {"check", "FILE", "check a program and show its types",
+     "Reads and checks the program in FILE without running it, and prints `name : type` for each of its\n"
+     "definitions.\n",
+     1, 1, 0, command_check},
+    {"emit", "FORM FILE", "show a program in an intermediate form",
+     "Prints what the program in FILE becomes on its way through the compiler. FORM is\n"
+     "  core   typed, monomorphic, first order, every intermediate result named\n",
+     2, 2, 0, command_emit},
+    {"repl", "", "read and evaluate interactively",
+     "Reads definitions and expressions, line by line, and evaluates them. What is defined stays defined; an\n"
+     "error does not end it. Input that is not finished goes on in the next line. `:help` lists the commands.\n",
+     0, 0, RUN_OPTIONS | LANGUAGE_OPTION, command_repl},
+    {"help", "[COMMAND]", "show help", "Shows all commands and options, or what one command does.\n", 0, 1, 0,
+     command_help},
+};
+
+const size_t command_count = sizeof commands / sizeof *commands;
+
+const Command *command_find(const char *name)
+{
+    for (size_t i = 0; i < command_count; i++)
+        if (strcmp(commands[i].name, name) == 0)
+            return &commands[i];
+    return NULL;
+}
+
+static bool is_program(const char *name)
+{
+    const char *suffix = strrchr(name, '.');
+    return suffix != NULL && (strcmp(suffix, ".rnl") == 0 || strcmp(suffix, ".nesl") == 0);
+}
+
+void command_report_unknown(const char *name)
+{
+    if (is_program(name)) {
+        report_usage("there is no command `%s`; to run the file: runnel run %s", name, name);
+        return;
+    }
+    Suggestion suggestion = suggestion_for(name);
+    for (size_t i = 0; i < command_count; i++)
+        suggestion_try(&suggestion, commands[i].name);
+    report_unknown("command", &suggestion, "`runnel help` lists them");
+}

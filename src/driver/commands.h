@@ -1,0 +1,35 @@
+/* The subcommands: one row of the table and one file each. */
+#ifndef RUNNEL_DRIVER_COMMANDS_H
+#define RUNNEL_DRIVER_COMMANDS_H
+
+#include "driver/options.h"
+
+typedef struct Command {
+    const char *name;
+    const char *arguments; /* as in the usage line */
+    const char *summary;
+    const char *help;
+    size_t least; /* number of arguments, without the command's name */
+    size_t most;
+    unsigned options; /* OPTION_BITs it understands beside --help */
+    int (*run)(const Options *options); /* returns the exit status; words[0] is the command's name */
+} Command;
+
+extern const Command commands[];
+extern const size_t command_count;
+
+/* Null when there is none. */
+const Command *command_find(const char *name);
+void command_report_unknown(const char *name);
+
+int command_run(const Options *options);
+int command_eval(const Options *options);
+int command_check(const Options *options);
+int command_emit(const Options *options);
+int command_repl(const Options *options);
+int command_help(const Options *options);
+
+/* Shows help on a command, or on everything when `subject` is null; returns the exit status. */
+int help_show(const char *subject);
+
+#endif

@@ -1,0 +1,85 @@
+#define _POSIX_C_SOURCE 200809L
+#include "driver/host.h"
+
+#include "driver/output.h"
+#include "driver/report.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <unistd.h>
+
+/* What the signal handler needs. */
+static RunnelSession *_Atomic interrupt_session;
+static volatile sig_atomic_t interrupt_count;
+
+/* The first Ctrl-C asks the session to stop, which it does in an orderly way; a second one does not wait. */
+static void on_interrupt(int signal_number)
+{
+    (void)signal_number;
+    RunnelSession *session = interrupt_session;
+    if (session != NULL && interrupt_count > 0)
+        _exit(STATUS_INTERRUPTED);
+    interrupt_count = interrupt_count + 1;
+    if (session != NULL)
+        runnel_interrupt(session);
+}
+
+static void install_handlers(void)
+{
+    struct sigaction on_sigint = {.sa_handler = on_interrupt}; /* without SA_RESTART: reading a line ends too */
+    sigemptyset(&on_sigint.sa_mask);
+    sigaction(SIGINT, &on_sigint, NULL);
+}
+
+/* When nobody reads the results any more, computing them is pointless. */
+static void write_result(void *context, const char *bytes, size_t length)
+{
+    const Host *host = context;
+    if (!output_write(bytes, length))
+        runnel_interrupt(host->session);
+}
+
+bool host_open(Host *host, const Options *options)
+{
+    *host = (Host){0};
+    RunnelOptions session_options = {
+        .write = write_result,
+        .write_context = host,
+        .max_depth = options->max_depth,
+        .print_length = options->print_length,
+    };
+    host->session = runnel_open(&session_options);
+    if (host->session == NULL) {
+        report_error("out-of-memory", "there is not enough memory to start");
+        return false;
+    }
+    host_watch_interrupts(host, true);
+    install_handlers();
+    return true;
+}
+
+int host_close(Host *host, RunnelStatus status)
+{
+    host_watch_interrupts(host, false);
+    runnel_close(host->session);
+    return host_take_interrupt() ? STATUS_INTERRUPTED : (int)status;
+}
+
+RunnelStatus host_report(const Host *host, RunnelStatus status)
+{
+    if (output_flush())
+        fputs(runnel_messages(host->session), stderr);
+    return status;
+}
+
+void host_watch_interrupts(const Host *host, bool is_watched)
+{
+    interrupt_session = is_watched ? host->session : NULL;
+}
+
+bool host_take_interrupt(void)
+{
+    bool is_taken = interrupt_count > 0;
+    interrupt_count = 0;
+    return is_taken;
+}

@@ -1,0 +1,26 @@
+/* A session as the commands use it: results to standard output, messages to standard error, Ctrl-C. */
+#ifndef RUNNEL_DRIVER_HOST_H
+#define RUNNEL_DRIVER_HOST_H
+
+#include "driver/options.h"
+
+enum { STATUS_INTERRUPTED = 130 };
+
+typedef struct Host {
+    RunnelSession *session;
+} Host;
+
+/* False after showing why. */
+bool host_open(Host *host, const Options *options);
+/* Returns the exit status of a command whose last call ended with `status`. */
+int host_close(Host *host, RunnelStatus status);
+
+/* Writes out the results so far, then shows the messages of the call that returned `status`, and returns it. */
+RunnelStatus host_report(const Host *host, RunnelStatus status);
+
+/* Whether Ctrl-C goes to the session, as it does at first, or is only counted. */
+void host_watch_interrupts(const Host *host, bool is_watched);
+/* Whether there was a Ctrl-C since this was last asked. */
+bool host_take_interrupt(void);
+
+#endif

@@ -1,0 +1,52 @@
+/* runnel: the command line, a thin user of the library. */
+#include "driver/commands.h"
+#include "driver/output.h"
+#include "driver/report.h"
+
+#include <signal.h>
+#include <stdio.h>
+
+/* False after showing an error. */
+static bool check_usage(const Command *command, const Options *options)
+{
+    size_t count = options->word_count - 1;
+    for (OptionId id = 0; id < OPTION_COUNT; id++)
+        if (options_has(options, id) && (command->options & OPTION_BIT(id)) == 0) {
+            report_usage("`%s` has no option `%s`", command->name, option_rows[id].name);
+            return false;
+        }
+    if (count < command->least || count > command->most) {
+        report_usage("too %s arguments; usage: runnel %s%s%s", count < command->least ? "few" : "many", command->name,
+                     *command->arguments == '\0' ? "" : " ", command->arguments);
+        return false;
+    }
+    return true;
+}
+
+static int run_command(const Options *options)
+{
+    if (options_has(options, OPTION_VERSION)) {
+        puts("runnel " RUNNEL_VERSION);
+        return RUNNEL_OK;
+    }
+    if (options_has(options, OPTION_HELP))
+        return help_show(options->word_count > 0 ? options->words[0] : NULL);
+    if (options->word_count == 0) {
+        report_usage("no command; `runnel help` lists them");
+        return RUNNEL_COMPILE_ERROR;
+    }
+    const Command *command = command_find(options->words[0]);
+    if (command == NULL) {
+        command_report_unknown(options->words[0]);
+        return RUNNEL_COMPILE_ERROR;
+    }
+    return check_usage(command, options) ? command->run(options) : RUNNEL_COMPILE_ERROR;
+}
+
+int main(int count, char **arguments)
+{
+    signal(SIGPIPE, SIG_IGN); /* a closed pipe is an error of writing, seen by output_finish */
+    Options options;
+    int status = options_parse(&options, count, arguments) ? run_command(&options) : RUNNEL_COMPILE_ERROR;
+    return output_finish(status);
+}

@@ -1,0 +1,138 @@
+#include "driver/options.h"
+
+#include "driver/report.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const engines[] = {"ref"};
+
+static bool set_engine(Options *options, const char *value)
+{
+    (void)options; /* one engine: nothing to remember */
+    for (size_t i = 0; i < sizeof engines / sizeof *engines; i++)
+        if (strcmp(engines[i], value) == 0)
+            return true;
+    report_usage("there is no engine `%s`; the engines are: ref", value);
+    return false;
+}
+
+static bool read_count(const char *option, const char *text, uint64_t *count)
+{
+    size_t digits = strspn(text, "0123456789");
+    errno = 0;
+    unsigned long long value = strtoull(text, NULL, 10);
+    if (digits == 0 || text[digits] != '\0' || errno == ERANGE) {
+        report_usage("`%s` wants a whole number, not `%s`", option, text);
+        return false;
+    }
+    *count = value;
+    return true;
+}
+
+static bool set_max_depth(Options *options, const char *value)
+{
+    return read_count("--max-depth", value, &options->max_depth);
+}
+
+static bool set_print_length(Options *options, const char *value)
+{
+    return read_count("--print-length", value, &options->print_length);
+}
+
+const OptionRow option_rows[OPTION_COUNT] = {
+    [OPTION_ENGINE] = {"--engine", "NAME",
+                       "run with this engine; there is one: ref, the reference interpreter", set_engine},
+    [OPTION_MAX_DEPTH] = {"--max-depth", "N",
+                          "the deepest recursion allowed, tail calls not counted (1000000)", set_max_depth},
+    [OPTION_PRINT_LENGTH] = {"--print-length", "N",
+                             "show only the first N elements of each container (all)", set_print_length},
+    [OPTION_NESL] = {"--nesl", NULL, "read NESL instead of Runnel", NULL},
+    [OPTION_HELP] = {"--help", NULL, "show help, on the command if there is one", NULL},
+    [OPTION_VERSION] = {"--version", NULL, "show the version", NULL},
+};
+
+/* Letters and hyphens, up to a `=` if there is one: what a user who types an option writes. */
+static bool is_spelled_like_option(const char *word)
+{
+    if (word[0] != '-' || strcmp(word, "-inf") == 0)
+        return false;
+    size_t dashes = word[1] == '-' ? 2 : 1;
+    size_t length = strspn(word + dashes, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-");
+    return length > 0 && (word[dashes + length] == '\0' || word[dashes + length] == '=');
+}
+
+/* The row whose name is the first `length` bytes of `word`; OPTION_COUNT if there is none. */
+static OptionId find_option(const char *word, size_t length)
+{
+    if (length == 2 && strncmp(word, "-h", length) == 0)
+        return OPTION_HELP;
+    OptionId id = 0;
+    while (id < OPTION_COUNT &&
+           (strlen(option_rows[id].name) != length || strncmp(option_rows[id].name, word, length) != 0))
+        id++;
+    return id;
+}
+
+static void report_unknown_option(const char *word, size_t length)
+{
+    char name[64];
+    size_t kept = length < sizeof name ? length : sizeof name - 1;
+    memcpy(name, word, kept);
+    name[kept] = '\0';
+    Suggestion suggestion = suggestion_for(name);
+    for (OptionId id = 0; id < OPTION_COUNT; id++)
+        suggestion_try(&suggestion, option_rows[id].name);
+    report_unknown("option", &suggestion, "after `--` everything is a value");
+}
+
+/* Reads the option at `arguments[*at]`, and its value if that is the next argument; leaves `*at` behind them. */
+static bool read_option(Options *options, int count, char **arguments, int *at)
+{
+    const char *word = arguments[(*at)++];
+    size_t length = strcspn(word, "=");
+    const char *value = word[length] == '=' ? word + length + 1 : NULL;
+    OptionId id = find_option(word, length);
+    if (id == OPTION_COUNT) {
+        report_unknown_option(word, length);
+        return false;
+    }
+    const OptionRow *row = &option_rows[id];
+    options->given |= OPTION_BIT(id);
+    if (row->set == NULL) {
+        if (value != NULL)
+            report_usage("`%s` takes no value", row->name);
+        return value == NULL;
+    }
+    if (value == NULL && *at < count)
+        value = arguments[(*at)++];
+    if (value == NULL) {
+        report_usage("`%s` wants a value: %s %s", row->name, row->name, row->value);
+        return false;
+    }
+    return row->set(options, value);
+}
+
+bool options_parse(Options *options, int count, char **arguments)
+{
+    *options = (Options){.words = arguments};
+    bool is_ended = false;
+    for (int at = 1; at < count;) {
+        if (!is_ended && strcmp(arguments[at], "--") == 0) {
+            is_ended = true;
+            at++;
+        } else if (!is_ended && is_spelled_like_option(arguments[at])) {
+            if (!read_option(options, count, arguments, &at))
+                return false;
+        } else {
+            options->words[options->word_count++] = arguments[at++];
+        }
+    }
+    return true;
+}
+
+RunnelDialect options_dialect(const Options *options)
+{
+    return options_has(options, OPTION_NESL) ? RUNNEL_DIALECT_NESL : RUNNEL_DIALECT_RNL;
+}

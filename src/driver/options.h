@@ -1,0 +1,52 @@
+/* The command line: words and options.
+ *
+ * Options may stand anywhere, as `--name value` or `--name=value`; `--` ends them. What begins with `-` and is
+ * not spelled like an option is a word: `-3`, `-.5`, `-inf` and `-(a + b)` are values. */
+#ifndef RUNNEL_DRIVER_OPTIONS_H
+#define RUNNEL_DRIVER_OPTIONS_H
+
+#include "runnel.h"
+
+typedef enum OptionId {
+    OPTION_ENGINE,
+    OPTION_MAX_DEPTH,
+    OPTION_PRINT_LENGTH,
+    OPTION_NESL,
+    OPTION_HELP,
+    OPTION_VERSION,
+    OPTION_COUNT
+} OptionId;
+
+#define OPTION_BIT(id) (1u << (id))
+
+typedef struct Options Options;
+
+typedef struct OptionRow {
+    const char *name;
+    const char *value; /* what its value is called; null for a flag */
+    const char *summary;
+    bool (*set)(Options *options, const char *value); /* false after showing an error; null for flags */
+} OptionRow;
+
+struct Options {
+    char **words; /* without the options: the command, then its arguments */
+    size_t word_count;
+    unsigned given; /* OPTION_BITs */
+    uint64_t max_depth;
+    uint64_t print_length;
+};
+
+extern const OptionRow option_rows[OPTION_COUNT];
+
+/* Sorts `arguments` (those of main) into words and options, moving the words to its front; false after showing
+ * an error. */
+bool options_parse(Options *options, int count, char **arguments);
+
+static inline bool options_has(const Options *options, OptionId id)
+{
+    return (options->given & OPTION_BIT(id)) != 0;
+}
+
+RunnelDialect options_dialect(const Options *options);
+
+#endif

@@ -1,0 +1,34 @@
+/* The reference interpreter: a direct evaluator of Core, slow and obviously right, the oracle of every other engine.
+ *
+ * Sequences are materialised like vectors. It keeps its own stack of frames: the depth of the program never becomes depth of
+ * the C stack. A run-time error is reported with its position and the run's objects are freed; globals stay. */
+#ifndef RUNNEL_REF_REF_H
+#define RUNNEL_REF_REF_H
+
+#include "core/core.h"
+#include "io/value.h"
+
+typedef struct Interpreter Interpreter;
+
+typedef struct InterpreterOptions {
+    uint64_t max_depth; /* nested calls other than tail calls; beyond it ERROR_TOO_DEEP */
+    void (*write)(void *context, const char *bytes, size_t length); /* standard output of the program */
+    void *write_context;
+    const volatile int *is_interrupted; /* polled; set by a signal handler or another thread */
+} InterpreterOptions;
+
+Interpreter *ref_new(Memory *memory, const CoreProgram *program, Diagnostics *diagnostics,
+                     InterpreterOptions options);
+void ref_free(Interpreter *interpreter);
+
+/* Values made by or for the interpreter live on this heap. */
+Heap *ref_heap(Interpreter *interpreter);
+
+/* Runs an item's block and gives its value (owned by the caller); binds the item's global. False after an error. */
+bool ref_run_item(Interpreter *interpreter, const CoreItem *item, Value *result);
+
+/* Calls a function; takes over the arguments. False after an error. */
+bool ref_call(Interpreter *interpreter, CoreFunctionId function, const Value *arguments, uint32_t count, Span span,
+              Value *result);
+
+#endif

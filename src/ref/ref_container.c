@@ -1,0 +1,382 @@
+/* Making, cutting and joining containers. */
+#include "math/range.h"
+#include "ref/ref_private.h"
+
+#include <inttypes.h>
+
+/* ---- help ---- */
+
+static Object *container(const OpCall *call, uint32_t argument)
+{
+    return call->arguments[argument].object;
+}
+
+static int64_t integer(const OpCall *call, uint32_t argument)
+{
+    return call->arguments[argument].scalar.integer;
+}
+
+static TypeId element_type(const OpCall *call, TypeId type)
+{
+    return type_element(call->machine->types, ref_representation(call->machine->types, type));
+}
+
+/* Appends shared elements [start, end) of another container to one that has room. */
+static void add_slice(OpCall *call, Object *to, const Object *from, size_t start, size_t end)
+{
+    TypeId type = element_type(call, ref_argument_type(call, 0));
+    for (size_t i = start; i < end; i++)
+        to->items[to->count++] =
+            from->object_items != 0 ? value_share(call->machine->types, type, from->items[i]) : from->items[i];
+}
+
+static Object *build(OpCall *call, size_t capacity)
+{
+    return ref_build(call->machine, ref_result_type(call), capacity);
+}
+
+static bool finish(OpCall *call)
+{
+    call->result.object = ref_built(call->machine);
+    return true;
+}
+
+static bool give_slice(OpCall *call, size_t start, size_t end)
+{
+    Object *result = build(call, end - start);
+    add_slice(call, result, container(call, 0), start, end);
+    return finish(call);
+}
+
+bool ref_fail_lengths(Interpreter *machine, const CoreStatement *statement, size_t a, size_t b)
+{
+    static const char message[] = "the lengths differ: %zu and %zu";
+    if (statement->kind != CORE_OP)
+        return ref_fail_in(machine, ERROR_LENGTH_MISMATCH, statement->span, message,
+                           "Length mismatch in an apply-to-each. (%zu and %zu)", a, b);
+    if (statement->op == OP_ZIP)
+        return ref_fail_in(machine, ERROR_LENGTH_MISMATCH, statement->span, message,
+                           "Length mismatch in function ZIP. (%zu and %zu)", a, b);
+    if (statement->op == OP_PERMUTE)
+        return ref_fail_in(machine, ERROR_LENGTH_MISMATCH, statement->span, message,
+                           "Bad arguments to function PERMUTE. (lengths %zu and %zu)", a, b);
+    return ref_fail(machine, ERROR_LENGTH_MISMATCH, statement->span, message, a, b);
+}
+
+/* ---- ranges ---- */
+
+bool ref_op_iota(OpCall *call)
+{
+    int64_t count = integer(call, 0);
+    if (count < 0)
+        return ref_fail(call->machine, ERROR_NEGATIVE_COUNT, call->statement->span,
+                        "iota needs a count that is not negative, it is %" PRId64, count);
+    Object *result = build(call, (size_t)count);
+    while (result->count < (size_t)count) {
+        result->items[result->count].scalar.bits = result->count;
+        result->count++;
+    }
+    return finish(call);
+}
+
+/* Elements first, first + step, ..., in the wrapping arithmetic of all integer types. */
+static bool integer_range(OpCall *call, ScalarType type, uint64_t first, uint64_t step, uint64_t count)
+{
+    Object *result = build(call, count);
+    for (uint64_t i = 0; i < count; i++)
+        result->items[result->count++].scalar.integer = scalar_wrap(type, (int64_t)(first + i * step));
+    return finish(call);
+}
+
+static bool f64_range(OpCall *call, double first, double end, double step)
+{
+    uint64_t count = range_count_f64(first, end, step);
+    Object *result = build(call, count);
+    for (uint64_t i = 0; i < count; i++)
+        result->items[result->count++].scalar.f64 = range_element_f64(first, step, i);
+    return finish(call);
+}
+
+static bool f32_range(OpCall *call, float first, float end, float step)
+{
+    uint64_t count = range_count_f32(first, end, step);
+    Object *result = build(call, count);
+    for (uint64_t i = 0; i < count; i++) {
+        Scalar element = {0};
+        element.f32 = range_element_f32(first, step, i);
+        result->items[result->count++].scalar = element;
+    }
+    return finish(call);
+}
+
+static bool is_zero(ScalarType type, Scalar a)
+{
+    return type == SCALAR_F64 ? a.f64 == 0.0 : type == SCALAR_F32 ? a.f32 == 0.0f : a.bits == 0;
+}
+
+bool ref_op_range(OpCall *call)
+{
+    ScalarType type = type_scalar(call->machine->types, ref_argument_type(call, 0));
+    Scalar first = call->arguments[0].scalar, end = call->arguments[1].scalar, step = call->arguments[2].scalar;
+    if (is_zero(type, step))
+        return ref_fail(call->machine, ERROR_BAD_ARGUMENT, call->statement->span,
+                        "the step of a range must not be zero");
+    if (type == SCALAR_F64)
+        return f64_range(call, first.f64, end.f64, step.f64);
+    if (type == SCALAR_F32)
+        return f32_range(call, first.f32, end.f32, step.f32);
+    uint64_t count = scalar_kind(type) == KIND_SIGNED
+                         ? range_count_signed(first.integer, end.integer, step.integer)
+                         : range_count_unsigned(first.bits, end.bits, step.bits);
+    return integer_range(call, type, first.bits, step.bits, count);
+}
+
+bool ref_op_range_inclusive(OpCall *call)
+{
+    ScalarType type = type_scalar(call->machine->types, ref_argument_type(call, 0));
+    Scalar first = call->arguments[0].scalar, last = call->arguments[1].scalar;
+    bool is_empty =
+        scalar_kind(type) == KIND_SIGNED ? last.integer < first.integer : last.bits < first.bits;
+    if (!is_empty && last.bits - first.bits == UINT64_MAX)
+        memory_fail(call->machine->memory); /* 2^64 elements */
+    return integer_range(call, type, first.bits, 1, is_empty ? 0 : last.bits - first.bits + 1);
+}
+
+bool ref_op_nesl_range(OpCall *call)
+{
+    int64_t first = integer(call, 0), end = integer(call, 1), step = integer(call, 2);
+    if (end < first || step <= 0)
+        return ref_fail_in(call->machine, ERROR_BAD_ARGUMENT, call->statement->span,
+                           "in [s:e:d], e must not be below s and d must be positive: [%" PRId64 ":%" PRId64
+                           ":%" PRId64 "]",
+                           "In [s:e:l], e must be >= to s, and l must be positive. (s %" PRId64 ", e %" PRId64
+                           ", l %" PRId64 ")",
+                           first, end, step);
+    uint64_t count = range_count_signed(first, end, step);
+    return integer_range(call, SCALAR_I64, (uint64_t)first, (uint64_t)step, count);
+}
+
+/* ---- joining ---- */
+
+bool ref_op_append(OpCall *call)
+{
+    const Object *a = container(call, 0), *b = container(call, 1);
+    Object *result = build(call, a->count + b->count);
+    add_slice(call, result, a, 0, a->count);
+    add_slice(call, result, b, 0, b->count);
+    return finish(call);
+}
+
+bool ref_op_concat(OpCall *call)
+{
+    const Object *outer = container(call, 0);
+    TypeId type = element_type(call, ref_result_type(call));
+    size_t count = 0;
+    for (size_t i = 0; i < outer->count; i++)
+        count += outer->items[i].object->count;
+    Object *result = build(call, count);
+    for (size_t i = 0; i < outer->count; i++) {
+        const Object *inner = outer->items[i].object;
+        for (size_t j = 0; j < inner->count; j++)
+            result->items[result->count++] = value_share(call->machine->types, type, inner->items[j]);
+    }
+    return finish(call);
+}
+
+bool ref_op_zip(OpCall *call)
+{
+    Types *types = call->machine->types;
+    const Object *a = container(call, 0), *b = container(call, 1);
+    if (a->count != b->count)
+        return ref_fail_lengths(call->machine, call->statement, a->count, b->count);
+    TypeId pair = element_type(call, ref_result_type(call));
+    TypeId first = type_first(types, pair), rest = type_rest(types, pair);
+    Object *result = build(call, a->count);
+    for (size_t i = 0; i < a->count; i++) {
+        result->items[i] = value_pair(&call->machine->heap, types, pair, a->items[i], b->items[i]);
+        value_share(types, first, a->items[i]);
+        value_share(types, rest, b->items[i]);
+        result->count++;
+    }
+    return finish(call);
+}
+
+/* ---- cutting ---- */
+
+/* Appends elements [start, end) of the first argument as one part. */
+static void add_part(OpCall *call, Object *parts, size_t start, size_t end)
+{
+    Interpreter *machine = call->machine;
+    Object *part = value_container(&machine->heap, machine->types, element_type(call, ref_result_type(call)),
+                                   end - start);
+    parts->items[parts->count++].object = part;
+    add_slice(call, part, container(call, 0), start, end);
+}
+
+static size_t count_true(const Object *flags)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < flags->count; i++)
+        count += flags->items[i].scalar.bits != 0;
+    return count;
+}
+
+bool ref_op_part(OpCall *call)
+{
+    const Object *elements = container(call, 0), *flags = container(call, 1);
+    size_t parts = count_true(flags);
+    Span span = call->statement->span;
+    if (flags->count > 0 && flags->items[flags->count - 1].scalar.bits == 0)
+        return ref_fail(call->machine, ERROR_BAD_PARTITION, span, "the flags of part must end in true");
+    if (flags->count - parts != elements->count)
+        return ref_fail(call->machine, ERROR_BAD_PARTITION, span,
+                        "the flags of part have %zu times false for %zu elements", flags->count - parts,
+                        elements->count);
+    Object *result = build(call, parts);
+    size_t start = 0, end = 0;
+    for (size_t i = 0; i < flags->count; i++) {
+        if (flags->items[i].scalar.bits == 0) {
+            end++;
+            continue;
+        }
+        add_part(call, result, start, end);
+        start = end;
+    }
+    return finish(call);
+}
+
+bool ref_op_flag_partition(OpCall *call)
+{
+    const Object *elements = container(call, 0), *flags = container(call, 1);
+    if (elements->count != flags->count)
+        return ref_fail_lengths(call->machine, call->statement, elements->count, flags->count);
+    Object *result = build(call, count_true(flags) + 1);
+    size_t start = 0;
+    for (size_t i = 1; i < flags->count; i++)
+        if (flags->items[i].scalar.bits != 0) {
+            add_part(call, result, start, i);
+            start = i;
+        }
+    if (flags->count > 0)
+        add_part(call, result, start, flags->count);
+    return finish(call);
+}
+
+static bool check_counts(OpCall *call, const Object *elements, const Object *counts)
+{
+    Span span = call->statement->span;
+    uint64_t total = 0;
+    for (size_t i = 0; i < counts->count; i++) {
+        int64_t count = counts->items[i].scalar.integer;
+        if (count < 0)
+            return ref_fail(call->machine, ERROR_NEGATIVE_COUNT, span,
+                            "the length of a part must not be negative, number %zu is %" PRId64, i, count);
+        total = (uint64_t)count > UINT64_MAX - total ? UINT64_MAX : total + (uint64_t)count;
+    }
+    if (total != elements->count)
+        return ref_fail_in(call->machine, ERROR_BAD_PARTITION, span,
+                           "the lengths of the parts add up to %" PRIu64 ", the vector has length %zu",
+                           "Length mismatch in function PARTITION. (%" PRIu64 " and %zu)", total, elements->count);
+    return true;
+}
+
+bool ref_op_partition(OpCall *call)
+{
+    const Object *elements = container(call, 0), *counts = container(call, 1);
+    if (!check_counts(call, elements, counts))
+        return false;
+    Object *result = build(call, counts->count);
+    size_t start = 0;
+    for (size_t i = 0; i < counts->count; i++) {
+        size_t end = start + counts->items[i].scalar.bits;
+        add_part(call, result, start, end);
+        start = end;
+    }
+    return finish(call);
+}
+
+bool ref_op_the(OpCall *call)
+{
+    const Object *elements = container(call, 0);
+    if (elements->count != 1)
+        return ref_fail(call->machine, ERROR_NOT_SINGLETON, call->statement->span,
+                        "the needs exactly one element, there are %zu", elements->count);
+    call->result = value_share(call->machine->types, ref_result_type(call), elements->items[0]);
+    return true;
+}
+
+bool ref_op_element(OpCall *call)
+{
+    int64_t index = integer(call, 1);
+    if (!ref_check_index(call->machine, call->statement, index, container(call, 0)->count))
+        return false;
+    call->result = value_share(call->machine->types, ref_result_type(call), container(call, 0)->items[index]);
+    return true;
+}
+
+bool ref_op_subseq(OpCall *call)
+{
+    int64_t start = integer(call, 1), end = integer(call, 2);
+    size_t length = container(call, 0)->count;
+    if (start < 0 || end < start || (uint64_t)end > length)
+        return ref_fail_in(call->machine, ERROR_INDEX_RANGE, call->statement->span,
+                           "the slice [%" PRId64 ":%" PRId64 "] is outside a vector of length %zu",
+                           "Bounds error for function SUBSEQ. (start %" PRId64 ", end %" PRId64 ", length %zu)",
+                           start, end, length);
+    return give_slice(call, (size_t)start, (size_t)end);
+}
+
+/* How many elements stand before the cut that take and drop make: from the front, or from the end of a vector. */
+static bool find_cut(OpCall *call, const char *operation, size_t *cut)
+{
+    Interpreter *machine = call->machine;
+    int64_t count = integer(call, 1);
+    size_t length = container(call, 0)->count;
+    uint64_t magnitude = count < 0 ? UINT64_C(0) - (uint64_t)count : (uint64_t)count;
+    bool is_sequence = type_is_sequence(machine->types, ref_argument_type(call, 0));
+    if (count < 0 && is_sequence)
+        return ref_fail(machine, ERROR_NEGATIVE_COUNT, call->statement->span,
+                        "%s on a sequence needs a count that is not negative, it is %" PRId64, operation, count);
+    if (magnitude > length)
+        return false;
+    *cut = count < 0 ? length - (size_t)magnitude : (size_t)magnitude;
+    return true;
+}
+
+bool ref_op_take(OpCall *call)
+{
+    size_t cut;
+    if (find_cut(call, "take", &cut))
+        return give_slice(call, 0, cut);
+    if (call->machine->has_failed)
+        return false;
+    return ref_fail_in(call->machine, ERROR_INDEX_RANGE, call->statement->span,
+                       "take of %" PRId64 " from a container of length %zu",
+                       "Bounds error for function TAKE. (%" PRId64 ", length %zu)", integer(call, 1),
+                       container(call, 0)->count);
+}
+
+bool ref_op_drop(OpCall *call)
+{
+    size_t cut;
+    if (find_cut(call, "drop", &cut))
+        return give_slice(call, cut, container(call, 0)->count);
+    if (call->machine->has_failed)
+        return false;
+    return ref_fail_in(call->machine, ERROR_INDEX_RANGE, call->statement->span,
+                       "drop of %" PRId64 " from a container of length %zu",
+                       "Bounds error for function DROP. (%" PRId64 ", length %zu)", integer(call, 1),
+                       container(call, 0)->count);
+}
+
+bool ref_op_previous(OpCall *call)
+{
+    const Object *elements = container(call, 0);
+    Object *result = build(call, elements->count);
+    if (elements->count > 0) {
+        result->items[result->count++] =
+            value_share(call->machine->types, ref_argument_type(call, 1), call->arguments[1]);
+        add_slice(call, result, elements, 0, elements->count - 1);
+    }
+    return finish(call);
+}

@@ -1,0 +1,176 @@
+/* Moving elements by index. Indices are checked first, in order, so that a result is never left half made. */
+#include "ref/ref_private.h"
+
+#include <inttypes.h>
+
+bool ref_check_index(Interpreter *machine, const CoreStatement *statement, int64_t index, size_t length)
+{
+    if (index >= 0 && (uint64_t)index < length)
+        return true;
+    static const char message[] = "index %" PRId64 " is outside a vector of length %zu";
+    ErrorCode code = ERROR_INDEX_RANGE;
+    Span span = statement->span;
+    if (statement->op == OP_ELEMENT)
+        return ref_fail_in(machine, code, span, message,
+                           "Sequence reference (a[i]) out of bounds. (index %" PRId64 ", length %zu)", index, length);
+    if (statement->op == OP_READ)
+        return ref_fail_in(machine, code, span, message,
+                           "Index out of bounds for function ->. (index %" PRId64 ", length %zu)", index, length);
+    if (statement->op == OP_WRITE)
+        return ref_fail_in(machine, code, span, message,
+                           "Index out of bounds for function <-. (index %" PRId64 ", length %zu)", index, length);
+    if (statement->op == OP_PERMUTE)
+        return ref_fail_in(machine, code, span, message,
+                           "Bad arguments to function PERMUTE. (index %" PRId64 ", length %zu)", index, length);
+    return ref_fail(machine, code, span, message, index, length);
+}
+
+static bool check_indices(OpCall *call, const Object *indices, size_t length)
+{
+    for (size_t i = 0; i < indices->count; i++)
+        if (!ref_check_index(call->machine, call->statement, indices->items[i].scalar.integer, length))
+            return false;
+    return true;
+}
+
+static TypeId result_element(const OpCall *call)
+{
+    Types *types = call->machine->types;
+    return type_element(types, ref_representation(types, ref_result_type(call)));
+}
+
+/* A copy of a container that shares its elements, as the result under construction. */
+static Object *build_copy(OpCall *call, const Object *from)
+{
+    TypeId type = result_element(call);
+    Object *copy = ref_build(call->machine, ref_result_type(call), from->count);
+    for (size_t i = 0; i < from->count; i++)
+        copy->items[copy->count++] = value_share(call->machine->types, type, from->items[i]);
+    return copy;
+}
+
+static void replace(OpCall *call, Object *container, size_t index, Value element)
+{
+    Interpreter *machine = call->machine;
+    TypeId type = result_element(call);
+    Value old = container->items[index];
+    container->items[index] = value_share(machine->types, type, element);
+    value_release(&machine->heap, machine->types, type, old);
+}
+
+static bool finish(OpCall *call)
+{
+    call->result.object = ref_built(call->machine);
+    return true;
+}
+
+bool ref_op_read(OpCall *call)
+{
+    const Object *from = call->arguments[0].object, *indices = call->arguments[1].object;
+    if (!check_indices(call, indices, from->count))
+        return false;
+    TypeId type = result_element(call);
+    Object *result = ref_build(call->machine, ref_result_type(call), indices->count);
+    for (size_t i = 0; i < indices->count; i++)
+        result->items[result->count++] =
+            value_share(call->machine->types, type, from->items[indices->items[i].scalar.integer]);
+    return finish(call);
+}
+
+bool ref_op_write(OpCall *call)
+{
+    const Object *from = call->arguments[0].object, *pairs = call->arguments[1].object;
+    for (size_t i = 0; i < pairs->count; i++) {
+        int64_t index = pairs->items[i].object->items[0].scalar.integer;
+        if (!ref_check_index(call->machine, call->statement, index, from->count))
+            return false;
+    }
+    Object *result = build_copy(call, from);
+    for (size_t i = 0; i < pairs->count; i++) {
+        const Object *pair = pairs->items[i].object;
+        replace(call, result, (size_t)pair->items[0].scalar.bits, pair->items[1]);
+    }
+    return finish(call);
+}
+
+bool ref_op_put(OpCall *call)
+{
+    const Object *values = call->arguments[0].object, *indices = call->arguments[1].object;
+    const Object *destination = call->arguments[2].object;
+    if (values->count != indices->count)
+        return ref_fail_lengths(call->machine, call->statement, values->count, indices->count);
+    if (!check_indices(call, indices, destination->count))
+        return false;
+    Object *result = build_copy(call, destination);
+    for (size_t i = 0; i < values->count; i++)
+        replace(call, result, (size_t)indices->items[i].scalar.bits, values->items[i]);
+    return finish(call);
+}
+
+static bool fail_repeated(OpCall *call, const Object *indices, size_t first, size_t second)
+{
+    return ref_fail_in(call->machine, ERROR_BAD_PERMUTATION, call->statement->span,
+                       "index %" PRId64 " occurs twice, at positions %zu and %zu",
+                       "Bad arguments to function PERMUTE. (index %" PRId64 " at positions %zu and %zu)",
+                       indices->items[second].scalar.integer, first, second);
+}
+
+/* Checks the indices and gives the inverse: which position goes to each index. Null after an error. */
+static size_t *invert(OpCall *call, const Object *indices)
+{
+    Interpreter *machine = call->machine;
+    size_t length = indices->count;
+    size_t *sources = ref_new_positions(machine, length);
+    for (size_t i = 0; i < length; i++) {
+        size_t *source = &sources[indices->items[i].scalar.bits];
+        if (*source != 0) { /* position + 1 */
+            fail_repeated(call, indices, *source - 1, i);
+            return NULL;
+        }
+        *source = i + 1;
+    }
+    return sources;
+}
+
+bool ref_op_permute(OpCall *call)
+{
+    Interpreter *machine = call->machine;
+    const Object *from = call->arguments[0].object, *indices = call->arguments[1].object;
+    if (from->count != indices->count)
+        return ref_fail_lengths(machine, call->statement, from->count, indices->count);
+    if (!check_indices(call, indices, from->count))
+        return false;
+    size_t *sources = invert(call, indices);
+    if (sources == NULL)
+        return false;
+    TypeId type = result_element(call);
+    Object *result = ref_build(machine, ref_result_type(call), from->count);
+    for (size_t i = 0; i < from->count; i++)
+        result->items[result->count++] = value_share(machine->types, type, from->items[sources[i] - 1]);
+    ref_free_positions(machine, &machine->positions);
+    return finish(call);
+}
+
+bool ref_op_replace(OpCall *call)
+{
+    int64_t index = call->arguments[2].scalar.integer;
+    const Object *from = call->arguments[0].object;
+    if (!ref_check_index(call->machine, call->statement, index, from->count))
+        return false;
+    Object *result = build_copy(call, from);
+    replace(call, result, (size_t)index, call->arguments[1]);
+    return finish(call);
+}
+
+bool ref_op_grade(OpCall *call, bool is_descending)
+{
+    Interpreter *machine = call->machine;
+    const Object *elements = call->arguments[0].object;
+    TypeId type = type_element(machine->types, ref_representation(machine->types, ref_argument_type(call, 0)));
+    ref_grade(machine, type, elements, is_descending);
+    Object *result = ref_build(machine, ref_result_type(call), elements->count);
+    for (size_t i = 0; i < elements->count; i++)
+        result->items[result->count++].scalar.bits = machine->positions.items[i];
+    ref_free_positions(machine, &machine->positions);
+    return finish(call);
+}

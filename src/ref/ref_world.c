@@ -1,0 +1,140 @@
+/* Texts and the outside world: `@`, output, messages, files, the clock. */
+#include "ref/ref_private.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+/* ---- texts ---- */
+
+static void add_chars(Text *text, const Object *chars)
+{
+    for (size_t i = 0; i < chars->count; i++)
+        text_add_char(text, (char)chars->items[i].scalar.integer);
+}
+
+/* Appends to a container that has room. */
+static void add_bytes(Object *chars, const char *bytes, size_t length)
+{
+    for (size_t i = 0; i < length; i++)
+        chars->items[chars->count++].scalar.integer = (unsigned char)bytes[i];
+}
+
+bool ref_op_string(OpCall *call)
+{
+    Interpreter *machine = call->machine;
+    Text *text = &machine->text;
+    text_clear(text);
+    value_print(machine->types, ref_argument_type(call, 0), call->arguments[0],
+                (ValueFormat){.style = VALUE_STYLE_STRING}, text);
+    Object *chars = ref_build(machine, ref_result_type(call), text->length);
+    add_bytes(chars, text_string(text), text->length);
+    call->result.object = ref_built(machine);
+    return true;
+}
+
+/* The characters of the first argument, as a C text. */
+static Text *text_argument(const OpCall *call)
+{
+    Text *text = &call->machine->text;
+    text_clear(text);
+    add_chars(text, call->arguments[0].object);
+    return text;
+}
+
+bool ref_op_print_string(OpCall *call)
+{
+    const InterpreterOptions *options = &call->machine->options;
+    const Text *text = text_argument(call);
+    if (options->write != NULL)
+        options->write(options->write_context, text_string(text), text->length);
+    call->result.scalar.integer = 1;
+    return true;
+}
+
+/* Ends the run with a message that holds the text given. */
+static bool fail_with_text(OpCall *call, ErrorCode code, const char *after)
+{
+    const Text *text = text_argument(call);
+    return ref_fail(call->machine, code, call->statement->span, "%s%s", text_string(text), after);
+}
+
+bool ref_op_user_error(OpCall *call)
+{
+    return fail_with_text(call, ERROR_USER_ERROR, "");
+}
+
+bool ref_op_not_provided(OpCall *call)
+{
+    return fail_with_text(call, ERROR_NOT_PROVIDED_HERE, " is not provided by Runnel");
+}
+
+bool ref_op_clock(OpCall *call)
+{
+    call->result.scalar.f64 = (double)clock() / CLOCKS_PER_SEC;
+    return true;
+}
+
+/* ---- lines of a file ---- */
+
+/* Reads into machine->contents; on failure errno says why. */
+static bool read_file(Interpreter *machine, const char *path)
+{
+    machine->file = fopen(path, "rb");
+    if (machine->file == NULL)
+        return false;
+    char buffer[4096];
+    size_t length;
+    errno = 0;
+    while ((length = fread(buffer, 1, sizeof buffer, machine->file)) > 0)
+        text_add_bytes(&machine->contents, buffer, length);
+    bool is_read = !ferror(machine->file);
+    int reason = errno;
+    fclose(machine->file);
+    machine->file = NULL;
+    errno = reason;
+    return is_read;
+}
+
+/* Appends one line, without a carriage return before its end. */
+static void add_line(OpCall *call, const char *bytes, size_t length)
+{
+    Interpreter *machine = call->machine;
+    TypeId type = type_element(machine->types, ref_result_type(call));
+    if (length > 0 && bytes[length - 1] == '\r')
+        length--;
+    Object *line = value_container(&machine->heap, machine->types, type, length);
+    add_bytes(line, bytes, length);
+    machine->building = value_append(&machine->heap, machine->building, (Value){.object = line});
+}
+
+static void add_lines(OpCall *call, const char *bytes, size_t length)
+{
+    while (length > 0) {
+        const char *end = memchr(bytes, '\n', length);
+        size_t line = end == NULL ? length : (size_t)(end - bytes);
+        add_line(call, bytes, line);
+        size_t used = end == NULL ? line : line + 1;
+        bytes += used;
+        length -= used;
+    }
+}
+
+bool ref_op_lines(OpCall *call)
+{
+    Interpreter *machine = call->machine;
+    const Text *path = text_argument(call);
+    const char *name = text_string(path);
+    text_clear(&machine->contents);
+    errno = ENOENT;
+    bool is_name = strlen(name) == path->length; /* no file has a zero in its name */
+    if (!is_name || !read_file(machine, name))
+        return ref_fail(machine, ERROR_IO_FAILURE, call->statement->span, "cannot read %s: %s", name,
+                        strerror(errno));
+    ref_build(machine, ref_result_type(call), 0);
+    add_lines(call, text_string(&machine->contents), machine->contents.length);
+    call->result.object = ref_built(machine);
+    text_free(&machine->contents);
+    return true;
+}

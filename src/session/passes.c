@@ -1,0 +1,67 @@
+/* The list of passes: everything that happens between a text and Core, in order. After each pass the form it made is
+ * checked; a failed check is our bug and names the pass. */
+#include "session/session.h"
+
+static bool pass_infer(RunnelSession *session, Load *load)
+{
+    Environment *environment = &session->environment;
+    uint32_t first = load->mark.definition_count;
+    return infer_definitions(environment, environment->definitions.items + first,
+                             environment->definitions.count - first);
+}
+
+static Definition *find_main(RunnelSession *session)
+{
+    Name name = names_of(&session->names, "main");
+    Definition *found = environment_lookup(&session->environment, name, session->dialect, false,
+                                           session->environment.next_position);
+    return found != NULL && found->kind == DEFINITION_FUNCTION && !found->is_library ? found : NULL;
+}
+
+static bool pass_elaborate(RunnelSession *session, Load *load)
+{
+    bool is_right = true;
+    for (uint32_t i = load->first_step; i < session->steps.count; i++) {
+        Step *step = &session->steps.items[i];
+        if (step->definition == NULL)
+            continue;
+        step->item = session->program.items.count;
+        is_right &= elaborate_item(session->elaborator, step->definition);
+    }
+    session->main = find_main(session);
+    session->main_function = 0;
+    if (session->main != NULL && is_right)
+        session->main_function = elaborate_entry(session->elaborator, session->main);
+    return is_right && (session->main == NULL || session->main_function != 0);
+}
+
+static const char *check_core(RunnelSession *session)
+{
+    return core_check(&session->program, 1, 0);
+}
+
+typedef struct Pass {
+    const char *name;
+    const char *summary;
+    bool (*run)(RunnelSession *session, Load *load);
+    const char *(*check)(RunnelSession *session); /* null, or what is wrong */
+} Pass;
+
+static const Pass passes[] = {
+    {"read", "text to syntax trees; files that are imported or loaded too", read_source, NULL},
+    {"infer", "names to what they mean; types of all definitions", pass_infer, NULL},
+    {"elaborate", "typed syntax to Core, specialised", pass_elaborate, check_core},
+};
+
+bool passes_run(RunnelSession *session, Load *load)
+{
+    for (uint32_t i = 0; i < sizeof passes / sizeof passes[0]; i++) {
+        bool is_right = passes[i].run(session, load);
+        if (!is_right || session->diagnostics.error_count > 0)
+            return false;
+        const char *problem = passes[i].check == NULL ? NULL : passes[i].check(session);
+        if (problem != NULL)
+            bug(passes[i].name, "%s", problem);
+    }
+    return true;
+}

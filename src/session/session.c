@@ -1,0 +1,438 @@
+/* The public entry points. Each sets the place where a failed allocation comes back to; the work is done by functions
+ * called under it, so that no local variable of the frame with the recovery point changes. */
+#include "session/session.h"
+
+#include "front/library.h"
+#include "front/parse.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { DEFAULT_MAX_DEPTH = 1000000 };
+
+static const char *const out_of_memory_message = "runnel: error[out-of-memory]: there is not enough memory\n";
+
+/* ---- recovery ---- */
+
+typedef RunnelStatus SessionWork(RunnelSession *session, void *argument);
+
+static RunnelStatus guarded(RunnelSession *session, SessionWork *work, void *argument)
+{
+    jmp_buf recovery;
+    if (session->is_broken)
+        return RUNNEL_RUN_ERROR;
+    session->memory.on_failure = &recovery;
+    if (setjmp(recovery) != 0) {
+        session->is_broken = true;
+        session->memory.on_failure = NULL;
+        return RUNNEL_RUN_ERROR;
+    }
+    RunnelStatus status = work(session, argument);
+    session->memory.on_failure = NULL;
+    return status;
+}
+
+static void start_call(RunnelSession *session)
+{
+    diagnostics_clear(&session->diagnostics);
+    session->is_interrupted = 0;
+}
+
+static RunnelStatus status_of_errors(const RunnelSession *session)
+{
+    if (session->diagnostics.error_count == 0)
+        return RUNNEL_OK;
+    return session->diagnostics.last_phase == PHASE_RUN ? RUNNEL_RUN_ERROR : RUNNEL_COMPILE_ERROR;
+}
+
+/* ---- opening ---- */
+
+static void load_library(RunnelSession *session, Dialect dialect)
+{
+    for (size_t i = 0; i < library_file_count; i++) {
+        const LibraryFile *file = &library_files[i];
+        size_t length = strlen(file->path);
+        bool is_nesl = length > 5 && strcmp(file->path + length - 5, ".nesl") == 0;
+        if (is_nesl != (dialect == DIALECT_NESL))
+            continue;
+        Source *source = sources_add(&session->sources, file->path, file->text, file->length, dialect);
+        source->is_library = true;
+        Items items = parse_source(&session->arena, &session->names, &session->diagnostics, source);
+        environment_add_library(&session->environment, source, items);
+    }
+    if (session->diagnostics.error_count > 0) {
+        diagnostics_print(&session->diagnostics, &session->messages);
+        bug("library", "%s", text_string(&session->messages));
+    }
+}
+
+static RunnelStatus open_work(RunnelSession *session, void *argument)
+{
+    (void)argument;
+    Memory *memory = &session->memory;
+    names_init(&session->names, &session->arena);
+    sources_init(&session->sources, &session->arena);
+    diagnostics_init(&session->diagnostics, &session->arena, &session->sources);
+    types_init(&session->types, &session->arena, &session->names);
+    environment_init(&session->environment, memory, &session->arena, &session->names, &session->sources,
+                     &session->diagnostics, &session->types);
+    core_program_init(&session->program, &session->arena, &session->types, &session->names);
+    session->elaborator = elaborate_new(&session->environment, &session->program);
+    session->interpreter = ref_new(memory, &session->program, &session->diagnostics,
+                                   (InterpreterOptions){.max_depth = session->options.max_depth,
+                                                        .write = session->options.write,
+                                                        .write_context = session->options.write_context,
+                                                        .is_interrupted = &session->is_interrupted});
+    load_library(session, DIALECT_NESL); /* first: NESL's own names win in .nesl */
+    load_library(session, DIALECT_RUNNEL);
+    return RUNNEL_OK;
+}
+
+RunnelSession *runnel_open(const RunnelOptions *options)
+{
+    RunnelSession *session = calloc(1, sizeof *session);
+    if (session == NULL)
+        return NULL;
+    session->options = *options;
+    if (session->options.max_depth == 0)
+        session->options.max_depth = DEFAULT_MAX_DEPTH;
+    session->print_length = options->print_length;
+    session->memory.fail_after = options->fail_after;
+    arena_init(&session->arena, &session->memory);
+    text_init(&session->output, &session->memory);
+    text_init(&session->messages, &session->memory);
+    if (guarded(session, open_work, NULL) == RUNNEL_OK)
+        return session;
+    runnel_close(session);
+    return NULL;
+}
+
+void runnel_close(RunnelSession *session)
+{
+    if (session == NULL)
+        return;
+    if (session->interpreter != NULL)
+        ref_free(session->interpreter);
+    text_free(&session->output);
+    text_free(&session->messages);
+    arena_free(&session->arena);
+    free(session);
+}
+
+/* ---- loading ---- */
+
+static RunnelStatus load(RunnelSession *session, Source *source)
+{
+    Load load = {.source = source,
+                 .mark = environment_mark(&session->environment),
+                 .first_step = session->steps.count};
+    uint32_t item_count = session->program.items.count;
+    uint32_t file_count = session->files.count;
+    session->dialect = source->dialect;
+    if (passes_run(session, &load))
+        return RUNNEL_OK;
+    environment_rollback(&session->environment, load.mark);
+    session->steps.count = load.first_step;
+    session->program.items.count = item_count;
+    session->files.count = file_count;
+    session->open_files.count = 0;
+    session->stubs.count = 0;
+    return RUNNEL_COMPILE_ERROR;
+}
+
+static RunnelStatus load_file_work(RunnelSession *session, void *argument)
+{
+    start_call(session);
+    Source *source = read_file(session, argument, (Span){0});
+    return source == NULL ? RUNNEL_COMPILE_ERROR : load(session, source);
+}
+
+RunnelStatus runnel_load_file(RunnelSession *session, const char *path)
+{
+    return guarded(session, load_file_work, (void *)path);
+}
+
+typedef struct GivenText {
+    const char *name;
+    const char *text;
+    size_t length;
+    Dialect dialect;
+} GivenText;
+
+static RunnelStatus load_text_work(RunnelSession *session, void *argument)
+{
+    const GivenText *given = argument;
+    start_call(session);
+    Source *source = sources_add(&session->sources, given->name, given->text, given->length, given->dialect);
+    if (source != NULL)
+        return load(session, source);
+    diagnostics_error(&session->diagnostics, ERROR_SOURCE_TOO_LARGE, (Span){0}, "`%s` is too large", given->name);
+    return RUNNEL_COMPILE_ERROR;
+}
+
+static Dialect dialect_of(RunnelDialect dialect)
+{
+    return dialect == RUNNEL_DIALECT_NESL ? DIALECT_NESL : DIALECT_RUNNEL;
+}
+
+RunnelStatus runnel_load_text(RunnelSession *session, const char *name, const char *text, size_t length,
+                              RunnelDialect dialect)
+{
+    GivenText given = {.name = name, .text = text, .length = length, .dialect = dialect_of(dialect)};
+    return guarded(session, load_text_work, &given);
+}
+
+/* ---- running ---- */
+
+static void write_output(RunnelSession *session)
+{
+    session->options.write(session->options.write_context, text_string(&session->output), session->output.length);
+    text_clear(&session->output);
+}
+
+static void show_value(RunnelSession *session, Dialect dialect, const char *label, TypeId type, Value value)
+{
+    Text *out = &session->output;
+    bool is_nesl = dialect == DIALECT_NESL;
+    ValueFormat format = {.style = is_nesl ? VALUE_STYLE_NESL : VALUE_STYLE_RUNNEL,
+                          .print_length = session->print_length};
+    if (is_nesl)
+        text_addf(out, "%s = ", label);
+    value_print(&session->types, type, value, format, out);
+    if (is_nesl) {
+        text_add(out, " : ");
+        type_print(&session->types, type, TYPE_STYLE_NESL, out);
+    }
+    text_add(out, "\n");
+    write_output(session);
+}
+
+/* What is shown: expressions, and in .nesl bindings too. */
+static bool run_step(RunnelSession *session, const Step *step, bool is_shown)
+{
+    if (step->kind == STEP_PRINT_LENGTH) {
+        session->print_length = step->print_length;
+        return true;
+    }
+    const CoreItem *item = &session->program.items.items[step->item];
+    Value value;
+    if (!ref_run_item(session->interpreter, item, &value))
+        return false;
+    TypeId type = item->block->result.type;
+    if (is_shown && (step->kind == STEP_EXPRESSION || item->dialect == DIALECT_NESL))
+        show_value(session, item->dialect, item->label, type, value);
+    value_release(ref_heap(session->interpreter), &session->types, type, value);
+    return true;
+}
+
+static RunnelStatus run_steps(RunnelSession *session, bool is_for_main)
+{
+    while (session->next_step < session->steps.count) {
+        const Step *step = &session->steps.items[session->next_step++];
+        if (is_for_main && step->kind == STEP_EXPRESSION)
+            continue;
+        if (!run_step(session, step, !is_for_main))
+            return status_of_errors(session);
+    }
+    return RUNNEL_OK;
+}
+
+typedef struct Arguments {
+    const char *const *texts;
+    size_t count;
+} Arguments;
+
+static bool is_main_wanted(const RunnelSession *session, const Arguments *arguments)
+{
+    if (session->main == NULL)
+        return false;
+    if (session->main->dialect == DIALECT_RUNNEL || arguments->count > 0)
+        return true;
+    for (uint32_t i = session->next_step; i < session->steps.count; i++)
+        if (session->steps.items[i].kind == STEP_EXPRESSION)
+            return false;
+    return true;
+}
+
+static void wrong_argument_count(RunnelSession *session, size_t given)
+{
+    uint32_t wanted = session->main->item->parameter_count;
+    diagnostics_error(&session->diagnostics, ERROR_ARGUMENT_COUNT, session->main->span,
+                      "`main` takes %u argument%s, but %zu %s given", wanted, wanted == 1 ? "" : "s", given,
+                      given == 1 ? "is" : "are");
+}
+
+/* A missing argument takes the parameter's default. */
+static bool default_argument(RunnelSession *session, uint32_t index, Value *value)
+{
+    Definition **defaults = session->main->defaults;
+    if (defaults == NULL || defaults[index] == NULL)
+        return false;
+    CoreFunctionId function = elaborate_entry(session->elaborator, defaults[index]);
+    return function != 0 &&
+           ref_call(session->interpreter, function, NULL, 0, defaults[index]->span, value);
+}
+
+static bool read_arguments(RunnelSession *session, const Arguments *arguments, Value *values)
+{
+    const CoreBlock *body = session->program.functions.items[session->main_function]->body;
+    if (arguments->count > body->parameter_count) {
+        wrong_argument_count(session, arguments->count);
+        return false;
+    }
+    for (uint32_t i = 0; i < body->parameter_count; i++) {
+        TypeId type = session->program.variables.items[body->parameters[i]].type;
+        bool is_right;
+        if (i < arguments->count) {
+            const char *text = arguments->texts[i];
+            const char *what = arena_format(&session->arena, "argument %u", i + 1);
+            is_right = value_read(ref_heap(session->interpreter), &session->types, type, text, strlen(text), what,
+                                  &session->diagnostics, &values[i]);
+        } else {
+            is_right = default_argument(session, i, &values[i]);
+            if (!is_right && session->diagnostics.error_count == 0)
+                wrong_argument_count(session, arguments->count);
+        }
+        if (!is_right)
+            return false;
+    }
+    return true;
+}
+
+static RunnelStatus run_main(RunnelSession *session, const Arguments *arguments)
+{
+    const CoreFunction *function = session->program.functions.items[session->main_function];
+    uint32_t count = function->body->parameter_count;
+    Value *values = ARENA_ARRAY(&session->arena, Value, count);
+    Value result;
+    if (!read_arguments(session, arguments, values))
+        return status_of_errors(session);
+    if (!ref_call(session->interpreter, session->main_function, values, count, session->main->span, &result))
+        return status_of_errors(session);
+    show_value(session, session->main->dialect, "it", function->result_type, result);
+    value_release(ref_heap(session->interpreter), &session->types, function->result_type, result);
+    return RUNNEL_OK;
+}
+
+static RunnelStatus run_work(RunnelSession *session, void *argument)
+{
+    const Arguments *arguments = argument;
+    start_call(session);
+    bool is_for_main = is_main_wanted(session, arguments);
+    if (!is_for_main && arguments->count > 0) {
+        diagnostics_error(&session->diagnostics, ERROR_NO_MAIN, (Span){0},
+                          "arguments are given, but the program has no function `main` to take them");
+        return RUNNEL_COMPILE_ERROR;
+    }
+    RunnelStatus status = run_steps(session, is_for_main);
+    return status == RUNNEL_OK && is_for_main ? run_main(session, arguments) : status;
+}
+
+RunnelStatus runnel_run(RunnelSession *session, const char *const *texts, size_t count)
+{
+    Arguments arguments = {.texts = texts, .count = count};
+    return guarded(session, run_work, &arguments);
+}
+
+static RunnelStatus run_items_work(RunnelSession *session, void *argument)
+{
+    (void)argument;
+    start_call(session);
+    return run_steps(session, false);
+}
+
+RunnelStatus runnel_run_items(RunnelSession *session)
+{
+    return guarded(session, run_items_work, NULL);
+}
+
+/* ---- looking ---- */
+
+static bool is_shown_definition(const Definition *definition)
+{
+    return definition->kind == DEFINITION_FUNCTION || definition->kind == DEFINITION_VALUE ||
+           definition->kind == DEFINITION_CONSTRUCTOR;
+}
+
+static RunnelStatus write_types_work(RunnelSession *session, void *argument)
+{
+    (void)argument;
+    start_call(session);
+    Name it = names_of(&session->names, "it");
+    for (uint32_t i = 0; i < session->environment.definitions.count; i++) {
+        const Definition *definition = session->environment.definitions.items[i];
+        bool is_result = definition->kind == DEFINITION_VALUE && definition->name == it;
+        if (!is_shown_definition(definition) || is_result)
+            continue;
+        text_addf(&session->output, "%s : ", names_text(&session->names, definition->name));
+        type_print(&session->types, definition->type,
+                   definition->dialect == DIALECT_NESL ? TYPE_STYLE_NESL : TYPE_STYLE_RUNNEL, &session->output);
+        text_add(&session->output, "\n");
+    }
+    write_output(session);
+    return RUNNEL_OK;
+}
+
+RunnelStatus runnel_write_types(RunnelSession *session)
+{
+    return guarded(session, write_types_work, NULL);
+}
+
+static RunnelStatus write_form_work(RunnelSession *session, void *argument)
+{
+    const char *form = argument;
+    start_call(session);
+    if (strcmp(form, "core") != 0) {
+        diagnostics_error(&session->diagnostics, ERROR_USAGE, (Span){0}, "there is no form `%s`: the forms are core",
+                          form);
+        return RUNNEL_COMPILE_ERROR;
+    }
+    core_print(&session->program, &session->output);
+    write_output(session);
+    return RUNNEL_OK;
+}
+
+RunnelStatus runnel_write_form(RunnelSession *session, const char *form)
+{
+    return guarded(session, write_form_work, (void *)form);
+}
+
+static RunnelStatus messages_work(RunnelSession *session, void *argument)
+{
+    (void)argument;
+    text_clear(&session->messages);
+    diagnostics_print(&session->diagnostics, &session->messages);
+    return RUNNEL_OK;
+}
+
+const char *runnel_messages(RunnelSession *session)
+{
+    if (guarded(session, messages_work, NULL) != RUNNEL_OK)
+        return out_of_memory_message;
+    return text_string(&session->messages);
+}
+
+void runnel_interrupt(RunnelSession *session)
+{
+    session->is_interrupted = 1;
+}
+
+typedef struct Question {
+    GivenText text;
+    bool answer;
+} Question;
+
+static RunnelStatus is_unfinished_work(RunnelSession *session, void *argument)
+{
+    Question *question = argument;
+    question->answer =
+        parse_is_unfinished(&session->memory, question->text.text, question->text.length, question->text.dialect);
+    return RUNNEL_OK;
+}
+
+bool runnel_is_unfinished(RunnelSession *session, const char *text, size_t length, RunnelDialect dialect)
+{
+    Question question = {.text = {.text = text, .length = length, .dialect = dialect_of(dialect)}};
+    guarded(session, is_unfinished_work, &question);
+    return question.answer;
+}

@@ -1,0 +1,68 @@
+/* A session: the state behind include/runnel.h. */
+#ifndef RUNNEL_SESSION_SESSION_H
+#define RUNNEL_SESSION_SESSION_H
+
+#include "core/elaborate.h"
+#include "ref/ref.h"
+#include "runnel.h"
+#include "types/environment.h"
+
+/* One step of a run, in program order. */
+typedef enum StepKind {
+    STEP_BINDING,
+    STEP_EXPRESSION,
+    STEP_PRINT_LENGTH, /* .nesl: set print_length */
+} StepKind;
+
+typedef struct Step {
+    StepKind kind;
+    Definition *definition; /* BINDING, EXPRESSION */
+    uint32_t item;          /* its index in the program, once elaborated */
+    uint64_t print_length;
+} Step;
+
+struct RunnelSession {
+    RunnelOptions options;
+    Memory memory;
+    Arena arena;
+    Names names;
+    Sources sources;
+    Diagnostics diagnostics;
+    Types types;
+    Environment environment;
+    CoreProgram program;
+    Elaborator *elaborator;
+    Interpreter *interpreter;
+    VEC(Step) steps;
+    uint32_t next_step;  /* the first that has not been run */
+    VEC(const char *) files; /* read so far, by canonical path: each is imported once */
+    VEC(const char *) open_files; /* being read: a `load` of one of them would not end */
+    VEC(const Item *) stubs;
+    Definition *main;
+    CoreFunctionId main_function;
+    Dialect dialect;  /* of the file or text loaded last */
+    Text output;
+    Text messages;
+    uint64_t print_length;
+    volatile int is_interrupted;
+    bool is_broken; /* an allocation failed: nothing can be relied on */
+};
+
+/* What is loaded by one call. */
+typedef struct Load {
+    Source *source;
+    EnvironmentMark mark;
+    uint32_t first_step;
+} Load;
+
+/* ---- passes.c ---- */
+
+/* Runs every pass of the compiler on a source. False after an error. */
+bool passes_run(RunnelSession *session, Load *load);
+
+/* ---- read.c: the pass `read` ---- */
+bool read_source(RunnelSession *session, Load *load);
+/* The text of a file as a source; null after an error at `span`. */
+Source *read_file(RunnelSession *session, const char *path, Span span);
+
+#endif

@@ -1,0 +1,180 @@
+#include "source/diagnostics.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct {
+    const char *text;
+    ErrorPhase phase;
+} error_codes[ERROR_CODE_COUNT] = {
+#define ERROR(ID, code, phase) [ERROR_##ID] = {code, PHASE_##phase},
+#include "source/errors.def"
+#undef ERROR
+};
+
+const char *error_code_text(ErrorCode code)
+{
+    return error_codes[code].text;
+}
+
+ErrorPhase error_code_phase(ErrorCode code)
+{
+    return error_codes[code].phase;
+}
+
+void diagnostics_init(Diagnostics *diagnostics, Arena *arena, const Sources *sources)
+{
+    *diagnostics = (Diagnostics){.arena = arena, .sources = sources, .error_limit = DIAGNOSTICS_ERROR_LIMIT};
+}
+
+void diagnostics_clear(Diagnostics *diagnostics)
+{
+    diagnostics->list.count = 0;
+    diagnostics->error_count = 0;
+}
+
+static const char *format_message(Diagnostics *diagnostics, const char *format, va_list arguments)
+{
+    va_list again;
+    va_copy(again, arguments);
+    int length = vsnprintf(NULL, 0, format, arguments);
+    char *message = arena_alloc(diagnostics->arena, (size_t)length + 1);
+    vsnprintf(message, (size_t)length + 1, format, again);
+    va_end(again);
+    return message;
+}
+
+static void report(Diagnostics *diagnostics, Diagnostic diagnostic, const char *format, va_list arguments)
+{
+    bool is_dropped = diagnostics->error_count > diagnostics->error_limit;
+    if (is_dropped)
+        return;
+    diagnostic.message = format_message(diagnostics, format, arguments);
+    *vec_push(diagnostics->arena, &diagnostics->list) = diagnostic;
+}
+
+void diagnostics_error(Diagnostics *diagnostics, ErrorCode code, Span span, const char *format, ...)
+{
+    diagnostics->error_count++;
+    diagnostics->last_phase = error_code_phase(code);
+    va_list arguments;
+    va_start(arguments, format);
+    report(diagnostics, (Diagnostic){.severity = SEVERITY_ERROR, .code = code, .span = span}, format, arguments);
+    va_end(arguments);
+}
+
+void diagnostics_warning(Diagnostics *diagnostics, Span span, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    report(diagnostics, (Diagnostic){.severity = SEVERITY_WARNING, .span = span}, format, arguments);
+    va_end(arguments);
+}
+
+void diagnostics_note(Diagnostics *diagnostics, Span span, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    report(diagnostics, (Diagnostic){.severity = SEVERITY_NOTE, .span = span}, format, arguments);
+    va_end(arguments);
+}
+
+enum { SHOWN_LINE_MAX = 160 };
+
+/* The line with a caret under the span; long lines are cut to a window around the caret. */
+static void print_excerpt(const Diagnostics *diagnostics, Span span, Location at, Text *out)
+{
+    const Source *source = at.source;
+    uint32_t start = source->line_starts[at.line - 1];
+    uint32_t end = start;
+    while (end < source->length && source->text[end] != '\n')
+        end++;
+    uint32_t column = at.column - 1;
+    if (column > SHOWN_LINE_MAX / 2 && end - start > SHOWN_LINE_MAX) {
+        uint32_t cut = column - SHOWN_LINE_MAX / 2;
+        start += cut;
+        column -= cut;
+    }
+    if (end - start > SHOWN_LINE_MAX)
+        end = start + SHOWN_LINE_MAX;
+    text_addf(out, "%5u | ", at.line);
+    for (uint32_t i = start; i < end; i++) {
+        char c = source->text[i];
+        text_add_char(out, c == '\t' || (unsigned char)c < ' ' ? ' ' : c);
+    }
+    text_add(out, "\n      | ");
+    text_add_repeated(out, ' ', column);
+    uint32_t width = span.end > span.start ? span.end - span.start : 1;
+    uint32_t room = end - start > column ? end - start - column : 1;
+    text_add_repeated(out, '^', width < room ? width : room);
+    text_add_char(out, '\n');
+    (void)diagnostics;
+}
+
+static void print_one(const Diagnostics *diagnostics, const Diagnostic *diagnostic, Text *out)
+{
+    Location at = sources_locate(diagnostics->sources, diagnostic->span.start);
+    if (at.source != NULL)
+        text_addf(out, "%s:%u:%u: ", at.source->path, at.line, at.column);
+    else if (diagnostic->severity != SEVERITY_NOTE)
+        text_add(out, "runnel: ");
+    switch (diagnostic->severity) {
+    case SEVERITY_ERROR:
+        text_addf(out, "error[%s]: ", error_code_text(diagnostic->code));
+        break;
+    case SEVERITY_WARNING:
+        text_add(out, "warning: ");
+        break;
+    case SEVERITY_NOTE:
+        text_add(out, "note: ");
+        break;
+    }
+    text_add(out, diagnostic->message);
+    text_add_char(out, '\n');
+    if (at.source != NULL)
+        print_excerpt(diagnostics, diagnostic->span, at, out);
+}
+
+void diagnostics_print(const Diagnostics *diagnostics, Text *out)
+{
+    /* A selection in order of position, stable; lists are short (the error limit bounds them). */
+    uint32_t count = diagnostics->list.count;
+    const Diagnostic *list = diagnostics->list.items;
+    uint32_t last_start = 0;
+    uint32_t printed = 0;
+    while (printed < count) {
+        uint32_t next_start = UINT32_MAX;
+        for (uint32_t i = 0; i < count; i++)
+            if (list[i].severity != SEVERITY_NOTE && list[i].span.start < next_start &&
+                (printed == 0 || list[i].span.start > last_start))
+                next_start = list[i].span.start;
+        bool is_found = false;
+        for (uint32_t i = 0; i < count; i++) {
+            bool is_head = list[i].severity != SEVERITY_NOTE;
+            if (!is_head || list[i].span.start != next_start)
+                continue;
+            is_found = true;
+            print_one(diagnostics, &list[i], out);
+            printed++;
+            for (uint32_t j = i + 1; j < count && list[j].severity == SEVERITY_NOTE; j++, printed++)
+                print_one(diagnostics, &list[j], out);
+        }
+        if (!is_found)
+            break;
+        last_start = next_start;
+    }
+    if (diagnostics->error_count > diagnostics->error_limit + 1)
+        text_addf(out, "(%u more errors)\n", diagnostics->error_count - diagnostics->error_limit - 1);
+}
+
+_Noreturn void bug(const char *where, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    fprintf(stderr, "runnel: internal error in %s: ", where);
+    vfprintf(stderr, format, arguments);
+    fputc('\n', stderr);
+    va_end(arguments);
+    abort();
+}

@@ -1,0 +1,314 @@
+/* Types as written: annotations, the types of operations, datatypes. */
+#include "front/parse.h"
+#include "types/infer.h"
+
+#include <ctype.h>
+#include <string.h>
+
+/* ---- names of types ---- */
+
+static const struct {
+    const char *name;
+    TypeId type;
+} scalar_aliases[] = {
+    {"i64", TYPE_INT},
+    {"f64", TYPE_FLOAT},
+    {"real", TYPE_FLOAT},
+};
+
+static TypeId scalar_named(const char *name)
+{
+    for (uint32_t scalar = 0; scalar < SCALAR_COUNT; scalar++)
+        if (strcmp(scalar_name((ScalarType)scalar), name) == 0)
+            return TYPE_OF_SCALAR(scalar);
+    for (uint32_t i = 0; i < sizeof scalar_aliases / sizeof scalar_aliases[0]; i++)
+        if (strcmp(scalar_aliases[i].name, name) == 0)
+            return scalar_aliases[i].type;
+    return 0;
+}
+
+/* One letter, perhaps with digits: a, b, a0. Any other name must be declared in the context. */
+static bool looks_like_variable(const char *name)
+{
+    if (!isalpha((unsigned char)name[0]))
+        return false;
+    for (name++; *name != '\0'; name++)
+        if (!isdigit((unsigned char)*name))
+            return false;
+    return true;
+}
+
+static AnnotatedVariable *find_annotated(Infer *infer, Name name)
+{
+    for (uint32_t i = 0; i < infer->annotated.count; i++) {
+        AnnotatedVariable *annotated = &infer->annotated.items[i];
+        if (annotated->name == name && annotated->definition == infer->definition)
+            return annotated;
+    }
+    return NULL;
+}
+
+static TypeId add_annotated(Infer *infer, Name name, TypeId variable, ClassSet declared, Span span)
+{
+    type_variable_of(infer->types, variable)->name = name;
+    *vec_push(infer->arena, &infer->annotated) = (AnnotatedVariable){
+        .name = name, .variable = variable, .span = span, .declared = declared, .definition = infer->definition};
+    return variable;
+}
+
+static TypeId annotated_variable(Infer *infer, Name name, Span span)
+{
+    AnnotatedVariable *known = find_annotated(infer, name);
+    if (known != NULL)
+        return known->variable;
+    return add_annotated(infer, name, infer_fresh(infer, span), CLASS_ANY, span);
+}
+
+static TypeId unknown_type(Infer *infer, const TypeExpr *expr)
+{
+    const char *text = names_text(infer->environment->names, expr->name);
+    diagnostics_error(infer->diagnostics, ERROR_UNKNOWN_TYPE, expr->span, "there is no type called `%s`", text);
+    for (uint32_t scalar = 0; scalar < SCALAR_COUNT; scalar++)
+        if (names_distance(text, scalar_name((ScalarType)scalar), 3) < 3 && strlen(text) > 2)
+            diagnostics_note(infer->diagnostics, (Span){0}, "did you mean `%s`?", scalar_name((ScalarType)scalar));
+    diagnostics_note(infer->diagnostics, (Span){0},
+                     "a type variable is a single letter, or declared by `:: (%s in any)`", text);
+    infer_failed(infer);
+    return infer_fresh(infer, expr->span);
+}
+
+static TypeId datatype_type(Infer *infer, const TypeExpr *expr, Definition *definition)
+{
+    infer_constructor(infer->environment, definition);
+    const Datatype *datatype = &infer->types->datatypes.items[definition->datatype];
+    if (expr->item_count != datatype->parameter_count) {
+        diagnostics_error(infer->diagnostics, ERROR_TYPE_ARGUMENTS, expr->span, "`%s` takes %u types, not %u",
+                          names_text(infer->environment->names, expr->name), datatype->parameter_count,
+                          expr->item_count);
+        infer_failed(infer);
+        return infer_fresh(infer, expr->span);
+    }
+    TypeId *arguments = ARENA_ARRAY(infer->arena, TypeId, expr->item_count);
+    for (uint32_t i = 0; i < expr->item_count; i++)
+        arguments[i] = infer_type_expr(infer, expr->items[i]);
+    return type_data(infer->types, definition->datatype, type_tuple(infer->types, arguments, expr->item_count));
+}
+
+static TypeId named_type(Infer *infer, const TypeExpr *expr)
+{
+    const char *text = names_text(infer->environment->names, expr->name);
+    TypeId scalar = scalar_named(text);
+    if (scalar != 0 && expr->item_count == 0)
+        return scalar;
+    const Definition *here = infer->definition;
+    if (find_annotated(infer, expr->name) == NULL) {
+        Definition *found = environment_lookup(infer->environment, expr->name, here->dialect, here->is_library,
+                                               here->position);
+        if (found != NULL && found->kind == DEFINITION_CONSTRUCTOR)
+            return datatype_type(infer, expr, found);
+    }
+    bool is_variable = expr->item_count == 0 && (find_annotated(infer, expr->name) != NULL || looks_like_variable(text));
+    return is_variable ? annotated_variable(infer, expr->name, expr->span) : unknown_type(infer, expr);
+}
+
+static TypeId container_variable(Infer *infer, const TypeExpr *expr)
+{
+    AnnotatedVariable *known = find_annotated(infer, expr->name);
+    if (known != NULL)
+        return known->variable;
+    return add_annotated(infer, expr->name, type_container_variable(infer->types, expr->span), CLASS_ANY, expr->span);
+}
+
+TypeId infer_type_expr(Infer *infer, const TypeExpr *expr)
+{
+    Types *types = infer->types;
+    switch (expr->kind) {
+    case TYPE_EXPR_NAME:
+        return named_type(infer, expr);
+    case TYPE_EXPR_VECTOR:
+        return infer_container(infer, TYPE_MARK_VECTOR, infer_type_expr(infer, expr->items[0]), expr->span);
+    case TYPE_EXPR_SEQUENCE:
+        return type_sequence(types, infer_type_expr(infer, expr->items[0]));
+    case TYPE_EXPR_CONTAINER: {
+        TypeId mark = container_variable(infer, expr);
+        return infer_container(infer, mark, infer_type_expr(infer, expr->items[0]), expr->span);
+    }
+    case TYPE_EXPR_TUPLE: {
+        TypeId *items = ARENA_ARRAY(infer->arena, TypeId, expr->item_count);
+        for (uint32_t i = 0; i < expr->item_count; i++)
+            items[i] = infer_type_expr(infer, expr->items[i]);
+        return type_tuple(types, items, expr->item_count);
+    }
+    case TYPE_EXPR_FUNCTION: {
+        TypeId argument = infer_type_expr(infer, expr->items[0]);
+        return type_function(types, argument, infer_type_expr(infer, expr->items[1]));
+    }
+    }
+    return 0;
+}
+
+void infer_context(Infer *infer, const TypeContext *context)
+{
+    for (uint32_t i = 0; i < context->count; i++) {
+        const ClassConstraint *constraint = &context->items[i];
+        const char *name = names_text(infer->environment->names, constraint->class_name);
+        if (strcmp(name, "container") == 0) {
+            add_annotated(infer, constraint->variable, type_container_variable(infer->types, constraint->span), CLASS_ANY,
+                          constraint->span);
+            continue;
+        }
+        ClassSet set = class_named(name);
+        if (set == 0) {
+            diagnostics_error(infer->diagnostics, ERROR_UNKNOWN_TYPE, constraint->span, "there is no class called `%s`",
+                              name);
+            diagnostics_note(infer->diagnostics, (Span){0},
+                             "the classes are any, concrete, scalar, ordinal, number, logical, integer, floating "
+                             "and container");
+            infer_failed(infer);
+            set = CLASS_ANY;
+        }
+        add_annotated(infer, constraint->variable, type_variable(infer->types, set, constraint->span), set,
+                      constraint->span);
+    }
+}
+
+/* ---- schemes ---- */
+
+typedef struct SchemeBuilder {
+    Types *types;
+    Arena *arena;
+    VEC(TypeId) variables;
+} SchemeBuilder;
+
+static void add_to_scheme(void *context, TypeId variable)
+{
+    SchemeBuilder *builder = context;
+    TypeVariable *info = type_variable_of(builder->types, variable);
+    if (info->scheme_index != 0)
+        return;
+    *vec_push(builder->arena, &builder->variables) = variable;
+    info->scheme_index = builder->variables.count;
+}
+
+static void collect_open_containers(Environment *environment, Definition *definition, TypeId type)
+{
+    Types *types = environment->types;
+    type = type_resolve(types, type);
+    TypeNode node = *type_node(types, type);
+    if (node.is_ground || *type_memo(types, type) != 0)
+        return;
+    *type_memo(types, type) = type;
+    if (node.kind == TYPE_CONTAINER && type_kind(types, type_resolve(types, node.a)) == TYPE_VARIABLE)
+        *vec_push(environment->arena, &definition->open_containers) = type;
+    if (node.kind == TYPE_PAIR || node.kind == TYPE_FUNCTION)
+        collect_open_containers(environment, definition, node.a);
+    if (node.kind != TYPE_VARIABLE)
+        collect_open_containers(environment, definition, node.b);
+}
+
+void infer_collect_scheme(Environment *environment, Definition **definitions, uint32_t count)
+{
+    SchemeBuilder builder = {.types = environment->types, .arena = environment->arena};
+    for (uint32_t i = 0; i < count; i++)
+        type_each_variable(environment->types, definitions[i]->type, add_to_scheme, &builder);
+    for (uint32_t i = 0; i < count; i++) {
+        definitions[i]->variables = builder.variables.items;
+        definitions[i]->variable_count = builder.variables.count;
+        type_memo_start(environment->types);
+        collect_open_containers(environment, definitions[i], definitions[i]->type);
+    }
+}
+
+/* ---- operations ---- */
+
+static Infer infer_alone(Environment *environment, Definition *definition)
+{
+    return (Infer){.environment = environment,
+                   .types = environment->types,
+                   .arena = environment->arena,
+                   .diagnostics = environment->diagnostics,
+                   .definition = definition};
+}
+
+/* NESL has no classes below number: what is there for all integer types is for int, and for all floats float. */
+static void narrow_for_nesl(Infer *infer)
+{
+    for (uint32_t i = 0; i < infer->annotated.count; i++) {
+        TypeVariable *variable = type_variable_of(infer->types, infer->annotated.items[i].variable);
+        if (variable->class_set == CLASS_INTEGER)
+            variable->link = TYPE_INT;
+        else if (variable->class_set == CLASS_FLOATING)
+            variable->link = TYPE_FLOAT;
+    }
+}
+
+void infer_built_in(Environment *environment, Definition *definition)
+{
+    if (definition->state == DEFINITION_TYPED)
+        return;
+    bool is_nesl = definition->dialect == DIALECT_NESL;
+    const OpInfo *info = &op_table[definition->op];
+    const char *text = is_nesl && info->nesl_type != NULL ? info->nesl_type : info->type;
+    const Source *source =
+        sources_add(environment->sources, "(built in)", text, strlen(text), DIALECT_RUNNEL);
+    TypeContext context = {0};
+    TypeExpr *expr =
+        parse_type_text(environment->arena, environment->names, environment->diagnostics, source, &context);
+    if (expr == NULL)
+        bug("ops.def", "the type of %s does not parse: %s", info->id, text);
+    Infer infer = infer_alone(environment, definition);
+    infer_context(&infer, &context);
+    definition->type = infer_type_expr(&infer, expr);
+    if (is_nesl)
+        narrow_for_nesl(&infer);
+    infer_settle(&infer);
+    if (infer.has_errors)
+        bug("ops.def", "the type of %s is wrong: %s", info->id, text);
+    infer_collect_scheme(environment, &definition, 1);
+    definition->state = DEFINITION_TYPED;
+}
+
+/* ---- datatypes ---- */
+
+static void set_parameters(Infer *infer, Datatype *datatype)
+{
+    uint32_t count = infer->annotated.count;
+    datatype->parameters = ARENA_ARRAY(infer->arena, TypeId, count);
+    datatype->parameter_count = count;
+    for (uint32_t i = 0; i < count; i++) {
+        datatype->parameters[i] = infer->annotated.items[i].variable;
+        type_variable_of(infer->types, datatype->parameters[i])->scheme_index = i + 1;
+    }
+}
+
+void infer_constructor(Environment *environment, Definition *definition)
+{
+    if (definition->state == DEFINITION_TYPED || definition->state == DEFINITION_WRONG)
+        return;
+    Infer infer = infer_alone(environment, definition);
+    if (definition->state == DEFINITION_INFERRING) {
+        diagnostics_error(environment->diagnostics, ERROR_RECURSIVE_DATATYPE, definition->span,
+                          "the datatype `%s` contains itself, so its values would never end",
+                          names_text(environment->names, definition->name));
+        infer_failed(&infer);
+        definition->type = type_function(environment->types, infer_fresh(&infer, definition->span),
+                                         infer_fresh(&infer, definition->span));
+        return;
+    }
+    definition->state = DEFINITION_INFERRING;
+    infer_context(&infer, &definition->item->context);
+    TypeId contents = infer_type_expr(&infer, definition->item->type);
+    infer_settle(&infer);
+    infer_require(&infer, contents, CLASS_CONCRETE, definition->item->type->span,
+                  (Reason){.text = "a datatype holds concrete values only"});
+    Datatype *datatype = &environment->types->datatypes.items[definition->datatype];
+    datatype->contents = contents;
+    set_parameters(&infer, datatype);
+    TypeId data = type_data(environment->types, definition->datatype,
+                            type_tuple(environment->types, datatype->parameters, datatype->parameter_count));
+    definition->type = type_function(environment->types, contents, data);
+    definition->variables = datatype->parameters;
+    definition->variable_count = datatype->parameter_count;
+    if (definition->state == DEFINITION_INFERRING)
+        definition->state = DEFINITION_TYPED;
+}

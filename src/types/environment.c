@@ -1,0 +1,295 @@
+#include "types/environment.h"
+
+#include <string.h>
+
+/* ---- tables of names ---- */
+
+static Definition **slot_of(Environment *environment, DefinitionTable *table, Name name)
+{
+    while (table->count <= name)
+        *vec_push(environment->arena, table) = NULL;
+    return &table->items[name];
+}
+
+static Definition *find_in(const DefinitionTable *table, Name name)
+{
+    return name < table->count ? table->items[name] : NULL;
+}
+
+static Definition *new_definition(Environment *environment, DefinitionKind kind, Name name, Span span)
+{
+    Definition *definition = ARENA_NEW(environment->arena, Definition);
+    definition->kind = kind;
+    definition->name = name;
+    definition->span = span;
+    return definition;
+}
+
+static void add_op(Environment *environment, Op op, Dialect dialect)
+{
+    Name name = names_of(environment->names, op_name(op));
+    Definition *definition = new_definition(environment, DEFINITION_OP, name, (Span){0});
+    definition->op = op;
+    definition->dialect = dialect;
+    definition->is_library = true;
+    environment->ops[dialect][op] = definition;
+}
+
+static void name_built_in(Environment *environment, Dialect dialect, const char *name, Definition *definition)
+{
+    if (name == NULL)
+        return;
+    Definition **slot = slot_of(environment, &environment->built_in[dialect], names_of(environment->names, name));
+    if (*slot == NULL)
+        *slot = definition;
+}
+
+/* log(x) is the natural logarithm, log(x, b) has base b, in both dialects. */
+static void add_overloads(Environment *environment, Dialect dialect)
+{
+    Definition *log = new_definition(environment, DEFINITION_OVERLOAD, names_of(environment->names, "log"), (Span){0});
+    log->dialect = dialect;
+    log->is_library = true;
+    log->alternatives[0] = environment->ops[dialect][OP_LN];
+    log->alternatives[1] = environment->ops[dialect][OP_LOG_BASE];
+    name_built_in(environment, dialect, "log", log);
+}
+
+void environment_init(Environment *environment, Memory *memory, Arena *arena, Names *names, Sources *sources,
+                      Diagnostics *diagnostics, Types *types)
+{
+    *environment = (Environment){.memory = memory,
+                                 .arena = arena,
+                                 .names = names,
+                                 .sources = sources,
+                                 .diagnostics = diagnostics,
+                                 .types = types,
+                                 .next_position = 1};
+    for (Op op = 0; op < OP_COUNT; op++) {
+        add_op(environment, op, DIALECT_RUNNEL);
+        add_op(environment, op, DIALECT_NESL);
+        name_built_in(environment, DIALECT_RUNNEL, op_table[op].rnl_name, environment->ops[DIALECT_RUNNEL][op]);
+        name_built_in(environment, DIALECT_NESL, op_table[op].nesl_name, environment->ops[DIALECT_NESL][op]);
+    }
+    add_overloads(environment, DIALECT_RUNNEL);
+    add_overloads(environment, DIALECT_NESL);
+}
+
+/* ---- adding forms ---- */
+
+/* A parameter's default is a function of (), so that it is typed and run like any other. */
+static Definition *add_default(Environment *environment, Definition *function, const Parameter *parameter)
+{
+    Item *item = ARENA_NEW(environment->arena, Item);
+    *item = (Item){.kind = ITEM_FUNCTION,
+                   .span = parameter->default_value->span,
+                   .name_span = parameter->default_value->span,
+                   .name = function->name,
+                   .value = parameter->default_value};
+    Definition *definition = new_definition(environment, DEFINITION_FUNCTION, function->name, item->span);
+    definition->dialect = function->dialect;
+    definition->is_library = function->is_library;
+    definition->is_hidden = true;
+    definition->position = function->position;
+    definition->item = item;
+    return definition;
+}
+
+static void add_defaults(Environment *environment, Definition *function)
+{
+    const Item *item = function->item;
+    bool has_defaults = false;
+    for (uint32_t i = 0; i < item->parameter_count; i++)
+        has_defaults |= item->parameters[i].default_value != NULL;
+    if (!has_defaults)
+        return;
+    function->defaults = ARENA_ARRAY(environment->arena, Definition *, item->parameter_count);
+    for (uint32_t i = 0; i < item->parameter_count; i++)
+        if (item->parameters[i].default_value != NULL)
+            function->defaults[i] = add_default(environment, function, &item->parameters[i]);
+}
+
+static DefinitionKind kind_of_item(const Item *item)
+{
+    switch (item->kind) {
+    case ITEM_FUNCTION:
+        return DEFINITION_FUNCTION;
+    case ITEM_DATATYPE:
+        return DEFINITION_CONSTRUCTOR;
+    case ITEM_BINDING:
+        return DEFINITION_BINDING;
+    case ITEM_STUB:
+    case ITEM_EXPRESSION:
+    case ITEM_IMPORT:
+    case ITEM_LOAD:
+    case ITEM_SET:
+    case ITEM_COMMAND:
+        break;
+    }
+    return DEFINITION_EXPRESSION;
+}
+
+static void add_datatype(Environment *environment, Definition *definition)
+{
+    definition->datatype = environment->types->datatypes.count;
+    *vec_push(environment->arena, &environment->types->datatypes) =
+        (Datatype){.name = definition->name, .span = definition->span};
+}
+
+static Definition *make_definition(Environment *environment, const Source *source, const Item *item)
+{
+    Definition *definition = new_definition(environment, kind_of_item(item), item->name, item->name_span);
+    definition->item = item;
+    definition->dialect = source->dialect;
+    definition->is_library = source->is_library;
+    definition->position = environment->next_position++;
+    if (definition->kind == DEFINITION_FUNCTION)
+        add_defaults(environment, definition);
+    if (definition->kind == DEFINITION_CONSTRUCTOR)
+        add_datatype(environment, definition);
+    return definition;
+}
+
+void environment_add_library(Environment *environment, const Source *source, Items items)
+{
+    bool is_for_nesl = source->dialect == DIALECT_NESL;
+    for (uint32_t i = 0; i < items.count; i++) {
+        const Item *item = items.list[i];
+        Definition *definition = make_definition(environment, source, item);
+        const char *name = names_text(environment->names, item->name);
+        name_built_in(environment, DIALECT_NESL, name, definition);
+        if (!is_for_nesl)
+            name_built_in(environment, DIALECT_RUNNEL, name, definition);
+    }
+}
+
+/* Built-in names of NESL that its programs may define again; the others may not. */
+static const char *const nesl_redefinable[] = {
+    "index", "sum",    "max_val", "min_val", "any",  "all",    "put",    "cond_put", "enumerate", "count",     "max_index", "min_index",
+    "rotate", "unpack", "join",    "subseq",  "drop", "take",   "split",  "bottop",   "head_rest", "rest_tail",
+};
+
+static bool is_own_name_of_nesl(const Environment *environment, Name name)
+{
+    const Definition *built_in = find_in(&environment->built_in[DIALECT_NESL], name);
+    if (built_in == NULL)
+        return false;
+    for (uint32_t i = 0; i < sizeof nesl_redefinable / sizeof nesl_redefinable[0]; i++)
+        if (strcmp(nesl_redefinable[i], names_text(environment->names, name)) == 0)
+            return false;
+    if (built_in->kind == DEFINITION_OP)
+        return op_table[built_in->op].nesl_name != NULL;
+    return built_in->kind == DEFINITION_OVERLOAD || built_in->dialect == DIALECT_NESL;
+}
+
+static void check_name(Environment *environment, const Definition *definition)
+{
+    const char *text = names_text(environment->names, definition->name);
+    const Definition *older = definition->older;
+    if (definition->dialect == DIALECT_NESL) {
+        if (is_own_name_of_nesl(environment, definition->name))
+            diagnostics_error(environment->diagnostics, ERROR_BUILT_IN, definition->span,
+                              "%s is built in, it cannot be redefined.", text);
+        return;
+    }
+    if (older != NULL && older->position >= environment->load_start) {
+        diagnostics_error(environment->diagnostics, ERROR_DEFINED_TWICE, definition->span, "`%s` is defined twice",
+                          text);
+        diagnostics_note(environment->diagnostics, older->span, "the first definition is here");
+    }
+}
+
+static void name_definition(Environment *environment, Definition *definition)
+{
+    Definition **slot = slot_of(environment, &environment->user, definition->name);
+    definition->older = *slot;
+    *slot = definition;
+    check_name(environment, definition);
+}
+
+static void add_values(Environment *environment, Definition *binding, Pattern *pattern)
+{
+    if (pattern->kind == PATTERN_NAME) {
+        Definition *value = new_definition(environment, DEFINITION_VALUE, pattern->name, pattern->span);
+        value->owner = binding;
+        value->dialect = binding->dialect;
+        value->position = binding->position;
+        value->is_library = binding->is_library;
+        pattern->definition = value;
+        *vec_push(environment->arena, &environment->definitions) = value;
+        name_definition(environment, value);
+    }
+    for (uint32_t i = 0; i < pattern->item_count; i++)
+        add_values(environment, binding, pattern->items[i]);
+}
+
+Definition *environment_add_item(Environment *environment, const Source *source, const Item *item)
+{
+    Definition *definition = make_definition(environment, source, item);
+    *vec_push(environment->arena, &environment->definitions) = definition;
+    if (definition->kind == DEFINITION_FUNCTION || definition->kind == DEFINITION_CONSTRUCTOR)
+        name_definition(environment, definition);
+    if (definition->kind == DEFINITION_BINDING)
+        add_values(environment, definition, item->pattern);
+    return definition;
+}
+
+EnvironmentMark environment_mark(const Environment *environment)
+{
+    return (EnvironmentMark){.definition_count = environment->definitions.count,
+                             .next_position = environment->next_position,
+                             .datatype_count = environment->types->datatypes.count};
+}
+
+void environment_rollback(Environment *environment, EnvironmentMark mark)
+{
+    while (environment->definitions.count > mark.definition_count) {
+        Definition *definition = vec_pop(&environment->definitions);
+        bool is_named = definition->name != 0 && definition->kind != DEFINITION_BINDING &&
+                        definition->kind != DEFINITION_EXPRESSION;
+        if (!is_named)
+            continue;
+        *slot_of(environment, &environment->user, definition->name) = definition->older;
+        if (definition->older != NULL && definition->older->replaced_by == definition)
+            definition->older->replaced_by = NULL;
+    }
+    environment->next_position = mark.next_position;
+}
+
+/* ---- looking up ---- */
+
+Definition *environment_built_in(const Environment *environment, Name name, Dialect dialect)
+{
+    Definition *found = find_in(&environment->built_in[dialect], name);
+    if (found == NULL && dialect == DIALECT_NESL) {
+        /* Runnel's other names, where NESL has none: with the types that .nesl gives to operations */
+        found = find_in(&environment->built_in[DIALECT_RUNNEL], name);
+        if (found != NULL && found->kind == DEFINITION_OP)
+            found = environment->ops[DIALECT_NESL][found->op];
+    }
+    return found;
+}
+
+Definition *environment_lookup(const Environment *environment, Name name, Dialect dialect, bool is_library,
+                               uint32_t position)
+{
+    Definition *found = is_library ? NULL : find_in(&environment->user, name);
+    while (found != NULL && found->position > position && found->older != NULL)
+        found = found->older;
+    return found != NULL ? found : environment_built_in(environment, name, dialect);
+}
+
+Definition *environment_current(Definition *definition, uint32_t position)
+{
+    while (definition->replaced_by != NULL && definition->replaced_by->position <= position)
+        definition = definition->replaced_by;
+    return definition;
+}
+
+void environment_each_name(const Environment *environment, Dialect dialect,
+                           void (*consider)(void *context, const char *name), void *context)
+{
+    for (Name name = 1; name < environment->names->entries.count; name++)
+        if (find_in(&environment->user, name) != NULL || environment_built_in(environment, name, dialect) != NULL)
+            consider(context, names_text(environment->names, name));
+}

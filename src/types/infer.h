@@ -1,0 +1,89 @@
+/* Private to type inference: the state of inferring one group of definitions, and the parts it is made of. */
+#ifndef RUNNEL_TYPES_INFER_H
+#define RUNNEL_TYPES_INFER_H
+
+#include "types/environment.h"
+
+/* A type variable that an annotation names. */
+typedef struct AnnotatedVariable {
+    Name name;
+    TypeId variable;
+    Span span;
+    ClassSet declared; /* what the annotation promises */
+    const Definition *definition;
+} AnnotatedVariable;
+
+typedef struct PendingContainer {
+    TypeId container;
+    Span span;
+} PendingContainer;
+
+typedef struct Infer {
+    Environment *environment;
+    Types *types;
+    Arena *arena;
+    Diagnostics *diagnostics;
+    Definition *definition;            /* whose text is being inferred */
+    VEC(PendingContainer) containers;  /* must have concrete elements if they turn out to be vectors */
+    VEC(Expr *) selects;               /* x.i whose x is not known well enough yet */
+    VEC(AnnotatedVariable) annotated;
+    bool has_errors;
+    /* why the last unification failed: the innermost parts */
+    TypeId failed_expected, failed_found;
+    ClassSet failed_class;
+    uint32_t steps;
+} Infer;
+
+typedef enum Unification {
+    UNIFY_OK,
+    UNIFY_MISMATCH,
+    UNIFY_CLASS,
+    UNIFY_CONTAINER,
+    UNIFY_INFINITE,
+    UNIFY_NOT_CONCRETE,
+    UNIFY_TOO_LARGE,
+} Unification;
+
+/* ---- unify.c ---- */
+
+Unification infer_unify(Infer *infer, TypeId expected, TypeId found);
+/* Restricts a type to a class. */
+Unification infer_restrict(Infer *infer, TypeId type, ClassSet class_set);
+
+/* Why something is expected: a note under the error, where span.start != 0. */
+typedef struct Reason {
+    const char *text;
+    Span span;
+} Reason;
+
+/* Unify or restrict, and report failure at `at`. */
+bool infer_expect(Infer *infer, TypeId expected, TypeId found, Span at, Reason reason);
+bool infer_require(Infer *infer, TypeId type, ClassSet class_set, Span at, Reason reason);
+void infer_failed(Infer *infer);
+
+/* ---- annotate.c ---- */
+
+/* A type as written; unknown names are reported and become fresh variables. */
+TypeId infer_type_expr(Infer *infer, const TypeExpr *expr);
+void infer_context(Infer *infer, const TypeContext *context);
+/* Fills in the type of a constructor when it is first needed. */
+void infer_constructor(Environment *environment, Definition *definition);
+/* Makes the unbound variables of the definition's type its scheme. */
+void infer_collect_scheme(Environment *environment, Definition **definitions, uint32_t count);
+
+/* ---- infer_expr.c ---- */
+
+TypeId infer_expr(Infer *infer, Expr *expr);
+void infer_pattern(Infer *infer, Pattern *pattern, TypeId type);
+/* Settles what was left open: selections, containers. */
+void infer_settle(Infer *infer);
+
+static inline TypeId infer_fresh(Infer *infer, Span span)
+{
+    return type_variable(infer->types, CLASS_ANY, span);
+}
+
+/* A container type whose elements must be concrete if it is or becomes a vector. */
+TypeId infer_container(Infer *infer, TypeId mark, TypeId element, Span span);
+
+#endif

@@ -1,0 +1,284 @@
+/* Unification of types with classes and containers.
+ *
+ * Binding a variable restricts what it is bound to by the variable's class. A container that must be concrete is a vector. */
+#include "types/infer.h"
+
+/* Types are graphs; this bounds the walk over one as a tree. */
+enum { UNIFY_STEPS_MAX = 1000000 };
+
+static Unification failure(Infer *infer, Unification why, TypeId expected, TypeId found)
+{
+    infer->failed_expected = expected;
+    infer->failed_found = found;
+    return why;
+}
+
+/* ---- classes ---- */
+
+static Unification restrict_type(Infer *infer, TypeId type, ClassSet class_set);
+
+static Unification class_failure(Infer *infer, TypeId type, ClassSet class_set)
+{
+    infer->failed_class = class_set;
+    return failure(infer, class_set == CLASS_CONCRETE ? UNIFY_NOT_CONCRETE : UNIFY_CLASS, type, type);
+}
+
+static Unification restrict_variable(Infer *infer, TypeId type, ClassSet class_set)
+{
+    TypeVariable *variable = type_variable_of(infer->types, type);
+    ClassSet meet = variable->class_set & class_set;
+    bool is_one_of_both = meet == variable->class_set || meet == class_set;
+    /* NESL does not compute the meet of number and logical. */
+    if (meet == 0 || (infer->definition->dialect == DIALECT_NESL && !infer->definition->is_library && !is_one_of_both))
+        return class_failure(infer, type, class_set);
+    variable->class_set = meet;
+    return UNIFY_OK;
+}
+
+static Unification restrict_container(Infer *infer, TypeId type)
+{
+    TypeNode node = *type_node(infer->types, type);
+    TypeId mark = type_resolve(infer->types, node.a);
+    if (mark == TYPE_MARK_SEQUENCE)
+        return class_failure(infer, type, CLASS_CONCRETE);
+    if (mark != TYPE_MARK_VECTOR)
+        type_variable_of(infer->types, mark)->link = TYPE_MARK_VECTOR;
+    return restrict_type(infer, node.b, CLASS_CONCRETE);
+}
+
+static Unification restrict_type(Infer *infer, TypeId type, ClassSet class_set)
+{
+    if (class_set == CLASS_ANY)
+        return UNIFY_OK;
+    if (++infer->steps > UNIFY_STEPS_MAX)
+        return UNIFY_TOO_LARGE;
+    type = type_resolve(infer->types, type);
+    TypeNode node = *type_node(infer->types, type);
+    if (node.kind == TYPE_VARIABLE)
+        return restrict_variable(infer, type, class_set);
+    if (node.kind == TYPE_SCALAR)
+        return (class_set & 1u << node.a) != 0 ? UNIFY_OK : class_failure(infer, type, class_set);
+    if ((class_set & CLASS_BIT_STRUCTURED) == 0)
+        return class_failure(infer, type, class_set);
+    if (node.is_ground)
+        return node.has_sequence ? class_failure(infer, type, CLASS_CONCRETE) : UNIFY_OK;
+    switch (node.kind) {
+    case TYPE_PAIR: {
+        Unification first = restrict_type(infer, node.a, CLASS_CONCRETE);
+        return first != UNIFY_OK ? first : restrict_type(infer, node.b, CLASS_CONCRETE);
+    }
+    case TYPE_CONTAINER:
+        return restrict_container(infer, type);
+    case TYPE_DATA:
+        return restrict_type(infer, node.b, CLASS_CONCRETE);
+    case TYPE_FUNCTION: /* what it captures is known after specialisation */
+    case TYPE_CLOSURE:
+    case TYPE_UNIT:
+    case TYPE_NONE:
+    case TYPE_SCALAR:
+    case TYPE_MARK:
+    case TYPE_VARIABLE:
+        break;
+    }
+    return UNIFY_OK;
+}
+
+Unification infer_restrict(Infer *infer, TypeId type, ClassSet class_set)
+{
+    infer->steps = 0;
+    return restrict_type(infer, type, class_set);
+}
+
+/* ---- unification ---- */
+
+typedef struct Search {
+    TypeId variable;
+    bool is_found;
+} Search;
+
+static void compare_variable(void *context, TypeId variable)
+{
+    Search *search = context;
+    search->is_found |= variable == search->variable;
+}
+
+static bool occurs_in(Infer *infer, TypeId variable, TypeId type)
+{
+    if (type_node(infer->types, type)->is_ground)
+        return false;
+    Search search = {.variable = variable};
+    type_each_variable(infer->types, type, compare_variable, &search);
+    return search.is_found;
+}
+
+static Unification bind_variable(Infer *infer, TypeId variable, TypeId type)
+{
+    if (type_kind(infer->types, type) != TYPE_VARIABLE && occurs_in(infer, variable, type))
+        return failure(infer, UNIFY_INFINITE, variable, type);
+    TypeVariable *bound = type_variable_of(infer->types, variable);
+    if (!bound->is_container) {
+        Unification restricted = restrict_type(infer, type, bound->class_set);
+        if (restricted != UNIFY_OK)
+            return restricted;
+    }
+    bound = type_variable_of(infer->types, variable);
+    bound->link = type;
+    if (type_kind(infer->types, type) == TYPE_VARIABLE && bound->is_float_literal)
+        type_variable_of(infer->types, type)->is_float_literal = true;
+    return UNIFY_OK;
+}
+
+static Unification unify(Infer *infer, TypeId expected, TypeId found);
+
+static Unification unify_both(Infer *infer, const TypeNode *expected, const TypeNode *found)
+{
+    Unification first = unify(infer, expected->a, found->a);
+    return first != UNIFY_OK ? first : unify(infer, expected->b, found->b);
+}
+
+static Unification unify_containers(Infer *infer, TypeId expected, TypeId found)
+{
+    TypeNode left = *type_node(infer->types, expected), right = *type_node(infer->types, found);
+    if (unify(infer, left.a, right.a) != UNIFY_OK)
+        return failure(infer, UNIFY_CONTAINER, expected, found);
+    return unify(infer, left.b, right.b);
+}
+
+static Unification unify_nodes(Infer *infer, TypeId expected, TypeId found)
+{
+    TypeNode left = *type_node(infer->types, expected), right = *type_node(infer->types, found);
+    if (left.kind != right.kind)
+        return failure(infer, UNIFY_MISMATCH, expected, found);
+    switch (left.kind) {
+    case TYPE_PAIR:
+    case TYPE_FUNCTION:
+        return unify_both(infer, &left, &right);
+    case TYPE_CONTAINER:
+        return unify_containers(infer, expected, found);
+    case TYPE_DATA:
+        if (left.a != right.a)
+            return failure(infer, UNIFY_MISMATCH, expected, found);
+        return unify(infer, left.b, right.b);
+    case TYPE_NONE:
+    case TYPE_SCALAR:
+    case TYPE_UNIT:
+    case TYPE_CLOSURE:
+    case TYPE_MARK:
+    case TYPE_VARIABLE:
+        break;
+    }
+    return failure(infer, UNIFY_MISMATCH, expected, found);
+}
+
+static Unification unify(Infer *infer, TypeId expected, TypeId found)
+{
+    if (++infer->steps > UNIFY_STEPS_MAX)
+        return UNIFY_TOO_LARGE;
+    expected = type_resolve(infer->types, expected);
+    found = type_resolve(infer->types, found);
+    if (expected == found)
+        return UNIFY_OK;
+    if (type_kind(infer->types, found) == TYPE_VARIABLE)
+        return bind_variable(infer, found, expected);
+    if (type_kind(infer->types, expected) == TYPE_VARIABLE)
+        return bind_variable(infer, expected, found);
+    return unify_nodes(infer, expected, found);
+}
+
+Unification infer_unify(Infer *infer, TypeId expected, TypeId found)
+{
+    infer->steps = 0;
+    return unify(infer, expected, found);
+}
+
+/* ---- reporting ---- */
+
+void infer_failed(Infer *infer)
+{
+    infer->has_errors = true;
+    infer->definition->state = DEFINITION_WRONG;
+}
+
+static void report_container(Infer *infer, Span at)
+{
+    bool wants_vector = type_is_vector(infer->types, infer->failed_expected);
+    diagnostics_error(infer->diagnostics, ERROR_CONTAINER_MISMATCH, at, "expected a %s `%s`, found a %s `%s`",
+                      wants_vector ? "vector" : "sequence", type_text(infer->types, infer->failed_expected),
+                      wants_vector ? "sequence" : "vector", type_text(infer->types, infer->failed_found));
+    diagnostics_note(infer->diagnostics, (Span){0}, "%s",
+                     wants_vector ? "tab(s) materialises a sequence, seq(v) streams a vector"
+                                  : "seq(v) streams a vector, tab(s) materialises a sequence");
+}
+
+static void report_class(Infer *infer, Span at)
+{
+    const char *class_text = class_name(infer->failed_class);
+    TypeId found = type_resolve(infer->types, infer->failed_found);
+    if (type_kind(infer->types, found) != TYPE_VARIABLE) {
+        diagnostics_error(infer->diagnostics, ERROR_CLASS_MISMATCH, at, "expected a type in class %s, found `%s`",
+                          class_text, type_text(infer->types, found));
+        return;
+    }
+    const char *other = class_name(type_variable_of(infer->types, found)->class_set);
+    diagnostics_error(infer->diagnostics, ERROR_CLASS_MISMATCH, at,
+                      "expected a type in class %s, found one in class %s: no type is in both", class_text, other);
+    if (infer->definition->dialect == DIALECT_NESL && (infer->failed_class & CLASS_INTEGER) != 0)
+        diagnostics_note(infer->diagnostics, (Span){0}, "an annotation with int decides it");
+}
+
+static void report_not_concrete(Infer *infer, Span at)
+{
+    diagnostics_error(infer->diagnostics, ERROR_NOT_CONCRETE, at,
+                      "`%s` contains a sequence, but a concrete type is needed here",
+                      type_text(infer->types, infer->failed_found));
+    diagnostics_note(infer->diagnostics, (Span){0}, "tab(s) materialises a sequence");
+}
+
+static void report(Infer *infer, Unification why, TypeId expected, TypeId found, Span at, Reason reason)
+{
+    infer_failed(infer);
+    switch (why) {
+    case UNIFY_OK:
+        return;
+    case UNIFY_MISMATCH:
+        diagnostics_error(infer->diagnostics, ERROR_TYPE_MISMATCH, at, "expected `%s`, found `%s`",
+                          type_text(infer->types, expected), type_text(infer->types, found));
+        break;
+    case UNIFY_CLASS:
+        report_class(infer, at);
+        break;
+    case UNIFY_CONTAINER:
+        report_container(infer, at);
+        break;
+    case UNIFY_INFINITE:
+        diagnostics_error(infer->diagnostics, ERROR_INFINITE_TYPE, at,
+                          "the type would contain itself: `%s` would have to be `%s`",
+                          type_text(infer->types, infer->failed_expected),
+                          type_text(infer->types, infer->failed_found));
+        break;
+    case UNIFY_NOT_CONCRETE:
+        report_not_concrete(infer, at);
+        break;
+    case UNIFY_TOO_LARGE:
+        diagnostics_error(infer->diagnostics, ERROR_TYPE_TOO_LARGE, at, "the types here are too large to compare");
+        break;
+    }
+    if (reason.text != NULL)
+        diagnostics_note(infer->diagnostics, reason.span, "%s", reason.text);
+}
+
+bool infer_expect(Infer *infer, TypeId expected, TypeId found, Span at, Reason reason)
+{
+    Unification result = infer_unify(infer, expected, found);
+    if (result != UNIFY_OK)
+        report(infer, result, expected, found, at, reason);
+    return result == UNIFY_OK;
+}
+
+bool infer_require(Infer *infer, TypeId type, ClassSet class_set, Span at, Reason reason)
+{
+    Unification result = infer_restrict(infer, type, class_set);
+    if (result != UNIFY_OK)
+        report(infer, result, type, type, at, reason);
+    return result == UNIFY_OK;
+}

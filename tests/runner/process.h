@@ -1,0 +1,21 @@
+/* Runs a command with a time limit and keeps what it writes. */
+#ifndef RUNNER_PROCESS_H
+#define RUNNER_PROCESS_H
+
+#include "buffer.h"
+
+typedef struct Outcome {
+    Buffer out;
+    Buffer err;
+    int status;          /* the exit status, or 128 + the signal that ended it */
+    bool is_out_of_time; /* it was ended by us */
+} Outcome;
+
+/* `directory` may be null for the current one. Standard input is empty. */
+void process_run(const Lines *words, const char *directory, Outcome *outcome);
+void outcome_free(Outcome *outcome);
+
+/* Seconds that a command may take: 30, times TEST_TIME_FACTOR. */
+double process_time_limit(void);
+
+#endif

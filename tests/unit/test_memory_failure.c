@@ -1,0 +1,76 @@
+/* Running out of memory is an error like others: whichever allocation of a small program fails, the session reports
+ * it and closes cleanly. Under the address sanitizer this also shows that nothing leaks on the way out. */
+#include "runnel.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* When there are more allocations than this, a sample of them is made to fail. */
+enum { ATTEMPTS_MAX = 1500 };
+
+static const char program[] = "function quicksort(a : [int]) : [int] =\n"
+                              "  if #a < 2 then a\n"
+                              "  else let p = a[#a / 2];\n"
+                              "           parts = [{x in a | x < p}, {x in a | x > p}];\n"
+                              "           sorted = {quicksort(v) : v in parts}\n"
+                              "       in sorted[0] ++ {x in a | x == p} ++ sorted[1]\n"
+                              "function main(a : [int]) = (quicksort(a), sum({float(x) : x in seq(a)}))\n";
+static const char expected[] = "([1, 1, 3, 4, 5], 14.0)\n";
+
+typedef enum Attempt { ATTEMPT_RAN, ATTEMPT_OUT_OF_MEMORY, ATTEMPT_WRONG } Attempt;
+
+typedef struct Output {
+    char bytes[256];
+    size_t length;
+} Output;
+
+static void keep_output(void *context, const char *bytes, size_t length)
+{
+    Output *output = context;
+    size_t room = sizeof output->bytes - 1 - output->length;
+    size_t kept = length < room ? length : room;
+    memcpy(output->bytes + output->length, bytes, kept);
+    output->length += kept;
+}
+
+static Attempt judge(RunnelSession *session, RunnelStatus status, const Output *output, uint64_t fail_after)
+{
+    const char *messages = runnel_messages(session);
+    if (status == RUNNEL_OK && strcmp(output->bytes, expected) == 0)
+        return ATTEMPT_RAN;
+    if (status == RUNNEL_RUN_ERROR && strstr(messages, "error[out-of-memory]") != NULL)
+        return ATTEMPT_OUT_OF_MEMORY;
+    fprintf(stderr, "allocation %llu fails: status %d, output: %s\n  messages: %s\n", (unsigned long long)fail_after,
+            (int)status, output->bytes, messages);
+    return ATTEMPT_WRONG;
+}
+
+static Attempt attempt(uint64_t fail_after)
+{
+    Output output = {0};
+    RunnelOptions options = {.write = keep_output, .write_context = &output, .fail_after = fail_after};
+    RunnelSession *session = runnel_open(&options);
+    if (session == NULL)
+        return ATTEMPT_OUT_OF_MEMORY;
+    const char *argument = "[3, 1, 4, 1, 5]";
+    RunnelStatus status = runnel_load_text(session, "test", program, strlen(program), RUNNEL_DIALECT_RNL);
+    if (status == RUNNEL_OK)
+        status = runnel_run(session, &argument, 1);
+    Attempt result = judge(session, status, &output, fail_after);
+    runnel_close(session);
+    return result;
+}
+
+int main(void)
+{
+    if (attempt(0) != ATTEMPT_RAN)
+        return 1;
+    uint64_t enough = 1;
+    Attempt result;
+    while ((result = attempt(enough)) == ATTEMPT_OUT_OF_MEMORY)
+        enough *= 2;
+    uint64_t step = enough / ATTEMPTS_MAX + 1;
+    for (uint64_t n = 1; n < enough && result != ATTEMPT_WRONG; n += step)
+        result = attempt(n);
+    return result == ATTEMPT_WRONG;
+}
