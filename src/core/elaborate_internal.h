@@ -23,6 +23,7 @@ typedef struct Specialisation {
     TypeId *parameters; /* captured values first */
     uint32_t parameter_count;
     CoreFunctionId function;
+    Span call;           /* library functions: the user's call it is made for, where its errors are shown */
     TypeId result;       /* assumed while the body is being made */
     bool is_done;
     bool is_assumed;     /* `result` was used before it was known */
@@ -34,6 +35,7 @@ typedef struct Scope {
     CoreAtom *locals;
     const TypeId *types;
     uint32_t type_count;
+    Span call; /* in a library function: the user's call */
 } Scope;
 
 struct Elaborator {

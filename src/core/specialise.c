@@ -2,7 +2,10 @@
  *
  * A function's result type is known from inference unless it holds functions; then the body is made at once,
  * assuming at first that nothing is known of them, and again if that was wrong. All other bodies wait in a queue, so that
- * long chains of calls do not become depth of the C stack. */
+ * long chains of calls do not become depth of the C stack.
+ *
+ * Library functions are specialised for each call in the user's text too, and their statements carry the position of that call:
+ * an error in them is shown where the user can do something about it, whatever engine runs them. */
 #include "core/elaborate_internal.h"
 
 /* ---- labels ---- */
@@ -98,47 +101,71 @@ uint32_t specialise_arity(const Label *label)
 
 /* ---- the table ---- */
 
-static uint32_t hash_key(const Label *label, uint32_t epoch, const TypeId *parameters, uint32_t count)
+/* What makes a specialisation different from others of its label. */
+typedef struct Key {
+    Label label;
+    uint32_t epoch;
+    Span call;
+    const TypeId *parameters;
+    uint32_t count;
+} Key;
+
+static uint32_t hash_key(const Key *key)
 {
-    uint64_t hash = (uint64_t)(uintptr_t)label->definition * 31 + (uint64_t)(uintptr_t)label->lambda + epoch;
+    const Label *label = &key->label;
+    uint64_t hash = (uint64_t)(uintptr_t)label->definition * 31 + (uint64_t)(uintptr_t)label->lambda + key->epoch;
+    hash = (hash ^ key->call.start) * UINT64_C(0x94d049bb133111eb);
     for (uint32_t i = 0; i < label->type_count; i++)
         hash = (hash ^ label->types[i]) * UINT64_C(0x9e3779b97f4a7c15);
-    for (uint32_t i = 0; i < count; i++)
-        hash = (hash ^ parameters[i]) * UINT64_C(0xbf58476d1ce4e5b9);
+    for (uint32_t i = 0; i < key->count; i++)
+        hash = (hash ^ key->parameters[i]) * UINT64_C(0xbf58476d1ce4e5b9);
     return (uint32_t)(hash >> 32);
 }
 
-static bool is_same_key(const Specialisation *made, const Label *label, uint32_t epoch, const TypeId *parameters,
-                        uint32_t count)
+static Key key_of(const Specialisation *made)
 {
-    if (made->epoch != epoch || made->parameter_count != count || !is_same_label(&made->label, label))
+    return (Key){made->label, made->epoch, made->call, made->parameters, made->parameter_count};
+}
+
+static bool is_same_key(const Key *a, const Key *b)
+{
+    if (a->epoch != b->epoch || a->count != b->count || a->call.start != b->call.start ||
+        a->call.end != b->call.end || !is_same_label(&a->label, &b->label))
         return false;
-    for (uint32_t i = 0; i < count; i++)
-        if (made->parameters[i] != parameters[i])
+    for (uint32_t i = 0; i < a->count; i++)
+        if (a->parameters[i] != b->parameters[i])
             return false;
     return true;
+}
+
+static void link_in_table(Elaborator *e, uint32_t index)
+{
+    Specialisation *made = e->specialisations.items[index];
+    Key key = key_of(made);
+    uint32_t slot = hash_key(&key) & (e->table_size - 1);
+    made->next = e->table[slot];
+    e->table[slot] = index + 1;
 }
 
 static void grow_table(Elaborator *e)
 {
     e->table_size = e->table_size == 0 ? 256 : e->table_size * 2;
     e->table = ARENA_ARRAY(e->arena, uint32_t, e->table_size);
-    for (uint32_t i = 0; i < e->specialisations.count; i++) {
-        Specialisation *made = e->specialisations.items[i];
-        uint32_t slot = hash_key(&made->label, made->epoch, made->parameters, made->parameter_count) & (e->table_size - 1);
-        made->next = e->table[slot];
-        e->table[slot] = i + 1;
-    }
+    for (uint32_t i = 0; i < e->specialisations.count; i++)
+        link_in_table(e, i);
 }
 
-static Specialisation *find(Elaborator *e, const Label *label, uint32_t epoch, const TypeId *parameters, uint32_t count)
+static Specialisation *find(const Elaborator *e, const Key *key)
 {
     if (e->table_size == 0)
         return NULL;
-    uint32_t slot = hash_key(label, epoch, parameters, count) & (e->table_size - 1);
-    for (uint32_t i = e->table[slot]; i != 0; i = e->specialisations.items[i - 1]->next)
-        if (is_same_key(e->specialisations.items[i - 1], label, epoch, parameters, count))
-            return e->specialisations.items[i - 1];
+    for (uint32_t i = e->table[hash_key(key) & (e->table_size - 1)]; i != 0;) {
+        Specialisation *made = e->specialisations.items[i - 1];
+        Key other = key_of(made);
+        if (is_same_key(&other, key))
+            return made;
+        i = made->next;
+    }
     return NULL;
 }
 
@@ -220,6 +247,17 @@ static Span span_of(const Specialisation *made)
     return made->label.lambda != NULL ? made->label.lambda->span : made->label.definition->span;
 }
 
+/* Statements of a library function are at the user's call. */
+static void move_to_call(CoreBlock *block, Span call)
+{
+    for (uint32_t i = 0; i < block->statement_count; i++) {
+        block->statements[i].span = call;
+        for (uint32_t b = 0; b < 2; b++)
+            if (block->statements[i].blocks[b] != NULL)
+                move_to_call(block->statements[i].blocks[b], call);
+    }
+}
+
 /* Makes the body once, under the result type assumed; gives the type it has. */
 static TypeId make_body_once(Elaborator *e, Specialisation *made)
 {
@@ -227,7 +265,8 @@ static TypeId make_body_once(Elaborator *e, Specialisation *made)
     Scope scope = {.definition = definition,
                    .locals = ARENA_ARRAY(e->arena, CoreAtom, definition->locals.count),
                    .types = made->label.types,
-                   .type_count = made->label.type_count};
+                   .type_count = made->label.type_count,
+                   .call = made->call};
     Scope *outer_scope = e->scope;
     e->scope = &scope;
     OpenBlock block;
@@ -237,6 +276,8 @@ static TypeId make_body_once(Elaborator *e, Specialisation *made)
                                                  : definition_body(e, made, parameters, span_of(made));
     CoreBlock *body = elaborate_close(e, &block, parameters, made->parameter_count, result);
     e->scope = outer_scope;
+    if (made->call.start != 0)
+        move_to_call(body, made->call);
     CoreFunction *function = e->program->functions.items[made->function];
     function->body = body;
     function->result_type = result.type;
@@ -304,25 +345,23 @@ static TypeId expected_result(Elaborator *e, const Label *label)
     return type_substitute(e->types, type, label->types, label->type_count);
 }
 
-static Specialisation *add(Elaborator *e, Label label, uint32_t epoch, const TypeId *parameters, uint32_t count)
+static Specialisation *add(Elaborator *e, const Key *key)
 {
     Specialisation *made = ARENA_NEW(e->arena, Specialisation);
-    made->label = label;
-    made->epoch = epoch;
-    made->parameters = ARENA_ARRAY(e->arena, TypeId, count);
-    for (uint32_t i = 0; i < count; i++)
-        made->parameters[i] = parameters[i];
-    made->parameter_count = count;
-    Name name = label.lambda != NULL ? names_of(e->names, "lambda") : label.definition->name;
+    made->label = key->label;
+    made->epoch = key->epoch;
+    made->call = key->call;
+    made->parameters = ARENA_ARRAY(e->arena, TypeId, key->count);
+    for (uint32_t i = 0; i < key->count; i++)
+        made->parameters[i] = key->parameters[i];
+    made->parameter_count = key->count;
+    Name name = key->label.lambda != NULL ? names_of(e->names, "lambda") : key->label.definition->name;
     made->function = core_function(e->program, name, span_of(made));
     *vec_push(e->arena, &e->specialisations) = made;
     if (e->specialisations.count * 2 > e->table_size)
         grow_table(e);
-    else {
-        uint32_t slot = hash_key(&label, epoch, parameters, count) & (e->table_size - 1);
-        made->next = e->table[slot];
-        e->table[slot] = e->specialisations.count;
-    }
+    else
+        link_in_table(e, e->specialisations.count - 1);
     return made;
 }
 
@@ -336,8 +375,10 @@ static bool has_closure(const Types *types, const TypeId *parameters, uint32_t c
 
 Specialisation *specialise(Elaborator *e, Label label, const TypeId *parameters, uint32_t count, Span span)
 {
-    uint32_t epoch = current_epoch(e);
-    Specialisation *made = find(e, &label, epoch, parameters, count);
+    bool is_library = label.definition->is_library && label.definition->kind == DEFINITION_FUNCTION;
+    Span call = e->scope->call.start != 0 ? e->scope->call : span;
+    Key key = {label, current_epoch(e), is_library ? call : (Span){0}, parameters, count};
+    Specialisation *made = find(e, &key);
     if (made != NULL) {
         made->is_assumed |= !made->is_done;
         return made;
@@ -346,11 +387,11 @@ Specialisation *specialise(Elaborator *e, Label label, const TypeId *parameters,
     for (uint32_t i = 0; i < count; i++)
         is_endless |= closure_depth(e->types, parameters[i]) > CLOSURE_DEPTH_MAX;
     if (is_endless) {
-        report_endless(e, &label, span);
+        report_endless(e, &label, call);
         return NULL;
     }
     TypeId result = expected_result(e, &label);
-    made = add(e, label, epoch, parameters, count);
+    made = add(e, &key);
     made->result = specialise_assume(e, result);
     /* A type variable may stand for a function, so the parameters tell too. */
     bool is_known = !type_node(e->types, result)->has_function && !has_closure(e->types, parameters, count);

@@ -282,6 +282,8 @@ static void add_token(LexJob *job, const Lexeme *lexeme)
     uint32_t previous_end = job->tokens.count == 0 ? 0 : vec_last(&job->tokens).span.end;
     Token token = {.kind = (uint8_t)lexeme->kind, .is_first_on_line = lexeme->is_first_on_line};
     token.span = span_of(job, start, lexeme->end);
+    if (lexeme->kind == TOKEN_FUNCTION || lexeme->kind == TOKEN_DATATYPE || lexeme->kind == TOKEN_IMPORT)
+        job->open.count = 0; /* no bracket goes on over a definition: one is missing before it */
     token.is_adjacent = token.span.start == previous_end;
     token.is_at_margin = job->open.count == 0 && (start == 0 || text[start - 1] == '\n');
     read_value(job, lexeme, &token);

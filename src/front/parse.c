@@ -212,14 +212,36 @@ static bool starts_definition(TokenKind kind)
     return kind == TOKEN_FUNCTION || kind == TOKEN_DATATYPE || kind == TOKEN_IMPORT;
 }
 
+/* Whether a form starts at the token although no `;` stands before it. Definitions of .rnl need none, so after one
+ * of them whatever stands in the first column counts. */
+static bool starts_next_form(const Token *token, bool is_after_definition)
+{
+    if (is_after_definition && token->is_at_margin && !token_is_close((TokenKind)token->kind))
+        return true;
+    return token->is_first_on_line && starts_definition((TokenKind)token->kind);
+}
+
+/* After a `;`, even where a bracket seems open, what stands in the first column is most likely a new form. */
+static bool is_in_first_column(const Parser *parser, uint32_t index)
+{
+    const Token *token = &parser->tokens[index];
+    TokenKind kind = (TokenKind)token->kind;
+    if (kind == TOKEN_END || kind == TOKEN_IN || token_is_close(kind))
+        return false;
+    uint32_t offset = token->span.start - parser->source->base;
+    return offset > 0 && parser->source->text[offset - 1] == '\n';
+}
+
 uint32_t parser_find_form_end(const Parser *parser, uint32_t from, uint32_t least)
 {
     FormTracker tracker = {0};
+    bool is_definition = !parser_is_nesl(parser) && starts_definition(parser_kind_at(parser, from));
     for (uint32_t i = from; i < parser->end; i++) {
         const Token *token = &parser->tokens[i];
-        if (i >= least && i > from && token->is_first_on_line && starts_definition((TokenKind)token->kind))
+        if (i >= least && i > from && starts_next_form(token, is_definition))
             return i;
-        if (i >= least && token_ends_form((TokenKind)token->kind) && !form_is_open(&tracker))
+        if (i >= least && token_ends_form((TokenKind)token->kind) &&
+            (!form_is_open(&tracker) || is_in_first_column(parser, i + 1)))
             return i;
         track_token(&tracker, (TokenKind)token->kind);
     }

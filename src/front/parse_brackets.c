@@ -113,6 +113,8 @@ static void parse_group(Parser *parser, Comprehension *comprehension)
     comprehension->group_key = parse_pattern(parser);
     if (parser_accept(parser, TOKEN_EQUAL))
         comprehension->group_value = parse_expression(parser, POWER_ITEM);
+    else if (!token_is_close(parser_kind(parser)) && parser_kind(parser) != TOKEN_NAME)
+        parser_fail_expected(parser, "the end of the key; a computed key has a name: `group by k = expression`");
 }
 
 static void parse_order(Parser *parser, Comprehension *comprehension)

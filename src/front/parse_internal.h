@@ -109,7 +109,7 @@ void parser_leave(Parser *parser);
 void parser_fail_too_deep(Parser *parser);
 
 /* Index of the `;` or `$` that ends the form of which `from` is the first token, or of TOKEN_END; not before `least`.
- * A definition's keyword at the start of a line ends it too. */
+ * What surely starts another form ends it too: a definition's keyword at the start of a line. */
 uint32_t parser_find_form_end(const Parser *parser, uint32_t from, uint32_t least);
 
 /* ---- types (parse_type.c) ---- */

@@ -22,7 +22,10 @@ static bool accept_form_end(Parser *parser)
 /* A `;` forgotten at the end of a line is reported where it belongs, and what follows is a form of its own. */
 static void report_missing_end(Parser *parser)
 {
-    uint32_t end = parser->tokens[parser->at - 1].span.end;
+    const Token *last = &parser->tokens[parser->at - 1];
+    uint32_t end = last->span.end;
+    if (last->kind == TOKEN_STRING && parser->source->text[end - parser->source->base - 1] != '"')
+        return; /* an unfinished string, already reported, has swallowed the `;` */
     diagnostics_error(parser->diagnostics, ERROR_SYNTAX, (Span){end, end},
                       "found the end of the line, expected `;` after this form");
 }

@@ -157,15 +157,27 @@ bool ref_push_activation(Interpreter *machine, const PreparedFunction *function,
     return true;
 }
 
-static void release_block(Interpreter *machine, const Frame *frame)
+static void release_slots(Interpreter *machine, size_t base, const ObjectSlot *places, uint32_t count)
 {
-    for (uint32_t i = 0; i < frame->block->object_count; i++) {
-        const ObjectSlot *place = &frame->block->object_slots[i];
-        Value *slot = &machine->slots[frame->base + place->slot];
+    for (uint32_t i = 0; i < count; i++) {
+        Value *slot = &machine->slots[base + places[i].slot];
         if (slot->object != NULL)
-            value_release(&machine->heap, machine->types, place->type, *slot);
+            value_release(&machine->heap, machine->types, places[i].type, *slot);
         slot->object = NULL;
     }
+}
+
+static void release_block(Interpreter *machine, const Frame *frame)
+{
+    release_slots(machine, frame->base, frame->block->object_slots, frame->block->object_count);
+}
+
+/* Goes on to the next statement of the block on top of the stack. */
+static void advance(Interpreter *machine)
+{
+    Frame *frame = &machine->frames[machine->frame_count - 1];
+    const PreparedStatement *done = &frame->block->statements[frame->next++];
+    release_slots(machine, frame->base, done->dead, done->dead_count);
 }
 
 static void pop_frame(Interpreter *machine)
@@ -224,7 +236,7 @@ void ref_deliver(Interpreter *machine, Value value)
         value.object = value_append(&machine->heap, one, value);
     }
     ref_set(machine, frame->base, statement->target, value);
-    frame->next++;
+    advance(machine);
 }
 
 /* ---- containers under construction ---- */
@@ -292,8 +304,28 @@ static bool make_text(Interpreter *machine, const CoreStatement *statement, Type
 
 enum { OP_ARGUMENTS_MAX = 3 };
 
-static bool execute_op(Interpreter *machine, const CoreStatement *statement, size_t base, Value *value)
+/* Takes the first argument out of its slot if nothing else refers to it, now or later. */
+static bool take_first(Interpreter *machine, const PreparedStatement *prepared, size_t base)
 {
+    const CoreAtom *first = &prepared->core->arguments[0];
+    if (first->is_constant || machine->program->variables.items[first->variable].is_global)
+        return false;
+    for (uint32_t i = 1; i < prepared->core->argument_count; i++)
+        if (!prepared->core->arguments[i].is_constant && prepared->core->arguments[i].variable == first->variable)
+            return false;
+    const VariableInfo *info = &machine->variables.items[first->variable];
+    Value *slot = &machine->slots[base + info->slot];
+    for (uint32_t i = 0; i < prepared->dead_count; i++)
+        if (prepared->dead[i].slot == info->slot && slot->object->references == 1) {
+            slot->object = NULL;
+            return true;
+        }
+    return false;
+}
+
+static bool execute_op(Interpreter *machine, const PreparedStatement *prepared, size_t base, Value *value)
+{
+    const CoreStatement *statement = prepared->core;
     Value arguments[OP_ARGUMENTS_MAX] = {0};
     if (statement->argument_count > OP_ARGUMENTS_MAX)
         bug("ref", "%s has %u arguments", op_name(statement->op), statement->argument_count);
@@ -301,6 +333,7 @@ static bool execute_op(Interpreter *machine, const CoreStatement *statement, siz
         if (!ref_read(machine, base, &statement->arguments[i], statement->span, &arguments[i]))
             return false;
     OpCall call = {.machine = machine, .statement = statement, .arguments = arguments};
+    call.owns_first = statement->op == OP_APPEND && take_first(machine, prepared, base);
     bool is_done = ref_op(&call);
     *value = call.result;
     return is_done;
@@ -372,7 +405,7 @@ static bool execute_guard(Interpreter *machine, const PreparedStatement *prepare
     TypeId type = machine->program->variables.items[statement->target].type;
     Value none = {.object = value_container(&machine->heap, machine->types, type, 0)};
     ref_set(machine, base, statement->target, none);
-    machine->frames[machine->frame_count - 1].next++;
+    advance(machine);
     return true;
 }
 
@@ -418,7 +451,7 @@ static bool execute(Interpreter *machine, const PreparedStatement *prepared, siz
     case CORE_OP:
         if (ref_op_has_operator(statement->op))
             return ref_loop_begin(machine, prepared, base);
-        is_done = execute_op(machine, statement, base, &value);
+        is_done = execute_op(machine, prepared, base, &value);
         break;
     case CORE_CALL:
         return execute_call(machine, prepared, base);
@@ -433,7 +466,7 @@ static bool execute(Interpreter *machine, const PreparedStatement *prepared, siz
     if (!is_done)
         return false;
     ref_set(machine, base, statement->target, value);
-    machine->frames[machine->frame_count - 1].next++;
+    advance(machine);
     return true;
 }
 

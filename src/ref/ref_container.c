@@ -158,8 +158,24 @@ bool ref_op_nesl_range(OpCall *call)
 
 /* ---- joining ---- */
 
+/* Chains of ++ grow their left operand, so that they cost no more than their result. */
+static bool append_in_place(OpCall *call)
+{
+    Interpreter *machine = call->machine;
+    TypeId type = ref_result_type(call), element = element_type(call, type);
+    const Object *b = container(call, 1);
+    machine->building = call->arguments[0].object;
+    machine->building_type = type;
+    for (size_t i = 0; i < b->count; i++)
+        machine->building = value_append(&machine->heap, machine->building,
+                                         value_share(machine->types, element, b->items[i]));
+    return finish(call);
+}
+
 bool ref_op_append(OpCall *call)
 {
+    if (call->owns_first)
+        return append_in_place(call);
     const Object *a = container(call, 0), *b = container(call, 1);
     Object *result = build(call, a->count + b->count);
     add_slice(call, result, a, 0, a->count);

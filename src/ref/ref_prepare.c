@@ -99,6 +99,8 @@ static bool block_draws(Interpreter *machine, const CoreBlock *block)
 
 /* ---- slots ---- */
 
+enum { NEVER_USED = UINT32_MAX };
+
 typedef struct PendingBlock {
     PreparedBlock *block;
     uint32_t first_slot;
@@ -108,6 +110,7 @@ typedef struct PendingBlock {
 typedef struct Preparation {
     Interpreter *machine;
     VEC(PendingBlock) pending;
+    VEC(PreparedBlock *) blocks; /* all of them, outer ones first */
     uint32_t slot_count;
 } Preparation;
 
@@ -117,6 +120,7 @@ static PreparedBlock *add_block(Preparation *preparation, const CoreBlock *core,
     PreparedBlock *block = ARENA_NEW(arena, PreparedBlock);
     block->core = core;
     *vec_push(arena, &preparation->pending) = (PendingBlock){block, first_slot, is_tail};
+    *vec_push(arena, &preparation->blocks) = block;
     return block;
 }
 
@@ -126,9 +130,10 @@ static void place_variable(Interpreter *machine, PreparedBlock *block, CoreVar v
         *vec_push(&machine->arena, &machine->variables) = (VariableInfo){0};
     const CoreVariable *core = &machine->program->variables.items[variable];
     bool is_object = value_is_object(machine->types, core->type);
-    machine->variables.items[variable] = (VariableInfo){.slot = slot, .is_object = is_object};
+    machine->variables.items[variable] =
+        (VariableInfo){.slot = slot, .is_object = is_object, .block = block, .object_index = block->object_count};
     if (is_object)
-        block->object_slots[block->object_count++] = (ObjectSlot){slot, core->type};
+        block->object_slots[block->object_count++] = (ObjectSlot){slot, NEVER_USED, core->type};
 }
 
 static uint32_t place_variables(Interpreter *machine, PreparedBlock *block, uint32_t slot)
@@ -140,6 +145,58 @@ static uint32_t place_variables(Interpreter *machine, PreparedBlock *block, uint
     for (uint32_t i = 0; i < core->statement_count; i++)
         place_variable(machine, block, core->statements[i].target, slot++);
     return slot;
+}
+
+/* ---- last uses ---- */
+
+/* A use in a nested block is a use by the statement that holds it. */
+static void note_use(Interpreter *machine, PreparedBlock *block, uint32_t statement, const CoreAtom *atom)
+{
+    if (atom->is_constant || machine->program->variables.items[atom->variable].is_global)
+        return;
+    const VariableInfo *info = &machine->variables.items[atom->variable];
+    if (!info->is_object)
+        return;
+    for (; block != info->block; block = block->outer)
+        statement = block->outer_statement;
+    ObjectSlot *place = &block->object_slots[info->object_index];
+    if (place->last_use == NEVER_USED || place->last_use < statement)
+        place->last_use = statement;
+}
+
+static void note_uses(Interpreter *machine, PreparedBlock *block)
+{
+    const CoreBlock *core = block->core;
+    for (uint32_t i = 0; i < core->statement_count; i++) {
+        const CoreStatement *statement = &core->statements[i];
+        for (uint32_t a = 0; a < statement->argument_count; a++)
+            note_use(machine, block, i, &statement->arguments[a]);
+        for (uint32_t c = 0; c < statement->captured_count; c++)
+            note_use(machine, block, i, &statement->captured[c]);
+    }
+    note_use(machine, block, core->statement_count, &core->result);
+}
+
+/* Sorts the slots of a block by the statement that uses them last. What nobody uses stays until the block ends. */
+static void find_dead_slots(Interpreter *machine, PreparedBlock *block)
+{
+    uint32_t statement_count = block->core->statement_count;
+    ObjectSlot *dead = ARENA_ARRAY(&machine->arena, ObjectSlot, block->object_count);
+    for (uint32_t i = 0; i < block->object_count; i++)
+        if (block->object_slots[i].last_use < statement_count)
+            block->statements[block->object_slots[i].last_use].dead_count++;
+    for (uint32_t i = 0; i < statement_count; i++) {
+        block->statements[i].dead = dead;
+        dead += block->statements[i].dead_count;
+        block->statements[i].dead_count = 0;
+    }
+    for (uint32_t i = 0; i < block->object_count; i++) {
+        const ObjectSlot *place = &block->object_slots[i];
+        if (place->last_use >= statement_count)
+            continue;
+        PreparedStatement *statement = &block->statements[place->last_use];
+        statement->dead[statement->dead_count++] = *place;
+    }
 }
 
 static bool is_last(const CoreBlock *block, uint32_t statement)
@@ -162,9 +219,14 @@ static void prepare_statements(Preparation *preparation, PreparedBlock *block, u
             statement->draws = block_draws(machine, statement->core->blocks[0]);
         bool are_tail = kind == CORE_IF && statement->is_tail;
         for (uint32_t b = 0; b < 2; b++)
-            if (statement->core->blocks[b] != NULL)
-                statement->blocks[b] = add_block(preparation, statement->core->blocks[b], free_slot, are_tail);
+            if (statement->core->blocks[b] != NULL) {
+                PreparedBlock *inner = add_block(preparation, statement->core->blocks[b], free_slot, are_tail);
+                inner->outer = block;
+                inner->outer_statement = i;
+                statement->blocks[b] = inner;
+            }
     }
+    note_uses(machine, block);
 }
 
 PreparedFunction ref_prepare_block(Interpreter *machine, const CoreBlock *block)
@@ -178,6 +240,8 @@ PreparedFunction ref_prepare_block(Interpreter *machine, const CoreBlock *block)
             preparation.slot_count = free_slot;
         prepare_statements(&preparation, pending.block, free_slot, pending.is_tail);
     }
+    for (uint32_t i = 0; i < preparation.blocks.count; i++)
+        find_dead_slots(machine, preparation.blocks.items[i]);
     return (PreparedFunction){.body = body, .slot_count = preparation.slot_count};
 }
 

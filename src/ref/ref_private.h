@@ -3,12 +3,13 @@
  * A program is prepared before it runs, function by function on first use: every variable gets a slot in its function's
  * activation, every block the list of its slots that hold objects. Sibling blocks share slots.
  *
- * The machine has two stacks: frames, and the slots of the activations. A frame is a block being executed or a loop (a comprehension, a group,
- * an operation with a user's operator) whose body or operator runs in the frames above it. A block that ends hands its value to
- * the frame below (ref_deliver).
+ * The machine has two stacks: frames, and the slots of the activations. A frame is a block being executed or a loop (a
+ * comprehension, a group, an operation with a user's operator) whose body or operator runs in the frames above it. A block
+ * that ends hands its value to the frame below (ref_deliver).
  *
  * What is kept true:
  *  - an object slot of a block being executed holds an owned reference or null, so unwinding is walking down the frames;
+ *  - a slot is emptied after the last statement that uses it;
  *  - operations borrow their arguments and check everything that can fail before they build a result;
  *  - the container an operation builds is `building`, so that unwinding finds it. */
 #ifndef RUNNEL_REF_REF_PRIVATE_H
@@ -23,20 +24,25 @@
 
 typedef struct PreparedBlock PreparedBlock;
 
+typedef struct ObjectSlot {
+    uint32_t slot;
+    uint32_t last_use; /* statement of its block that uses it last, in nested blocks perhaps */
+    TypeId type;
+} ObjectSlot;
+
 typedef struct PreparedStatement {
     const CoreStatement *core;
     PreparedBlock *blocks[2];
+    ObjectSlot *dead; /* slots of its block that nothing needs after it */
+    uint32_t dead_count;
     bool is_tail; /* CALL: nothing of the activation is needed afterwards */
     bool draws;   /* EACH, GROUP: the body draws random numbers */
 } PreparedStatement;
 
-typedef struct ObjectSlot {
-    uint32_t slot;
-    TypeId type;
-} ObjectSlot;
-
 struct PreparedBlock {
     const CoreBlock *core;
+    PreparedBlock *outer; /* null for the body of a function */
+    uint32_t outer_statement;
     PreparedStatement *statements;
     ObjectSlot *object_slots; /* of its own parameters and targets */
     uint32_t object_count;
@@ -61,6 +67,8 @@ typedef struct FunctionSummary {
 typedef struct VariableInfo {
     uint32_t slot; /* in the activation; not for globals */
     bool is_object;
+    PreparedBlock *block; /* that binds it */
+    uint32_t object_index; /* in the block's object_slots */
 } VariableInfo;
 
 /* ---- the machine ---- */
@@ -191,6 +199,7 @@ typedef struct OpCall {
     Interpreter *machine;
     const CoreStatement *statement;
     const Value *arguments;
+    bool owns_first; /* nothing else refers to the first argument: the result may be built in it */
     Value result;
 } OpCall;
 

@@ -152,13 +152,18 @@ TypeVariable *type_variable_of(const Types *types, TypeId variable)
 
 TypeId type_resolve(const Types *types, TypeId type)
 {
-    while (type_kind(types, type) == TYPE_VARIABLE) {
-        TypeId link = type_variable_of(types, type)->link;
-        if (link == 0)
-            break;
-        type = link;
+    if (type_kind(types, type) != TYPE_VARIABLE)
+        return type;
+    TypeId end = type;
+    for (TypeId link; type_kind(types, end) == TYPE_VARIABLE && (link = type_variable_of(types, end)->link) != 0;)
+        end = link;
+    /* Chains of variables are shortened, so that walking them again is quick. */
+    while (type != end) {
+        TypeVariable *variable = type_variable_of(types, type);
+        type = variable->link;
+        variable->link = end;
     }
-    return type;
+    return end;
 }
 
 static bool has_mark(const Types *types, TypeId type, TypeId mark)

@@ -10,7 +10,9 @@ typedef struct TypePrinter {
     TypeStyle style;
     Text *out;
     TypeId variables[NAMED_VARIABLES_MAX]; /* in order of appearance */
+    bool is_implied[NAMED_VARIABLES_MAX];  /* stands inside a vector, so that it is concrete anyway */
     uint32_t variable_count;
+    uint32_t vector_depth;
     size_t start;
 } TypePrinter;
 
@@ -47,6 +49,7 @@ static void print_variable(TypePrinter *printer, TypeId variable)
     }
     if (position == printer->variable_count)
         printer->variables[printer->variable_count++] = variable;
+    printer->is_implied[position] |= printer->vector_depth > 0;
     print_variable_name(printer, position);
 }
 
@@ -74,7 +77,10 @@ static void print_container(TypePrinter *printer, TypeId type)
     if (type_kind(printer->types, mark) == TYPE_VARIABLE)
         print_variable(printer, mark);
     text_add_char(printer->out, is_sequence ? '{' : '[');
+    bool is_vector = mark == TYPE_MARK_VECTOR;
+    printer->vector_depth += is_vector;
     print_type(printer, type_element(printer->types, type));
+    printer->vector_depth -= is_vector;
     text_add_char(printer->out, is_sequence ? '}' : ']');
 }
 
@@ -150,7 +156,8 @@ static void print_context(TypePrinter *printer)
     const char *separator = " :: (";
     for (uint32_t i = 0; i < printer->variable_count; i++) {
         const TypeVariable *variable = type_variable_of(printer->types, printer->variables[i]);
-        bool is_free = variable->is_container || variable->class_set == CLASS_ANY;
+        bool is_free = variable->is_container || variable->class_set == CLASS_ANY ||
+                       (variable->class_set == CLASS_CONCRETE && printer->is_implied[i]);
         if (is_free && printer->style != TYPE_STYLE_NESL)
             continue;
         const char *name = class_name(variable->class_set);

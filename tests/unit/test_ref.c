@@ -231,9 +231,16 @@ static CoreAtom call(Fixture *f, CoreFunctionId id, CoreAtom a, CoreAtom b, Type
 
 /* ---- running ---- */
 
+/* What was emitted as an item, which must be right Core. */
 static CoreItem finish_item(Fixture *f, CoreAtom result)
 {
-    return (CoreItem){.kind = CORE_ITEM_EXPRESSION, .block = core_block(&f->builder, NULL, 0, result)};
+    CoreBlock *block = core_block(&f->builder, NULL, 0, result);
+    CoreItem item = {.kind = CORE_ITEM_EXPRESSION, .span = f->span, .block = block, .label = "it"};
+    *vec_push(&f->arena, &f->program.items) = item;
+    const char *wrong = core_check(&f->program, 1, f->program.items.count - 1);
+    if (wrong != NULL)
+        check_text(f, wrong, "right Core", __LINE__);
+    return item;
 }
 
 /* Runs what was emitted; gives the value as text, or the message. */
@@ -345,7 +352,7 @@ static void test_conversions(Fixture *f)
     EXPECT(f, op1(f, OP_TO_CHAR, TYPE_CHAR, core_int(256 + 'a')), "'a'");
     EXPECT(f, op1(f, OP_TO_I32, i32, float_atom(-2147483648.9)), "-2147483648");
     EXPECT(f, op1(f, OP_TO_U64, u64, float_atom(-0.5)), "0");
-    EXPECT(f, op1(f, OP_TO_I32, i32, float_atom(1e300)), "conversion-range: 1e300 is outside the range of i32");
+    EXPECT(f, op1(f, OP_TO_I32, i32, float_atom(1e300)), "conversion-range: 1.0e300 is outside the range of i32");
     EXPECT(f, op1(f, OP_TO_I64, TYPE_INT, float_atom(0x1p63)),
            "conversion-range: 9.223372036854776e18 is outside the range of int");
     EXPECT(f, op1(f, OP_FLOOR, TYPE_INT, float_atom((double)NAN)), "conversion-range: nan cannot be converted to int");
@@ -782,7 +789,8 @@ static void test_tail_objects(Fixture *f)
     define(f, id, end_block(f, saved, (CoreVar[]){n.variable, text.variable}, 2, core_target(&f->builder, choice)));
     EXPECT(f, call(f, id, core_int(4), text_of(f, "-"), f->chars), "\"-xxxx\"");
 
-    Value arguments[2] = {{.scalar.integer = 2}, {0}}, result;
+    Value arguments[2], result;
+    arguments[0].scalar.integer = 2;
     arguments[1].object = value_container(ref_heap(f->interpreter), &f->types, f->chars, 0);
     CHECK(f, ref_call(f->interpreter, id, arguments, 2, f->span, &result));
     CHECK(f, result.object->count == 2);
