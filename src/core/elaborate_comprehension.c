@@ -199,12 +199,8 @@ static void check_free_locals(Elaborator *e, const Comprehension *c)
         TypeId type = e->scope->locals[c->free_locals[i]].type;
         if (type_is_concrete(e->types, type))
             continue;
-        const Local *local = &e->scope->definition->locals.items[c->free_locals[i]];
-        diagnostics_error(e->diagnostics, ERROR_NOT_CONCRETE, c->free_spans[i],
-                          "`%s` holds a sequence, but inside a comprehension only concrete values of its surroundings "
-                          "can be used",
-                          names_text(e->names, local->name));
-        diagnostics_note(e->diagnostics, local->span, "it is bound here; tab(s) would materialise the sequence");
+        infer_report_free_local(e->environment, &e->scope->definition->locals.items[c->free_locals[i]], type,
+                                c->free_spans[i]);
         elaborate_failed(e);
     }
 }

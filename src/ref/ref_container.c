@@ -396,3 +396,44 @@ bool ref_op_previous(OpCall *call)
     }
     return finish(call);
 }
+
+bool ref_op_interleave(OpCall *call)
+{
+    const Object *a = container(call, 0), *b = container(call, 1);
+    if (a->count > b->count + 1 || b->count > a->count + 1)
+        return ref_fail_in(call->machine, ERROR_LENGTH_MISMATCH, call->statement->span,
+                           "the lengths %zu and %zu differ by more than one",
+                           "Length mismatch for function INTERLEAVE. (lengths %zu and %zu)", a->count, b->count);
+    Object *result = build(call, a->count + b->count);
+    for (size_t i = 0; i < a->count || i < b->count; i++) {
+        if (i < a->count)
+            add_slice(call, result, a, i, i + 1);
+        if (i < b->count)
+            add_slice(call, result, b, i, i + 1);
+    }
+    return finish(call);
+}
+
+bool ref_op_transpose(OpCall *call)
+{
+    Interpreter *machine = call->machine;
+    const Object *rows = container(call, 0);
+    TypeId row_type = element_type(call, ref_result_type(call));
+    TypeId type = element_type(call, row_type);
+    size_t width = rows->count == 0 ? 0 : rows->items[0].object->count;
+    for (size_t i = 0; i < rows->count; i++)
+        if (rows->items[i].object->count != width)
+            return ref_fail_in(machine, ERROR_LENGTH_MISMATCH, call->statement->span,
+                               "row %zu has length %zu, but the rows before it have length %zu",
+                               "Lengths of subsequences are not equal in function TRANSPOSE. (row %zu has length %zu, "
+                               "the rows before it %zu)",
+                               i, rows->items[i].object->count, width);
+    build(call, width);
+    for (size_t j = 0; j < width; j++) {
+        Object *column = value_container(&machine->heap, machine->types, row_type, rows->count);
+        for (size_t i = 0; i < rows->count; i++)
+            column->items[column->count++] = value_share(machine->types, type, rows->items[i].object->items[j]);
+        machine->building = value_append(&machine->heap, machine->building, (Value){.object = column});
+    }
+    return finish(call);
+}

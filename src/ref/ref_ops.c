@@ -215,6 +215,8 @@ bool ref_op(OpCall *call)
     case OP_TAKE: return ref_op_take(call);
     case OP_DROP: return ref_op_drop(call);
     case OP_PREVIOUS: return ref_op_previous(call);
+    case OP_INTERLEAVE: return ref_op_interleave(call);
+    case OP_TRANSPOSE: return ref_op_transpose(call);
 
     case OP_SUM: return ref_op_reduce(call, ref_add, FOLDED_INT(0));
     case OP_PRODUCT: return ref_op_reduce(call, ref_multiply, FOLDED_INT(1));

@@ -284,6 +284,8 @@ bool ref_op_subseq(OpCall *call);
 bool ref_op_take(OpCall *call);
 bool ref_op_drop(OpCall *call);
 bool ref_op_previous(OpCall *call);
+bool ref_op_interleave(OpCall *call);
+bool ref_op_transpose(OpCall *call);
 
 /* ref_fold.c: reductions and scans by built-in operators */
 bool ref_op_reduce(OpCall *call, ScalarBinary combine, Scalar identity);

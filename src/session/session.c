@@ -58,7 +58,7 @@ static void load_library(RunnelSession *session, Dialect dialect)
         Source *source = sources_add(&session->sources, file->path, file->text, file->length, dialect);
         source->is_library = true;
         Items items = parse_source(&session->arena, &session->names, &session->diagnostics, source);
-        environment_add_library(&session->environment, source, items);
+        environment_add_library(&session->environment, source, items, strstr(file->path, "runnel") == NULL);
     }
     if (session->diagnostics.error_count > 0) {
         diagnostics_print(&session->diagnostics, &session->messages);

@@ -109,6 +109,19 @@ static void add_defaults(Environment *environment, Definition *function)
             function->defaults[i] = add_default(environment, function, &item->parameters[i]);
 }
 
+/* `x = e` in the library is a function of (): it costs nothing where it is not used. */
+static const Item *constant_as_function(Environment *environment, const Item *item)
+{
+    if (item->kind != ITEM_BINDING || item->pattern->kind != PATTERN_NAME)
+        return item;
+    Item *function = ARENA_NEW(environment->arena, Item);
+    *function = *item;
+    function->kind = ITEM_FUNCTION;
+    function->name = item->pattern->name;
+    function->name_span = item->pattern->span;
+    return function;
+}
+
 static DefinitionKind kind_of_item(const Item *item)
 {
     switch (item->kind) {
@@ -150,12 +163,14 @@ static Definition *make_definition(Environment *environment, const Source *sourc
     return definition;
 }
 
-void environment_add_library(Environment *environment, const Source *source, Items items)
+void environment_add_library(Environment *environment, const Source *source, Items items, bool is_nesl)
 {
     bool is_for_nesl = source->dialect == DIALECT_NESL;
     for (uint32_t i = 0; i < items.count; i++) {
-        const Item *item = items.list[i];
+        const Item *item = constant_as_function(environment, items.list[i]);
         Definition *definition = make_definition(environment, source, item);
+        definition->is_constant = item != items.list[i];
+        definition->is_nesl_name = is_nesl;
         const char *name = names_text(environment->names, item->name);
         name_built_in(environment, DIALECT_NESL, name, definition);
         if (!is_for_nesl)
@@ -179,13 +194,35 @@ static bool is_own_name_of_nesl(const Environment *environment, Name name)
             return false;
     if (built_in->kind == DEFINITION_OP)
         return op_table[built_in->op].nesl_name != NULL;
-    return built_in->kind == DEFINITION_OVERLOAD || built_in->dialect == DIALECT_NESL;
+    return built_in->kind == DEFINITION_OVERLOAD || built_in->is_nesl_name;
+}
+
+bool environment_check_reserved(const Environment *environment, Name name, Span span, Dialect dialect)
+{
+    static const char *const reserved[] = {"pair", "closure", "time"};
+    if (dialect != DIALECT_NESL)
+        return true;
+    for (uint32_t i = 0; i < sizeof reserved / sizeof reserved[0]; i++)
+        if (strcmp(reserved[i], names_text(environment->names, name)) == 0) {
+            diagnostics_error(environment->diagnostics, ERROR_RESERVED_NAME, span,
+                              "`%s` is reserved and cannot be bound", reserved[i]);
+            return false;
+        }
+    return true;
 }
 
 static void check_name(Environment *environment, const Definition *definition)
 {
     const char *text = names_text(environment->names, definition->name);
     const Definition *older = definition->older;
+    bool is_same_pattern = older != NULL && older->owner != NULL && older->owner == definition->owner;
+    if (is_same_pattern) {
+        diagnostics_error(environment->diagnostics, ERROR_BOUND_TWICE, definition->span,
+                          "`%s` is bound twice in one pattern", text);
+        diagnostics_note(environment->diagnostics, older->span, "the other binding is here");
+        return;
+    }
+    environment_check_reserved(environment, definition->name, definition->span, definition->dialect);
     if (definition->dialect == DIALECT_NESL) {
         if (is_own_name_of_nesl(environment, definition->name))
             diagnostics_error(environment->diagnostics, ERROR_BUILT_IN, definition->span,

@@ -46,6 +46,8 @@ struct Definition {
     Span span; /* of the name */
     Dialect dialect;
     bool is_library;
+    bool is_nesl_name; /* library: NESL has this name */
+    bool is_constant;  /* library: `x = e`, kept as a function of () that every use calls */
     bool is_hidden;    /* made by the compiler (defaults): not shown to users */
     bool is_recursive; /* calls itself, directly or through others */
     uint32_t position;
@@ -91,8 +93,9 @@ typedef struct Environment {
 void environment_init(Environment *environment, Memory *memory, Arena *arena, Names *names, Sources *sources,
                       Diagnostics *diagnostics, Types *types);
 
-/* Adds the forms of the library. */
-void environment_add_library(Environment *environment, const Source *source, Items items);
+/* Adds the forms of a file of the library; `is_nesl` says that NESL has all its names, and users of NESL may not
+ * define them again. */
+void environment_add_library(Environment *environment, const Source *source, Items items, bool is_nesl);
 
 /* Adds the forms of a user's source; the definitions made are appended to environment->definitions. `import` and `load`
  * are the caller's business. */
@@ -113,6 +116,9 @@ Definition *environment_lookup(const Environment *environment, Name name, Dialec
                                uint32_t position);
 Definition *environment_built_in(const Environment *environment, Name name, Dialect dialect);
 
+/* Reports names that cannot be bound in the dialect; false if this is one. */
+bool environment_check_reserved(const Environment *environment, Name name, Span span, Dialect dialect);
+
 /* What a use of `definition` means once all forms up to `position` are in force. */
 Definition *environment_current(Definition *definition, uint32_t position);
 
@@ -124,6 +130,9 @@ void environment_each_name(const Environment *environment, Dialect dialect,
 
 /* Binds every name in a definition's text; reports what is unknown. */
 void resolve_definition(Environment *environment, Definition *definition);
+
+/* Reports a sequence that a comprehension uses from its surroundings. */
+void infer_report_free_local(Environment *environment, const Local *local, TypeId type, Span use);
 
 /* Fills in the type of an operation when it is first needed. */
 void infer_built_in(Environment *environment, Definition *definition);

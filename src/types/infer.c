@@ -34,16 +34,26 @@ static void infer_defaults(Infer *infer, const Definition *function)
     }
 }
 
+/* What a function's head says, before any body of its group is looked at. */
+static void infer_head(Infer *infer, Definition *definition)
+{
+    if (definition->kind != DEFINITION_FUNCTION)
+        return;
+    infer->definition = definition;
+    const Item *item = definition->item;
+    TypeNode type = *type_node(infer->types, definition->type);
+    infer_context(infer, &item->context);
+    infer_parameters(infer, item, type.a);
+    if (item->type != NULL) {
+        TypeId declared = infer_type_expr(infer, item->type);
+        infer_expect(infer, declared, item->is_whole_type ? definition->type : type.b, item->type->span, (Reason){0});
+    }
+}
+
 static void infer_function(Infer *infer, Definition *definition)
 {
     const Item *item = definition->item;
     TypeNode type = *type_node(infer->types, definition->type);
-    infer_context(infer, &item->context);
-    if (item->type != NULL) {
-        TypeId declared = infer_type_expr(infer, item->type);
-        infer_expect(infer, item->is_whole_type ? definition->type : type.b, declared, item->type->span, (Reason){0});
-    }
-    infer_parameters(infer, item, type.a);
     infer_defaults(infer, definition);
     infer_expr(infer, item->value);
     infer_expect(infer, type.b, item->value->type, item->value->span,
@@ -164,7 +174,7 @@ static void check_binding(Infer *infer, Definition *binding)
     infer->definition = binding;
     TypeId type = type_substitute(infer->types, binding->type, NULL, 0);
     if (type_node(infer->types, type)->has_sequence && binding->state != DEFINITION_WRONG) {
-        diagnostics_error(infer->diagnostics, ERROR_SEQUENCE_BINDING, binding->item->value->span,
+        diagnostics_error(infer->diagnostics, ERROR_SEQUENCE_BINDING, binding->item->span,
                           "a top-level binding cannot hold a sequence, but this is of type `%s`",
                           type_text(infer->types, type));
         diagnostics_note(infer->diagnostics, (Span){0},
@@ -249,6 +259,17 @@ static void generalise(Infer *infer, Definition **group, uint32_t count)
         infer_collect_scheme(environment, group, count);
 }
 
+/* Names that mean nothing make types that mean nothing: such a group is not inferred. */
+static bool is_unresolved(Definition **group, uint32_t count)
+{
+    bool is_wrong = false;
+    for (uint32_t i = 0; i < count; i++)
+        is_wrong |= group[i]->state == DEFINITION_WRONG;
+    for (uint32_t i = 0; i < count && is_wrong; i++)
+        group[i]->state = DEFINITION_WRONG;
+    return is_wrong;
+}
+
 static void infer_group_of(Environment *environment, Definition **group, uint32_t count)
 {
     Infer infer = {.environment = environment,
@@ -257,13 +278,15 @@ static void infer_group_of(Environment *environment, Definition **group, uint32_
                    .diagnostics = environment->diagnostics,
                    .definition = group[0]};
     find_latest_binding(group, count);
-    bool is_wrong = false;
+    if (is_unresolved(group, count))
+        return;
     for (uint32_t i = 0; i < count; i++) {
-        is_wrong |= group[i]->state == DEFINITION_WRONG;
         group[i]->state = DEFINITION_INFERRING;
         start_type(&infer, group[i]);
         check_order(&infer, group[i]);
     }
+    for (uint32_t i = 0; i < count; i++)
+        infer_head(&infer, group[i]);
     for (uint32_t i = 0; i < count; i++) {
         infer_definition(&infer, group[i]);
         check_not_too_deep(&infer, group[i]);
@@ -277,7 +300,7 @@ static void infer_group_of(Environment *environment, Definition **group, uint32_
     for (uint32_t i = 0; i < count; i++) {
         if (group[i]->kind == DEFINITION_BINDING)
             check_binding(&infer, group[i]);
-        group[i]->state = is_wrong || infer.has_errors ? DEFINITION_WRONG : DEFINITION_TYPED;
+        group[i]->state = infer.has_errors ? DEFINITION_WRONG : DEFINITION_TYPED;
     }
 }
 

@@ -90,28 +90,26 @@ static Span callee_span(const Expr *function)
     return is_users ? function->definition->span : (Span){0};
 }
 
-/* Compares argument by argument, so that an error points at the one that is wrong. */
+/* Compares argument by argument, so that an error points at the first one that is wrong. */
 static void expect_arguments(Infer *infer, TypeId expected, Expr *argument, Reason reason)
 {
-    if (argument->kind == EXPR_TUPLE && argument->item_count > 1) {
-        for (uint32_t i = 0; i < argument->item_count; i++) {
-            TypeId resolved = type_resolve(infer->types, expected);
-            bool is_last = i + 1 == argument->item_count;
-            if (is_last) {
-                infer_expect(infer, resolved, argument->items[i]->type, argument->items[i]->span, reason);
+    uint32_t count = argument->kind == EXPR_TUPLE ? argument->item_count : 0;
+    for (uint32_t i = 0; i + 1 < count; i++) {
+        TypeId resolved = type_resolve(infer->types, expected);
+        if (type_kind(infer->types, resolved) != TYPE_PAIR) {
+            TypeId rest[2] = {argument->items[i]->type, infer_fresh(infer, argument->span)};
+            if (!infer_expect(infer, resolved, type_tuple(infer->types, rest, 2), argument->span, reason))
                 return;
-            }
-            if (type_kind(infer->types, resolved) != TYPE_PAIR) {
-                infer_expect(infer, resolved, type_tuple(infer->types, (TypeId[]){argument->items[i]->type, infer_fresh(infer, argument->span)}, 2), argument->span, reason);
-                return;
-            }
-            infer_expect(infer, type_first(infer->types, resolved), argument->items[i]->type,
-                         argument->items[i]->span, reason);
-            expected = type_rest(infer->types, resolved);
+            expected = rest[1];
+            continue;
         }
-        return;
+        if (!infer_expect(infer, type_first(infer->types, resolved), argument->items[i]->type,
+                          argument->items[i]->span, reason))
+            return;
+        expected = type_rest(infer->types, resolved);
     }
-    infer_expect(infer, expected, argument->type, argument->span, reason);
+    const Expr *last = count == 0 ? argument : argument->items[count - 1];
+    infer_expect(infer, expected, last->type, last->span, reason);
 }
 
 static uint32_t spine_length(const Types *types, TypeId type)
@@ -125,7 +123,12 @@ static uint32_t spine_length(const Types *types, TypeId type)
 /* A count of arguments that cannot fit is told as such. */
 static bool check_argument_count(Infer *infer, const Expr *function, TypeId expected, const Expr *argument)
 {
-    if (argument->kind != EXPR_TUPLE)
+    TypeId given_type = type_resolve(infer->types, argument->type);
+    bool is_literal = type_kind(infer->types, given_type) == TYPE_VARIABLE &&
+                      type_variable_of(infer->types, given_type)->is_literal;
+    bool is_one = argument->kind != EXPR_TUPLE && (is_literal || type_is_scalar(infer->types, given_type) ||
+                                                   type_kind(infer->types, given_type) == TYPE_CONTAINER);
+    if (argument->kind != EXPR_TUPLE && !is_one)
         return true;
     TypeId end = type_resolve(infer->types, expected);
     while (type_kind(infer->types, end) == TYPE_PAIR)
@@ -133,9 +136,10 @@ static bool check_argument_count(Infer *infer, const Expr *function, TypeId expe
     uint32_t wanted = end == TYPE_UNIT_ID && spine_length(infer->types, expected) == 1
                           ? 0
                           : spine_length(infer->types, expected);
-    uint32_t given = argument->item_count;
+    uint32_t given = is_one ? 1 : argument->item_count;
     bool is_open = type_kind(infer->types, end) == TYPE_VARIABLE;
-    if (given == wanted || (is_open && given > wanted) || (given < wanted && given > 0))
+    bool may_end_in_tuple = argument->kind == EXPR_TUPLE && given > 1 && given < wanted;
+    if (given == wanted || (is_open && given > wanted) || may_end_in_tuple)
         return true;
     if (function->kind != EXPR_NAME)
         return true;
@@ -201,7 +205,8 @@ static TypeId infer_operator(Infer *infer, Expr *expr)
         infer_expect(infer, scheme.a, expr->items[0]->type, expr->items[0]->span, no_reason);
         return scheme.b;
     }
-    TypeId left = type_first(infer->types, scheme.a), right = type_rest(infer->types, scheme.a);
+    TypeId operands = type_resolve(infer->types, scheme.a);
+    TypeId left = type_first(infer->types, operands), right = type_rest(infer->types, operands);
     if (!infer_expect(infer, left, expr->items[0]->type, expr->items[0]->span,
                       (Reason){.text = arena_format(infer->arena, "this is the left operand of `%s`", name),
                                .span = expr->items[0]->span}))
@@ -237,6 +242,7 @@ static TypeId infer_number(Infer *infer, const Expr *expr)
     if (infer->definition->dialect == DIALECT_NESL)
         return is_float ? TYPE_FLOAT : TYPE_INT;
     TypeId type = type_variable(infer->types, is_float ? CLASS_FLOATING : CLASS_NUMBER, expr->span);
+    type_variable_of(infer->types, type)->is_literal = true;
     type_variable_of(infer->types, type)->is_float_literal = is_float;
     return type;
 }
@@ -540,18 +546,24 @@ static void infer_filter(Infer *infer, Expr *filter)
     infer_expect(infer, TYPE_BOOL, filter->type, filter->span, (Reason){.text = "a filter is of type bool"});
 }
 
+void infer_report_free_local(Environment *environment, const Local *local, TypeId type, Span use)
+{
+    diagnostics_error(environment->diagnostics, ERROR_NOT_CONCRETE, use,
+                      "`%s` is of type `%s`, but a comprehension can use only concrete values of its surroundings",
+                      names_text(environment->names, local->name), type_text(environment->types, type));
+    diagnostics_note(environment->diagnostics, local->span,
+                     "it is bound here; tab(...) before the comprehension would materialise the sequence");
+}
+
 /* Madsen & Filinski 2013, figure 1: what a comprehension uses of its surroundings is held while it runs. */
 static void require_concrete_locals(Infer *infer, const Comprehension *c)
 {
     for (uint32_t i = 0; i < c->free_count; i++) {
         const Local *local = &infer->definition->locals.items[c->free_locals[i]];
-        const char *name = names_text(infer->environment->names, local->name);
-        infer_require(infer, local->type, CLASS_CONCRETE, c->free_spans[i],
-                      (Reason){.text = arena_format(infer->arena,
-                                                    "inside a comprehension only concrete values of its surroundings can be used; `let v = tab(%s) in` "
-                                                    "before it would materialise this one",
-                                                    name),
-                               .span = local->span});
+        if (infer_restrict(infer, local->type, CLASS_CONCRETE) == UNIFY_OK)
+            continue;
+        infer_report_free_local(infer->environment, local, local->type, c->free_spans[i]);
+        infer_failed(infer);
     }
 }
 
@@ -563,10 +575,15 @@ static void infer_group(Infer *infer, Comprehension *c, TypeId mark)
     infer_require(infer, c->group_value->type, CLASS_CONCRETE, c->group_value->span,
                   (Reason){.text = "a grouping key is concrete"});
     Local *locals = infer->definition->locals.items;
-    for (uint32_t i = 0; i < c->bound_count; i++)
-        if (c->grouped_locals[i] != UINT32_MAX)
-            locals[c->grouped_locals[i]].type =
-                infer_container(infer, mark, locals[c->bound_locals[i]].type, c->group_key->span);
+    for (uint32_t i = 0; i < c->bound_count; i++) {
+        if (c->grouped_locals[i] == UINT32_MAX)
+            continue;
+        TypeId value = locals[c->bound_locals[i]].type;
+        infer_require(infer, value, CLASS_CONCRETE, c->group_key->span,
+                      (Reason){.text = "what is collected in groups is concrete",
+                               .span = locals[c->bound_locals[i]].span});
+        locals[c->grouped_locals[i]].type = infer_container(infer, mark, value, c->group_key->span);
+    }
     infer_pattern(infer, c->group_key, c->group_value->type);
 }
 

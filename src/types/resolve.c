@@ -126,6 +126,8 @@ static void number_pattern(Resolver *r, Pattern *pattern, LocalId first)
     switch (pattern->kind) {
     case PATTERN_NAME:
         check_bound_once(r, pattern, first);
+        if (!environment_check_reserved(r->environment, pattern->name, pattern->span, r->definition->dialect))
+            fail(r);
         pattern->local = new_local(r, pattern->name, pattern->span);
         break;
     case PATTERN_CONSTRUCTOR:
@@ -210,6 +212,19 @@ static Definition *lookup(const Resolver *r, Name name)
     return environment_lookup(r->environment, name, definition->dialect, definition->is_library, definition->position);
 }
 
+/* A constant of the library is called wherever it is named. */
+static void call_constant(Resolver *r, Expr *expr)
+{
+    Expr *function = ARENA_NEW(r->arena, Expr);
+    *function = *expr;
+    Expr *unit = ARENA_NEW(r->arena, Expr);
+    *unit = (Expr){.kind = EXPR_TUPLE, .span = expr->span};
+    Expr **items = ARENA_ARRAY(r->arena, Expr *, 2);
+    items[0] = function;
+    items[1] = unit;
+    *expr = (Expr){.kind = EXPR_CALL, .span = expr->span, .items = items, .item_count = 2};
+}
+
 static void resolve_name(Resolver *r, Expr *expr)
 {
     uint32_t top = *top_of(r, expr->name);
@@ -218,10 +233,13 @@ static void resolve_name(Resolver *r, Expr *expr)
         return;
     }
     Definition *found = lookup(r, expr->name);
-    if (found == NULL)
+    if (found == NULL) {
         report_unknown_name(r, expr);
-    else
-        use_definition(r, expr, found);
+        return;
+    }
+    use_definition(r, expr, found);
+    if (found->is_constant)
+        call_constant(r, expr);
 }
 
 /* Operators always mean the built-in operation. */
@@ -301,6 +319,10 @@ static bool check_keywords(Resolver *r, const Expr *call, const Definition *func
 {
     const Item *item = function->item;
     for (uint32_t k = 0; k < call->count; k++) {
+        if (find_keyword(call, call->keywords[k].name) != &call->keywords[k]) {
+            bad_keyword(r, call->keywords[k].span, function, "is given two values for", call->keywords[k].name);
+            return false;
+        }
         bool is_known = false;
         for (uint32_t i = 0; i < item->parameter_count; i++)
             is_known |= parameter_name(&item->parameters[i]) == call->keywords[k].name;
@@ -409,6 +431,14 @@ static void resolve_call(Resolver *r, Expr *call)
 }
 
 /* ---- lambdas and comprehensions ---- */
+
+/* A frame's locals join those that a comprehension uses freely. */
+static void close_comprehension_frame(Resolver *r, Frame *all)
+{
+    Frame frame = vec_pop(&r->frames);
+    for (uint32_t i = 0; i < frame.free.count; i++)
+        note_use(all, r->arena, frame.free.items[i], frame.spans.items[i]);
+}
 
 static void open_frame(Resolver *r, LocalId first_inside)
 {
@@ -554,16 +584,16 @@ static void resolve_comprehension(Resolver *r, Expr *expr)
     bool has_generators = c->qualifiers[0].generator_count > 0;
     if (has_generators)
         give_body(r, c);
-    resolve_sources(r, &c->qualifiers[0]);
     LocalId first = r->definition->locals.count;
-    if (has_generators)
-        open_frame(r, first);
+    uint32_t frame_count = r->frames.count;
     for (uint32_t q = 0; q < c->qualifier_count; q++) {
         Qualifier *qualifier = &c->qualifiers[q];
         if (qualifier->filter != NULL)
             resolve_expr(r, qualifier->filter);
-        if (q > 0)
-            resolve_sources(r, qualifier);
+        resolve_sources(r, qualifier);
+        /* what stands after a group of generators runs many times, so what it uses from before them must last */
+        if (qualifier->generator_count > 0)
+            open_frame(r, r->definition->locals.count);
         bind_generators(r, qualifier);
     }
     collect_bound(r, c, first);
@@ -573,12 +603,12 @@ static void resolve_comprehension(Resolver *r, Expr *expr)
         resolve_expr(r, c->order_key);
     resolve_expr(r, c->body);
     leave_scope(r, scope);
-    if (!has_generators)
-        return;
-    Frame frame = vec_pop(&r->frames);
-    c->free_locals = frame.free.items;
-    c->free_spans = frame.spans.items;
-    c->free_count = frame.free.count;
+    Frame all = {0};
+    while (r->frames.count > frame_count)
+        close_comprehension_frame(r, &all);
+    c->free_locals = all.free.items;
+    c->free_spans = all.spans.items;
+    c->free_count = all.free.count;
 }
 
 /* ---- expressions ---- */

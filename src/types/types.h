@@ -52,8 +52,8 @@ typedef struct TypeVariable {
     TypeId link;         /* 0 while unbound */
     ClassSet class_set;  /* for variables of types; CLASS_ANY if unconstrained */
     bool is_container;   /* stands for a mark, not a type */
+    bool is_literal;     /* the type of a numeric literal: messages show its default */
     bool is_float_literal; /* defaults to float rather than int */
-    bool is_rigid;       /* an annotation promised that nothing more is known of it */
     Name name;           /* as annotated; 0 otherwise */
     uint32_t scheme_index; /* position + 1 in the scheme that generalises it; 0 if none does */
     Span origin;         /* of what last restricted it */

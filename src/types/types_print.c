@@ -13,6 +13,7 @@ typedef struct TypePrinter {
     bool is_implied[NAMED_VARIABLES_MAX];  /* stands inside a vector, so that it is concrete anyway */
     uint32_t variable_count;
     uint32_t vector_depth;
+    bool shows_defaults; /* in messages: a literal's type is int or float */
     size_t start;
 } TypePrinter;
 
@@ -40,6 +41,11 @@ static void print_variable_name(TypePrinter *printer, uint32_t position)
 
 static void print_variable(TypePrinter *printer, TypeId variable)
 {
+    const TypeVariable *info = type_variable_of(printer->types, variable);
+    if (printer->shows_defaults && info->is_literal) {
+        text_add(printer->out, info->is_float_literal ? "float" : "int");
+        return;
+    }
     uint32_t position = 0;
     while (position < printer->variable_count && printer->variables[position] != variable)
         position++;
@@ -190,7 +196,7 @@ const char *type_text(const Types *types, TypeId type)
 {
     Text text;
     text_init(&text, types->arena->memory);
-    TypePrinter printer = {.types = types, .style = TYPE_STYLE_RUNNEL, .out = &text};
+    TypePrinter printer = {.types = types, .style = TYPE_STYLE_RUNNEL, .out = &text, .shows_defaults = true};
     print_type(&printer, type);
     const char *copy = arena_text(types->arena, text_string(&text), text.length);
     text_free(&text);

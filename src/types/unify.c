@@ -118,13 +118,18 @@ static Unification bind_variable(Infer *infer, TypeId variable, TypeId type)
     TypeVariable *bound = type_variable_of(infer->types, variable);
     if (!bound->is_container) {
         Unification restricted = restrict_type(infer, type, bound->class_set);
+        /* a literal that does not fit is told by its type, not by the class of all numbers */
+        if (restricted == UNIFY_CLASS && type_variable_of(infer->types, variable)->is_literal)
+            return failure(infer, UNIFY_MISMATCH, variable, type);
         if (restricted != UNIFY_OK)
             return restricted;
     }
     bound = type_variable_of(infer->types, variable);
     bound->link = type;
-    if (type_kind(infer->types, type) == TYPE_VARIABLE && bound->is_float_literal)
-        type_variable_of(infer->types, type)->is_float_literal = true;
+    if (type_kind(infer->types, type) == TYPE_VARIABLE) {
+        type_variable_of(infer->types, type)->is_float_literal |= bound->is_float_literal;
+        type_variable_of(infer->types, type)->is_literal |= bound->is_literal;
+    }
     return UNIFY_OK;
 }
 
