@@ -83,9 +83,12 @@ static void print_label(const Elaborator *e, const Pattern *pattern, Text *out)
         print_label(e, pattern->items[0], out);
         break;
     case PATTERN_CONSTRUCTOR:
-        text_addf(out, "%s(", names_text(e->names, pattern->name));
+        text_add(out, names_text(e->names, pattern->name));
+        if (pattern->items[0]->kind != PATTERN_TUPLE)
+            text_add(out, "(");
         print_label(e, pattern->items[0], out);
-        text_add(out, ")");
+        if (pattern->items[0]->kind != PATTERN_TUPLE)
+            text_add(out, ")");
         break;
     case PATTERN_TUPLE:
         text_add(out, "(");

@@ -212,6 +212,7 @@ typedef struct Parameter {
 
 typedef struct Item {
     ItemKind kind;
+    bool is_broken;        /* an error was reported in it: only its name or pattern can be relied on */
     Span span;
     Span name_span;
     Name name;

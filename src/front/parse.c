@@ -284,9 +284,11 @@ Items parse_source(Arena *arena, Names *names, Diagnostics *diagnostics, const S
             continue;
         }
         Item *item = parse_item(&parser);
-        if (parser.has_failed)
+        item->is_broken = parser.has_failed;
+        bool is_definition = item->name != 0 || item->pattern != NULL;
+        if (item->is_broken)
             recover(&parser, start);
-        else
+        if (!item->is_broken || is_definition)
             *vec_push(arena, &items) = item;
     }
     return (Items){.list = items.items, .count = items.count};

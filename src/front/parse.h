@@ -1,7 +1,7 @@
 /* The parser: one grammar, two lexical modes.
  *
- * Errors are reported and the form they are in is skipped, so that several are found in one run; what could be parsed
- * is returned. Any bytes are accepted as input. */
+ * Errors are reported and the form they are in is skipped, so that several are found in one run; definitions whose name
+ * could be read are returned as broken, so that their uses are not errors too. Any bytes are accepted as input. */
 #ifndef RUNNEL_FRONT_PARSE_H
 #define RUNNEL_FRONT_PARSE_H
 

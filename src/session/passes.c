@@ -6,9 +6,11 @@ static bool pass_infer(RunnelSession *session, Load *load)
 {
     Environment *environment = &session->environment;
     uint32_t first = load->mark.definition_count;
-    return infer_definitions(environment, environment->definitions.items + first,
-                             environment->definitions.count - first);
+    infer_definitions(environment, environment->definitions.items + first, environment->definitions.count - first);
+    return session->diagnostics.error_count == 0;
 }
+
+/* ---- elaborate ---- */
 
 static Definition *find_main(RunnelSession *session)
 {
@@ -43,7 +45,7 @@ static const char *check_core(RunnelSession *session)
 typedef struct Pass {
     const char *name;
     const char *summary;
-    bool (*run)(RunnelSession *session, Load *load);
+    bool (*run)(RunnelSession *session, Load *load); /* false: nothing after it makes sense */
     const char *(*check)(RunnelSession *session); /* null, or what is wrong */
 } Pass;
 
@@ -56,12 +58,11 @@ static const Pass passes[] = {
 bool passes_run(RunnelSession *session, Load *load)
 {
     for (uint32_t i = 0; i < sizeof passes / sizeof passes[0]; i++) {
-        bool is_right = passes[i].run(session, load);
-        if (!is_right || session->diagnostics.error_count > 0)
+        if (!passes[i].run(session, load))
             return false;
         const char *problem = passes[i].check == NULL ? NULL : passes[i].check(session);
         if (problem != NULL)
             bug(passes[i].name, "%s", problem);
     }
-    return true;
+    return session->diagnostics.error_count == 0;
 }

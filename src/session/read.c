@@ -187,6 +187,8 @@ static Item *bind_to_it(RunnelSession *session, const Item *item)
 
 static void read_set(RunnelSession *session, const Item *item)
 {
+    if (item->is_broken)
+        return;
     const char *name = names_text(&session->names, item->name);
     if (strcmp(name, "print_length") != 0)
         return; /* arg_check: arguments are always checked */
@@ -202,9 +204,12 @@ static void read_item(RunnelSession *session, const Source *source, const Item *
     case ITEM_DATATYPE:
         environment_add_item(environment, source, item);
         break;
-    case ITEM_BINDING:
-        add_step(session, STEP_BINDING, environment_add_item(environment, source, item));
+    case ITEM_BINDING: {
+        Definition *binding = environment_add_item(environment, source, item);
+        if (!item->is_broken)
+            add_step(session, STEP_BINDING, binding);
         break;
+    }
     case ITEM_EXPRESSION:
         if (mode == READ_ALL && source->dialect == DIALECT_NESL)
             add_step(session, STEP_EXPRESSION,
@@ -222,9 +227,13 @@ static void read_item(RunnelSession *session, const Source *source, const Item *
         read_set(session, item);
         break;
     case ITEM_STUB:
+        if (item->is_broken)
+            break;
         *vec_push(&session->arena, &session->stubs) = item;
         break;
     case ITEM_COMMAND:
+        if (item->is_broken)
+            break;
         diagnostics_warning(&session->diagnostics, item->span, "the command `%s` is ignored",
                             names_text(&session->names, item->name));
         break;

@@ -80,6 +80,10 @@ static TypeId unknown_type(Infer *infer, const TypeExpr *expr)
 static TypeId datatype_type(Infer *infer, const TypeExpr *expr, Definition *definition)
 {
     infer_constructor(infer->environment, definition);
+    if (definition->state == DEFINITION_WRONG) {
+        infer_failed(infer); /* reported where it is defined */
+        return infer_fresh(infer, expr->span);
+    }
     const Datatype *datatype = &infer->types->datatypes.items[definition->datatype];
     if (expr->item_count != datatype->parameter_count) {
         diagnostics_error(infer->diagnostics, ERROR_TYPE_ARGUMENTS, expr->span, "`%s` takes %u types, not %u",

@@ -99,8 +99,13 @@ static void add_defaults(Environment *environment, Definition *function)
 {
     const Item *item = function->item;
     bool has_defaults = false;
-    for (uint32_t i = 0; i < item->parameter_count; i++)
-        has_defaults |= item->parameters[i].default_value != NULL;
+    for (uint32_t i = 0; i < item->parameter_count; i++) {
+        bool is_default = item->parameters[i].default_value != NULL;
+        if (has_defaults && !is_default)
+            diagnostics_error(environment->diagnostics, ERROR_BAD_KEYWORD, item->parameters[i].pattern->span,
+                              "a parameter without a default stands after one with a default");
+        has_defaults |= is_default;
+    }
     if (!has_defaults)
         return;
     function->defaults = ARENA_ARRAY(environment->arena, Definition *, item->parameter_count);
@@ -156,7 +161,9 @@ static Definition *make_definition(Environment *environment, const Source *sourc
     definition->dialect = source->dialect;
     definition->is_library = source->is_library;
     definition->position = environment->next_position++;
-    if (definition->kind == DEFINITION_FUNCTION)
+    if (item->is_broken)
+        definition->state = DEFINITION_WRONG;
+    else if (definition->kind == DEFINITION_FUNCTION)
         add_defaults(environment, definition);
     if (definition->kind == DEFINITION_CONSTRUCTOR)
         add_datatype(environment, definition);

@@ -137,8 +137,8 @@ void infer_report_free_local(Environment *environment, const Local *local, TypeI
 /* Fills in the type of an operation when it is first needed. */
 void infer_built_in(Environment *environment, Definition *definition);
 
-/* Resolves and types the given definitions and whatever they need, strongly connected groups together. Returns false
- * if any of the given ones is wrong (errors were reported). */
-bool infer_definitions(Environment *environment, Definition **definitions, uint32_t count);
+/* Resolves and types the given definitions and whatever they need, strongly connected groups together; those in which
+ * an error was reported are DEFINITION_WRONG. */
+void infer_definitions(Environment *environment, Definition **definitions, uint32_t count);
 
 #endif

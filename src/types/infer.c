@@ -174,7 +174,7 @@ static void check_binding(Infer *infer, Definition *binding)
     infer->definition = binding;
     TypeId type = type_substitute(infer->types, binding->type, NULL, 0);
     if (type_node(infer->types, type)->has_sequence && binding->state != DEFINITION_WRONG) {
-        diagnostics_error(infer->diagnostics, ERROR_SEQUENCE_BINDING, binding->item->span,
+        diagnostics_error(infer->diagnostics, ERROR_SEQUENCE_BINDING, binding->item->value->span,
                           "a top-level binding cannot hold a sequence, but this is of type `%s`",
                           type_text(infer->types, type));
         diagnostics_note(infer->diagnostics, (Span){0},
@@ -420,19 +420,14 @@ static void replace_older(Environment *environment, Definition *definition)
                             names_text(environment->names, definition->name));
 }
 
-bool infer_definitions(Environment *environment, Definition **definitions, uint32_t count)
+void infer_definitions(Environment *environment, Definition **definitions, uint32_t count)
 {
     GroupSearch search = {.environment = environment};
-    bool is_right = true;
     for (uint32_t i = 0; i < count; i++)
         if (definitions[i]->kind == DEFINITION_CONSTRUCTOR)
             infer_constructor(environment, definitions[i]);
         else
             visit(&search, definitions[i]);
-    for (uint32_t i = 0; i < count; i++) {
-        is_right &= definitions[i]->state != DEFINITION_WRONG;
-        if (!definitions[i]->is_hidden)
-            replace_older(environment, definitions[i]);
-    }
-    return is_right;
+    for (uint32_t i = 0; i < count; i++)
+        replace_older(environment, definitions[i]);
 }

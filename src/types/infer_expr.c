@@ -333,7 +333,8 @@ static Spine walk_spine(const Infer *infer, const Expr *select)
             return (Spine){.type = type_first(infer->types, type), .missing = 1, .is_component = true};
         if (!is_pair) {
             uint64_t missing = select->magnitude - i + 1;
-            bool is_open = type_kind(infer->types, type) == TYPE_VARIABLE;
+            bool is_open = type_kind(infer->types, type) == TYPE_VARIABLE &&
+                           (type_variable_of(infer->types, type)->class_set & CLASS_BIT_STRUCTURED) != 0;
             bool is_last = !is_open && missing == 1 && i > 1;
             return (Spine){.type = type,
                            .missing = missing > 1000 ? 1000 : (uint32_t)missing,

@@ -206,10 +206,12 @@ static void use_op(Resolver *r, Expr *expr, Op op)
     use_definition(r, expr, r->environment->ops[r->definition->dialect][op]);
 }
 
+/* A binding does not see itself, but what its name meant before: n = n + 1. */
 static Definition *lookup(const Resolver *r, Name name)
 {
     const Definition *definition = r->definition;
-    return environment_lookup(r->environment, name, definition->dialect, definition->is_library, definition->position);
+    uint32_t position = definition->position - (definition->kind == DEFINITION_BINDING);
+    return environment_lookup(r->environment, name, definition->dialect, definition->is_library, position);
 }
 
 /* A constant of the library is called wherever it is named. */

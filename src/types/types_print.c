@@ -102,13 +102,16 @@ static void print_function(TypePrinter *printer, TypeId type)
     print_type(printer, node->b);
 }
 
-static void print_named(TypePrinter *printer, const char *name, TypeId arguments)
+static void print_named(TypePrinter *printer, const char *name, TypeId arguments, uint32_t count)
 {
     text_add(printer->out, name);
-    if (arguments == TYPE_UNIT_ID)
+    if (count == 0)
         return;
     text_add_char(printer->out, '(');
-    print_tuple_items(printer, arguments);
+    if (count == 1)
+        print_type(printer, arguments);
+    else
+        print_tuple_items(printer, arguments);
     text_add_char(printer->out, ')');
 }
 
@@ -140,12 +143,14 @@ static void print_type(TypePrinter *printer, TypeId type)
     case TYPE_FUNCTION:
         print_function(printer, type);
         break;
-    case TYPE_DATA:
-        print_named(printer, names_text(types->names, types->datatypes.items[node->a].name), node->b);
+    case TYPE_DATA: {
+        const Datatype *datatype = &types->datatypes.items[node->a];
+        print_named(printer, names_text(types->names, datatype->name), node->b, datatype->parameter_count);
         break;
+    }
     case TYPE_CLOSURE:
         snprintf(label, sizeof label, "function#%u", node->a);
-        print_named(printer, label, node->b);
+        print_named(printer, label, node->b, node->b != TYPE_UNIT_ID);
         break;
     case TYPE_VARIABLE:
         print_variable(printer, type);

@@ -119,7 +119,8 @@ static Unification bind_variable(Infer *infer, TypeId variable, TypeId type)
     if (!bound->is_container) {
         Unification restricted = restrict_type(infer, type, bound->class_set);
         /* a literal that does not fit is told by its type, not by the class of all numbers */
-        if (restricted == UNIFY_CLASS && type_variable_of(infer->types, variable)->is_literal)
+        if (restricted == UNIFY_CLASS && type_variable_of(infer->types, variable)->is_literal &&
+            type_kind(infer->types, type) != TYPE_VARIABLE)
             return failure(infer, UNIFY_MISMATCH, variable, type);
         if (restricted != UNIFY_OK)
             return restricted;

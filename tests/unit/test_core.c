@@ -427,7 +427,7 @@ static void test_op_types(Fixture *f)
     CHECK(f, *check_one_op(f, OP_ZIP, type_vector(&f->types, pair), f->ints, f->stream) != '\0');
     CHECK(f, *check_one_op(f, OP_ADD, TYPE_INT, TYPE_INT, TYPE_FLOAT) != '\0');
     CHECK(f, *check_one_op(f, OP_ADD, TYPE_INT, TYPE_INT, 0) != '\0');
-    CHECK(f, *check_one_op(f, OP_EQUAL, TYPE_BOOL, stream, stream) != '\0');
+    CHECK(f, *check_one_op(f, OP_SAME, TYPE_BOOL, stream, stream) != '\0');
     CHECK(f, *check_one_op(f, OP_REDUCE, TYPE_INT, TYPE_INT, f->ints) != '\0'); /* its operator is missing */
     check_text(f, check_one_op(f, OP_ADD, TYPE_BOOL, TYPE_BOOL, TYPE_BOOL),
                "function f (11): t1 = op +: (bool, bool) -> bool does not match (a, a) -> a :: (a in number)", __LINE__);
