@@ -65,6 +65,25 @@ static void find_effects(CoreProgram *program, uint32_t first)
 
 /* ---- entry points ---- */
 
+static uint32_t count_replaced(const Environment *environment, uint32_t position)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < environment->definitions.count; i++) {
+        const Definition *replacement = environment->definitions.items[i]->replaced_by;
+        count += replacement != NULL && replacement->position <= position;
+    }
+    return count;
+}
+
+static void start(Elaborator *e, Scope *scope, uint32_t position)
+{
+    e->has_errors = false;
+    e->position = position;
+    e->epoch = count_replaced(e->environment, position);
+    e->scope = scope;
+    e->builder = NULL;
+}
+
 static Scope top_scope(Elaborator *e, Definition *definition)
 {
     return (Scope){.definition = definition, .locals = ARENA_ARRAY(e->arena, CoreAtom, definition->locals.count)};
@@ -129,9 +148,7 @@ bool elaborate_item(Elaborator *e, Definition *definition)
     uint32_t function_count = e->program->functions.count;
     Scope scope = top_scope(e, definition);
     OpenBlock block;
-    e->has_errors = false;
-    e->position = definition->position;
-    e->scope = &scope;
+    start(e, &scope, definition->position);
     elaborate_open(e, &block);
     CoreAtom result = elaborate_expr(e, definition->item->value);
     CoreItem item = {.kind = CORE_ITEM_EXPRESSION,
@@ -155,10 +172,7 @@ CoreFunctionId elaborate_entry(Elaborator *e, Definition *function)
 {
     uint32_t function_count = e->program->functions.count;
     Scope scope = top_scope(e, function);
-    e->has_errors = false;
-    e->position = e->environment->next_position;
-    e->scope = &scope;
-    e->builder = NULL;
+    start(e, &scope, e->environment->next_position);
     uint32_t count = function->item->parameter_count;
     TypeId *types = ARENA_ARRAY(e->arena, TypeId, function->variable_count);
     for (uint32_t i = 0; i < function->variable_count; i++)

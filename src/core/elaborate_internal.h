@@ -52,6 +52,7 @@ struct Elaborator {
     VEC(Specialisation *) waiting; /* bodies to be made */
     uint32_t depth;                /* of specialisations made at once because their result type must be known */
     uint32_t position;             /* of the item being elaborated */
+    uint32_t epoch;                /* definitions replaced before it: what was made earlier may call the old ones */
     Scope *scope;
     CoreBuilder *builder;
     bool has_errors;

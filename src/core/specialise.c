@@ -169,18 +169,6 @@ static Specialisation *find(const Elaborator *e, const Key *key)
     return NULL;
 }
 
-/* How many definitions have been replaced up to the current position: what was made before may call the old ones. */
-static uint32_t current_epoch(const Elaborator *e)
-{
-    uint32_t epoch = 0;
-    const Environment *environment = e->environment;
-    for (uint32_t i = 0; i < environment->definitions.count; i++) {
-        const Definition *replacement = environment->definitions.items[i]->replaced_by;
-        epoch += replacement != NULL && replacement->position <= e->position;
-    }
-    return epoch;
-}
-
 /* ---- making bodies ---- */
 
 /* The variables of the function's parameters, with the names the source gives them. */
@@ -309,23 +297,6 @@ void specialise_waiting(Elaborator *e)
 
 /* ---- asking for one ---- */
 
-static uint32_t closure_depth(const Types *types, TypeId type)
-{
-    uint32_t depth = 0;
-    for (;;) {
-        const TypeNode *node = type_node(types, type);
-        if (node->kind == TYPE_PAIR) {
-            uint32_t first = closure_depth(types, node->a);
-            uint32_t rest = closure_depth(types, node->b);
-            return depth + (first > rest ? first : rest);
-        }
-        if (node->kind != TYPE_CLOSURE && node->kind != TYPE_CONTAINER && node->kind != TYPE_DATA)
-            return depth;
-        depth += node->kind == TYPE_CLOSURE;
-        type = node->b;
-    }
-}
-
 static void report_endless(Elaborator *e, const Label *label, Span span)
 {
     diagnostics_error(e->diagnostics, ERROR_ENDLESS_SPECIALISATION, span,
@@ -365,28 +336,19 @@ static Specialisation *add(Elaborator *e, const Key *key)
     return made;
 }
 
-static bool has_closure(const Types *types, const TypeId *parameters, uint32_t count)
-{
-    for (uint32_t i = 0; i < count; i++)
-        if (closure_depth(types, parameters[i]) > 0)
-            return true;
-    return false;
-}
-
 Specialisation *specialise(Elaborator *e, Label label, const TypeId *parameters, uint32_t count, Span span)
 {
     bool is_library = label.definition->is_library && label.definition->kind == DEFINITION_FUNCTION;
     Span call = e->scope->call.start != 0 ? e->scope->call : span;
-    Key key = {label, current_epoch(e), is_library ? call : (Span){0}, parameters, count};
+    Key key = {label, e->epoch, is_library ? call : (Span){0}, parameters, count};
     Specialisation *made = find(e, &key);
     if (made != NULL) {
         made->is_assumed |= !made->is_done;
         return made;
     }
-    bool is_endless = e->depth > SPECIALISATION_DEPTH_MAX || e->specialisations.count > SPECIALISATIONS_MAX;
-    for (uint32_t i = 0; i < count; i++)
-        is_endless |= closure_depth(e->types, parameters[i]) > CLOSURE_DEPTH_MAX;
-    if (is_endless) {
+    uint32_t closure_depth = type_node(e->types, type_tuple(e->types, parameters, count))->closure_depth;
+    if (closure_depth > CLOSURE_DEPTH_MAX || e->depth > SPECIALISATION_DEPTH_MAX ||
+        e->specialisations.count > SPECIALISATIONS_MAX) {
         report_endless(e, &label, call);
         return NULL;
     }
@@ -394,7 +356,7 @@ Specialisation *specialise(Elaborator *e, Label label, const TypeId *parameters,
     made = add(e, &key);
     made->result = specialise_assume(e, result);
     /* A type variable may stand for a function, so the parameters tell too. */
-    bool is_known = !type_node(e->types, result)->has_function && !has_closure(e->types, parameters, count);
+    bool is_known = !type_node(e->types, result)->has_function && closure_depth == 0;
     e->program->functions.items[made->function]->result_type = made->result;
     if (is_known) {
         made->is_done = true;

@@ -273,6 +273,14 @@ static Parser parser_new(Arena *arena, Names *names, Diagnostics *diagnostics, c
     };
 }
 
+/* Whether a broken item is worth keeping for the names it defines. A broken command must not be carried out. */
+static bool defines_names(const Item *item)
+{
+    if (item->kind == ITEM_BINDING)
+        return item->pattern != NULL;
+    return (item->kind == ITEM_FUNCTION || item->kind == ITEM_STUB || item->kind == ITEM_DATATYPE) && item->name != 0;
+}
+
 Items parse_source(Arena *arena, Names *names, Diagnostics *diagnostics, const Source *source)
 {
     Parser parser = parser_new(arena, names, diagnostics, source);
@@ -285,10 +293,9 @@ Items parse_source(Arena *arena, Names *names, Diagnostics *diagnostics, const S
         }
         Item *item = parse_item(&parser);
         item->is_broken = parser.has_failed;
-        bool is_definition = item->name != 0 || item->pattern != NULL;
         if (item->is_broken)
             recover(&parser, start);
-        if (!item->is_broken || is_definition)
+        if (!item->is_broken || defines_names(item))
             *vec_push(arena, &items) = item;
     }
     return (Items){.list = items.items, .count = items.count};

@@ -37,16 +37,16 @@ static bool pass_elaborate(RunnelSession *session, Load *load)
     return is_right && (session->main == NULL || session->main_function != 0);
 }
 
-static const char *check_core(RunnelSession *session)
+static const char *check_core(RunnelSession *session, const Load *load)
 {
-    return core_check(&session->program, 1, 0);
+    return core_check(&session->program, load->first_function, load->first_item);
 }
 
 typedef struct Pass {
     const char *name;
     const char *summary;
     bool (*run)(RunnelSession *session, Load *load); /* false: nothing after it makes sense */
-    const char *(*check)(RunnelSession *session); /* null, or what is wrong */
+    const char *(*check)(RunnelSession *session, const Load *load); /* null, or what is wrong */
 } Pass;
 
 static const Pass passes[] = {
@@ -60,7 +60,7 @@ bool passes_run(RunnelSession *session, Load *load)
     for (uint32_t i = 0; i < sizeof passes / sizeof passes[0]; i++) {
         if (!passes[i].run(session, load))
             return false;
-        const char *problem = passes[i].check == NULL ? NULL : passes[i].check(session);
+        const char *problem = passes[i].check == NULL ? NULL : passes[i].check(session, load);
         if (problem != NULL)
             bug(passes[i].name, "%s", problem);
     }

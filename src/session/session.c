@@ -125,15 +125,16 @@ static RunnelStatus load(RunnelSession *session, Source *source)
 {
     Load load = {.source = source,
                  .mark = environment_mark(&session->environment),
-                 .first_step = session->steps.count};
-    uint32_t item_count = session->program.items.count;
+                 .first_step = session->steps.count,
+                 .first_function = session->program.functions.count,
+                 .first_item = session->program.items.count};
     uint32_t file_count = session->files.count;
     session->dialect = source->dialect;
     if (passes_run(session, &load))
         return RUNNEL_OK;
     environment_rollback(&session->environment, load.mark);
     session->steps.count = load.first_step;
-    session->program.items.count = item_count;
+    session->program.items.count = load.first_item;
     session->files.count = file_count;
     session->open_files.count = 0;
     session->stubs.count = 0;

@@ -53,6 +53,8 @@ typedef struct Load {
     Source *source;
     EnvironmentMark mark;
     uint32_t first_step;
+    uint32_t first_function; /* of Core */
+    uint32_t first_item;
 } Load;
 
 /* ---- passes.c ---- */

@@ -412,6 +412,9 @@ static void replace_older(Environment *environment, Definition *definition)
     if (definition->kind != DEFINITION_FUNCTION || older == NULL || older->kind != DEFINITION_FUNCTION ||
         definition->state != DEFINITION_TYPED || older->state != DEFINITION_TYPED)
         return;
+    bool is_again = definition->dialect == DIALECT_NESL || older->position < environment->load_start;
+    if (!is_again)
+        return; /* reported as defined twice */
     if (has_same_type(environment, definition, older))
         older->replaced_by = definition;
     else

@@ -431,13 +431,52 @@ static void settle_selects(Infer *infer)
 
 /* ---- containers whose kind was open ---- */
 
-static bool is_vector_now(const Infer *infer, TypeId container)
+/* Whether a type holds a sequence, whatever its variables stand for. */
+static bool has_sequence(Infer *infer, TypeId type)
 {
-    TypeId mark = type_resolve(infer->types, type_node(infer->types, container)->a);
-    return mark == TYPE_MARK_VECTOR;
+    type = type_resolve(infer->types, type);
+    TypeNode node = *type_node(infer->types, type);
+    if (node.is_ground || *type_memo(infer->types, type) != 0)
+        return node.has_sequence;
+    *type_memo(infer->types, type) = type;
+    switch (node.kind) {
+    case TYPE_PAIR:
+        return has_sequence(infer, node.a) || has_sequence(infer, node.b);
+    case TYPE_CONTAINER:
+        return type_resolve(infer->types, node.a) == TYPE_MARK_SEQUENCE || has_sequence(infer, node.b);
+    case TYPE_DATA:
+        return has_sequence(infer, node.b);
+    case TYPE_NONE:
+    case TYPE_SCALAR:
+    case TYPE_UNIT:
+    case TYPE_FUNCTION:
+    case TYPE_CLOSURE:
+    case TYPE_MARK:
+    case TYPE_VARIABLE:
+        break;
+    }
+    return false;
 }
 
-/* Elements of vectors are concrete; that may make further containers vectors. */
+/* Decides what can be decided of a container: the elements of a vector are concrete, and a container of sequences is a
+ * sequence. False while nothing is known. */
+static bool settle_container(Infer *infer, PendingContainer pending)
+{
+    TypeNode node = *type_node(infer->types, pending.container);
+    TypeId mark = type_resolve(infer->types, node.a);
+    if (mark == TYPE_MARK_VECTOR)
+        infer_require(infer, node.b, CLASS_CONCRETE, pending.span,
+                      (Reason){.text = "the elements of a vector are concrete"});
+    if (type_kind(infer->types, mark) != TYPE_VARIABLE)
+        return true;
+    type_memo_start(infer->types);
+    if (!has_sequence(infer, node.b))
+        return false;
+    type_variable_of(infer->types, mark)->link = TYPE_MARK_SEQUENCE;
+    return true;
+}
+
+/* One container decided may decide others. */
 static void settle_containers(Infer *infer)
 {
     bool is_changed = true;
@@ -446,13 +485,10 @@ static void settle_containers(Infer *infer)
         uint32_t kept = 0;
         for (uint32_t i = 0; i < infer->containers.count; i++) {
             PendingContainer pending = infer->containers.items[i];
-            if (!is_vector_now(infer, pending.container)) {
+            if (settle_container(infer, pending))
+                is_changed = true;
+            else
                 infer->containers.items[kept++] = pending;
-                continue;
-            }
-            infer_require(infer, type_element(infer->types, pending.container), CLASS_CONCRETE, pending.span,
-                          (Reason){.text = "the elements of a vector are concrete"});
-            is_changed = true;
         }
         infer->containers.count = kept;
     }

@@ -178,7 +178,7 @@ static void report_unknown_name(Resolver *r, const Expr *expr)
 {
     const char *text = names_text(r->environment->names, expr->name);
     size_t length = strlen(text);
-    Suggestion suggestion = {.wanted = text, .distance = length < 3 ? 2 : length < 6 ? 3 : 4};
+    Suggestion suggestion = {.wanted = text, .distance = length < 5 ? 2 : length < 9 ? 3 : 4};
     if (length < 2)
         suggestion.distance = 0;
     for (uint32_t i = r->scope.count; i > 0; i--)

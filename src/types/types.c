@@ -58,9 +58,12 @@ static TypeId share(Types *types, TypeKind kind, uint32_t a, uint32_t b, bool a_
         node.is_ground &= child->is_ground;
         node.has_sequence |= child->has_sequence;
         node.has_function |= child->has_function;
+        if (child->closure_depth > node.closure_depth)
+            node.closure_depth = child->closure_depth;
         if (child->depth >= node.depth)
             node.depth = child->depth + 1;
     }
+    node.closure_depth += kind == TYPE_CLOSURE;
     if (node.depth > TYPE_DEPTH_MAX) {
         types->is_too_deep = true;
         return TYPE_UNIT_ID;

@@ -43,6 +43,7 @@ typedef struct TypeNode {
     bool is_ground;
     bool has_sequence; /* ground types: a sequence somewhere inside, captured values included */
     bool has_function; /* a FUNCTION somewhere inside: not yet specialised */
+    uint32_t closure_depth; /* how deeply closures capture closures; 0 without any */
     uint32_t depth;    /* of nesting; bounded by TYPE_DEPTH_MAX */
     TypeId representation; /* ground DATA types: what they are made of, once it was asked for */
 } TypeNode;

@@ -34,9 +34,10 @@ static void print_variable_name(TypePrinter *printer, uint32_t position)
     uint32_t letter_count = 0;
     while (letters[letter_count] != '\0')
         letter_count++;
-    text_add_char(printer->out, letters[rank % letter_count]);
-    if (rank >= letter_count) /* NESL goes on with a0, so do we */
-        text_addf(printer->out, "%u", rank / letter_count - 1);
+    if (rank < letter_count)
+        text_add_char(printer->out, letters[rank]);
+    else /* NESL goes on with a0, a1, so do we */
+        text_addf(printer->out, "%c%u", letters[0], rank - letter_count);
 }
 
 static void print_variable(TypePrinter *printer, TypeId variable)

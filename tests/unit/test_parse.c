@@ -361,6 +361,8 @@ static void session_print(Session *session, Text *out)
 {
     Printer printer = {.source = session->source, .names = &session->names, .out = out};
     for (uint32_t i = 0; i < session->items.count; i++) {
+        if (session->items.list[i]->is_broken)
+            continue;
         text_add(out, out->length == 0 ? "" : " ");
         print_item(&printer, session->items.list[i]);
     }
