@@ -156,6 +156,11 @@ bool elaborate_item(Elaborator *e, Definition *definition)
                      .dialect = definition->dialect,
                      .block = elaborate_close(e, &block, NULL, 0, result)};
     specialise_waiting(e);
+    if (definition->kind == DEFINITION_BINDING && !e->has_errors && !type_is_concrete(e->types, result.type)) {
+        diagnostics_error(e->diagnostics, ERROR_SEQUENCE_BINDING, definition->item->value->span,
+                          "a top-level binding cannot hold a function that captured a sequence");
+        elaborate_failed(e);
+    }
     if (e->has_errors) {
         forget(e, function_count);
         return false;

@@ -1,8 +1,6 @@
 /* Elaboration of expressions: each becomes statements of the current block and an atom. */
 #include "core/elaborate_internal.h"
 
-#include <math.h>
-
 void elaborate_failed(Elaborator *e)
 {
     e->has_errors = true;
@@ -107,12 +105,15 @@ TypeId elaborate_join(Elaborator *e, TypeId a, TypeId b, Span span)
     bug("elaborate", "types that do not fit meet");
 }
 
-/* A value of a type that only a not yet known function keeps from being `type`. */
-static CoreAtom as_type(Elaborator *e, CoreAtom atom, TypeId type, Span span)
+/* Only a function not known yet keeps a value from being of the type that it has in common with others. */
+static void expect_known(Elaborator *e, TypeId actual, TypeId common, Span span)
 {
-    if (atom.type != type && !e->has_errors)
+    if (actual == common || e->has_errors)
+        return;
+    if (e->is_lenient)
+        e->was_lenient = true;
+    else
         report_mixed(e, span);
-    return atom;
 }
 
 /* ---- operations ---- */
@@ -155,13 +156,66 @@ static void fill_from_instance(Matching *m, const Instance *instance)
             m->values[i] = specialise_assume(m->e, elaborate_ground(m->e, instance->types[i]));
 }
 
+static bool not_concrete(Elaborator *e, TypeId type, Span span)
+{
+    diagnostics_error(e->diagnostics, ERROR_NOT_CONCRETE, span,
+                      "a function that captured a sequence is used where a concrete value is needed (type `%s`)",
+                      type_text(e->types, type));
+    diagnostics_note(e->diagnostics, (Span){0}, "let it capture tab(s) instead of the sequence s");
+    elaborate_failed(e);
+    return false;
+}
+
+bool elaborate_check_type(Elaborator *e, TypeId type, Span span)
+{
+    TypeNode node = *type_node(e->types, type);
+    if (!node.has_sequence || node.closure_depth == 0)
+        return true; /* inference has seen to it */
+    switch (node.kind) {
+    case TYPE_PAIR:
+        return elaborate_check_type(e, node.a, span) && elaborate_check_type(e, node.b, span);
+    case TYPE_CONTAINER:
+        if (node.a == TYPE_MARK_VECTOR)
+            return not_concrete(e, type, span);
+        return elaborate_check_type(e, node.b, span);
+    case TYPE_DATA:
+        return not_concrete(e, type, span);
+    case TYPE_CLOSURE:
+        return elaborate_check_type(e, node.b, span);
+    case TYPE_NONE:
+    case TYPE_SCALAR:
+    case TYPE_UNIT:
+    case TYPE_FUNCTION:
+    case TYPE_MARK:
+    case TYPE_VARIABLE:
+        break;
+    }
+    return true;
+}
+
+/* What inference could not see: variables of a class without sequences that stand for functions with captured ones. */
+static bool check_classes(const Matching *m, const Definition *definition)
+{
+    for (uint32_t i = 0; i < m->count; i++) {
+        const TypeVariable *variable = type_variable_of(m->e->types, definition->variables[i]);
+        bool is_restricted = !variable->is_container && (variable->class_set & CLASS_BIT_SEQUENCES) == 0;
+        if (is_restricted && m->values[i] != 0 && !type_is_concrete(m->e->types, m->values[i]))
+            return not_concrete(m->e, m->values[i], m->span);
+    }
+    return true;
+}
+
 /* The operator of reduce, scan ...: a Core function of the two operands. */
 static void attach_function(Elaborator *e, CoreStatement *statement, CoreAtom closure, const TypeId *operands,
                             uint32_t operand_count)
 {
     const TypeNode *node = type_node(e->types, closure.type);
-    if (node->kind != TYPE_CLOSURE || node->a == 0) {
-        elaborate_failed(e);
+    if (node->kind != TYPE_CLOSURE)
+        bug("elaborate", "an operator is no function");
+    if (node->a == 0) {
+        if (!e->is_lenient)
+            report_mixed(e, statement->span);
+        e->was_lenient = true;
         return;
     }
     Label label = e->labels.items[node->a];
@@ -210,10 +264,15 @@ CoreAtom elaborate_op(Elaborator *e, Op op, const CoreAtom *arguments, uint32_t 
         tuple_types(e->types, scheme.a, expected, count);
     for (uint32_t i = 0; i < count; i++)
         match(&m, expected[i], arguments[i].type);
+    for (uint32_t i = 0; i < count && !e->has_errors; i++)
+        if (type_kind(e->types, expected[i]) != TYPE_FUNCTION)
+            expect_known(e, arguments[i].type, type_substitute(e->types, expected[i], m.values, m.count), span);
     fill_from_instance(&m, instance);
-    if (e->has_errors)
+    if (e->has_errors || !check_classes(&m, definition))
         return core_int(0);
     TypeId result = type_substitute(e->types, is_constant ? definition->type : scheme.b, m.values, m.count);
+    if (!elaborate_check_type(e, result, span))
+        return core_int(0);
     bool takes_function = count > 0 && type_kind(e->types, expected[0]) == TYPE_FUNCTION;
     CoreStatement *statement = core_emit(e->builder, CORE_OP, result, span, arguments + takes_function, count - takes_function);
     statement->op = op;
@@ -230,14 +289,6 @@ CoreAtom elaborate_op(Elaborator *e, Op op, const CoreAtom *arguments, uint32_t 
 
 /* ---- literals ---- */
 
-static CoreAtom literal_out_of_range(Elaborator *e, const Expr *expr, TypeId type)
-{
-    diagnostics_error(e->diagnostics, ERROR_LITERAL_RANGE, expr->span, "%s%llu does not fit the type %s",
-                      expr->is_negative ? "-" : "", (unsigned long long)expr->magnitude, type_text(e->types, type));
-    elaborate_failed(e);
-    return core_int(0);
-}
-
 static CoreAtom float_constant(const Types *types, TypeId type, double value)
 {
     Scalar scalar = {.bits = 0};
@@ -251,15 +302,7 @@ static CoreAtom float_constant(const Types *types, TypeId type, double value)
 static CoreAtom int_constant(Elaborator *e, const Expr *expr, TypeId type)
 {
     ScalarType scalar = type_scalar(e->types, type);
-    uint32_t bits = scalar_bits(scalar);
     uint64_t value = expr->is_negative ? 0 - expr->magnitude : expr->magnitude;
-    if (e->scope->definition->dialect != DIALECT_NESL) {
-        bool is_signed = scalar_kind(scalar) == KIND_SIGNED;
-        uint64_t all = bits == 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1;
-        uint64_t limit = is_signed ? all / 2 + expr->is_negative : expr->is_negative ? 0 : all;
-        if (expr->magnitude > limit)
-            return literal_out_of_range(e, expr, type);
-    }
     return core_constant(type, (Scalar){.integer = scalar_wrap(scalar, (int64_t)value)});
 }
 
@@ -267,12 +310,9 @@ static CoreAtom elaborate_number(Elaborator *e, const Expr *expr)
 {
     TypeId type = elaborate_ground(e, expr->type);
     bool is_float = scalar_kind(type_scalar(e->types, type)) == KIND_FLOATING;
-    if (!is_float)
-        return int_constant(e, expr, type);
-    double value = expr->number;
-    if (expr->kind == EXPR_INT)
-        value = expr->is_negative ? -(double)expr->magnitude : (double)expr->magnitude;
-    return float_constant(e->types, type, value);
+    if (!infer_check_literal(e->environment, expr, type, e->scope->definition->dialect))
+        elaborate_failed(e);
+    return is_float ? float_constant(e->types, type, infer_literal_value(expr)) : int_constant(e, expr, type);
 }
 
 static CoreAtom elaborate_string(Elaborator *e, const Expr *expr)
@@ -290,9 +330,14 @@ static CoreAtom elaborate_list(Elaborator *e, Expr *list)
     TypeId mark = type_node(e->types, type)->a;
     for (uint32_t i = 0; i < list->item_count && !e->has_errors; i++) {
         items[i] = elaborate_expr(e, list->items[i]);
-        TypeId element = i == 0 ? items[0].type : elaborate_join(e, type_element(e->types, type), items[i].type, list->items[i]->span);
+        TypeId element = i == 0 ? items[0].type
+                                : elaborate_join(e, type_element(e->types, type), items[i].type, list->items[i]->span);
         type = type_container(e->types, mark, element);
     }
+    for (uint32_t i = 0; i < list->item_count && !e->has_errors; i++)
+        expect_known(e, items[i].type, type_element(e->types, type), list->items[i]->span);
+    if (e->has_errors || !elaborate_check_type(e, type, list->span))
+        return core_int(0);
     return emit(e, CORE_MAKE, type, list->span, items, list->item_count);
 }
 
@@ -426,36 +471,52 @@ static CoreAtom emit_call(Elaborator *e, Label label, const CoreAtom *arguments,
     return core_target(e->builder, statement);
 }
 
-/* A call of a function value: the label is in its type, what it captured is passed first. */
-static CoreAtom call_closure(Elaborator *e, CoreAtom closure, Expr *argument, Span span)
+/* A call of a function that is not known, at least not yet. */
+static CoreAtom call_unknown(Elaborator *e, const Expr *call)
 {
-    TypeNode node = *type_node(e->types, closure.type);
-    if (e->has_errors || node.kind != TYPE_CLOSURE || node.a == 0) {
+    if (e->is_lenient)
+        e->was_lenient = true;
+    else {
+        diagnostics_error(e->diagnostics, ERROR_MIXED_FUNCTIONS, call->span,
+                          "it cannot be told which function is called here: no value ever reaches this place");
         elaborate_failed(e);
-        return core_int(0);
     }
+    return core_atom(e->program, core_variable(e->program, specialise_assume(e, elaborate_ground(e, call->type)), 0));
+}
+
+/* A call of a function value: the label is in its type, what it captured is passed first. */
+static CoreAtom call_closure(Elaborator *e, const Expr *call, CoreAtom closure)
+{
+    if (e->has_errors)
+        return core_int(0);
+    TypeNode node = *type_node(e->types, closure.type);
+    if (node.kind != TYPE_CLOSURE)
+        bug("elaborate", "a value that is no function is called");
+    if (node.a == 0)
+        return call_unknown(e, call);
     Label label = e->labels.items[node.a];
     bool has_captured = node.b != TYPE_UNIT_ID;
     uint32_t arity = specialise_arity(&label);
     CoreAtom *arguments = ARENA_ARRAY(e->arena, CoreAtom, arity + 1);
     arguments[0] = closure;
-    elaborate_arguments(e, argument, arguments + has_captured, arity);
-    return emit_call(e, label, arguments, arity + has_captured, span);
+    elaborate_arguments(e, call->items[1], arguments + has_captured, arity);
+    return emit_call(e, label, arguments, arity + has_captured, call->span);
 }
 
-static CoreAtom construct(Elaborator *e, const Expr *use, CoreAtom contents, Span span)
+CoreAtom elaborate_construct(Elaborator *e, const Definition *constructor, CoreAtom contents, const Instance *instance,
+                             Span span)
 {
-    const Definition *definition = use->definition;
-    TypeNode constructor = *type_node(e->types, definition->type);
-    Matching m = {.e = e,
-                  .values = ARENA_ARRAY(e->arena, TypeId, definition->variable_count),
-                  .count = definition->variable_count,
-                  .span = span};
-    match(&m, constructor.a, contents.type);
-    fill_from_instance(&m, &use->instance);
     if (e->has_errors)
         return core_int(0);
-    return emit(e, CORE_WRAP, type_substitute(e->types, constructor.b, m.values, m.count), span, &contents, 1);
+    const Datatype *datatype = &e->types->datatypes.items[constructor->datatype];
+    uint32_t count = datatype->parameter_count;
+    Matching m = {.e = e, .values = ARENA_ARRAY(e->arena, TypeId, count), .count = count, .span = span};
+    match(&m, datatype->contents, contents.type);
+    fill_from_instance(&m, instance);
+    TypeId type = type_data(e->types, constructor->datatype, type_tuple(e->types, m.values, count));
+    if (e->has_errors || !elaborate_check_type(e, type, span))
+        return core_int(0);
+    return emit(e, CORE_WRAP, type, span, &contents, 1);
 }
 
 static CoreAtom call_op(Elaborator *e, const Expr *use, Expr *argument, Span span)
@@ -473,7 +534,8 @@ static CoreAtom elaborate_call(Elaborator *e, Expr *call)
     if (is_defined && function->definition->kind == DEFINITION_OP)
         return call_op(e, function, call->items[1], call->span);
     if (is_defined && function->definition->kind == DEFINITION_CONSTRUCTOR)
-        return construct(e, function, elaborate_expr(e, call->items[1]), call->span);
+        return elaborate_construct(e, function->definition, elaborate_expr(e, call->items[1]), &function->instance,
+                                   call->span);
     if (is_defined && function->definition->kind == DEFINITION_FUNCTION) {
         Label label = label_of_use(e, function);
         uint32_t arity = specialise_arity(&label);
@@ -482,7 +544,7 @@ static CoreAtom elaborate_call(Elaborator *e, Expr *call)
         return emit_call(e, label, arguments, arity, call->span);
     }
     CoreAtom closure = elaborate_expr(e, function);
-    return call_closure(e, closure, call->items[1], call->span);
+    return call_closure(e, call, closure);
 }
 
 /* ---- operators ---- */
@@ -573,7 +635,7 @@ static CoreAtom elaborate_if(Elaborator *e, Expr *expr)
         return core_int(0);
     TypeId type = elaborate_join(e, blocks[0]->result.type, blocks[1]->result.type, expr->span);
     for (uint32_t i = 0; i < 2; i++)
-        as_type(e, blocks[i]->result, type, expr->items[i + 1]->span);
+        expect_known(e, blocks[i]->result.type, type, expr->items[i + 1]->span);
     CoreStatement *statement = core_emit(e->builder, CORE_IF, type, expr->span, &condition, 1);
     statement->blocks[0] = blocks[0];
     statement->blocks[1] = blocks[1];

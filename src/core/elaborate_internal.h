@@ -55,6 +55,8 @@ struct Elaborator {
     uint32_t epoch;                /* definitions replaced before it: what was made earlier may call the old ones */
     Scope *scope;
     CoreBuilder *builder;
+    bool is_lenient;   /* a body is made for the first time: what is not known of functions may become known */
+    bool was_lenient;  /* something was let pass because of that */
     bool has_errors;
 };
 
@@ -72,6 +74,11 @@ CoreAtom elaborate_project(Elaborator *e, CoreAtom pair, uint32_t component, Spa
 CoreAtom elaborate_tuple(Elaborator *e, const CoreAtom *items, uint32_t count, Span span);
 CoreAtom elaborate_op(Elaborator *e, Op op, const CoreAtom *arguments, uint32_t count, const Instance *instance,
                       Span span);
+/* A value of a datatype. */
+CoreAtom elaborate_construct(Elaborator *e, const Definition *constructor, CoreAtom contents, const Instance *instance,
+                             Span span);
+/* Functions may have captured sequences; reports a type that may therefore not be. */
+bool elaborate_check_type(Elaborator *e, TypeId type, Span span);
 /* The type that two values which meet have in common; reports mixed functions. */
 TypeId elaborate_join(Elaborator *e, TypeId a, TypeId b, Span span);
 

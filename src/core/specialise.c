@@ -8,6 +8,8 @@
  * an error in them is shown where the user can do something about it, whatever engine runs them. */
 #include "core/elaborate_internal.h"
 
+#include <string.h>
+
 /* ---- labels ---- */
 
 static bool is_same_label(const Label *a, const Label *b)
@@ -222,8 +224,8 @@ static CoreAtom definition_body(Elaborator *e, const Specialisation *made, const
         return elaborate_op(e, definition->op, atoms, made->parameter_count, &instance, span);
     }
     if (definition->kind == DEFINITION_CONSTRUCTOR) {
-        CoreStatement *statement = core_emit(e->builder, CORE_WRAP, made->result, span, atoms, 1);
-        return core_target(e->builder, statement);
+        Instance instance = {.types = (TypeId *)made->label.types, .count = made->label.type_count};
+        return elaborate_construct(e, definition, atoms[0], &instance, span);
     }
     for (uint32_t i = 0; i < made->parameter_count; i++)
         elaborate_pattern(e, definition->item->parameters[i].pattern, atoms[i]);
@@ -273,18 +275,49 @@ static TypeId make_body_once(Elaborator *e, Specialisation *made)
     return result.type;
 }
 
+/* ---- assuming ---- */
+
+/* What a try at a body has added. */
+typedef struct Try {
+    uint32_t specialisations, functions, waiting;
+} Try;
+
+static Try start_try(const Elaborator *e)
+{
+    return (Try){e->specialisations.count, e->program->functions.count, e->waiting.count};
+}
+
+/* Forgets what was specialised under an assumption that was wrong. */
+static void undo_try(Elaborator *e, Try undone)
+{
+    e->specialisations.count = undone.specialisations;
+    e->program->functions.count = undone.functions;
+    e->waiting.count = undone.waiting;
+    memset(e->table, 0, e->table_size * sizeof *e->table);
+    for (uint32_t i = 0; i < e->specialisations.count; i++)
+        link_in_table(e, i);
+}
+
 enum { ASSUMPTIONS_MAX = 8 };
 
+/* The first try lets pass what is not known of functions; if that mattered, the body is made again with what was learnt. */
 static void make_body(Elaborator *e, Specialisation *made)
 {
+    bool outer_lenient = e->is_lenient, outer_was_lenient = e->was_lenient;
     for (uint32_t i = 0; i < ASSUMPTIONS_MAX && !e->has_errors; i++) {
+        Try attempt = start_try(e);
+        e->is_lenient = i == 0 || outer_lenient;
+        e->was_lenient = false;
         made->is_assumed = false;
         TypeId type = make_body_once(e, made);
         bool was_right = type == made->result || !made->is_assumed;
         made->result = type;
-        if (was_right)
+        if (was_right && (!e->was_lenient || outer_lenient))
             break;
+        undo_try(e, attempt);
     }
+    e->was_lenient |= outer_was_lenient;
+    e->is_lenient = outer_lenient;
     made->is_done = true;
 }
 
@@ -346,10 +379,20 @@ Specialisation *specialise(Elaborator *e, Label label, const TypeId *parameters,
         made->is_assumed |= !made->is_done;
         return made;
     }
-    uint32_t closure_depth = type_node(e->types, type_tuple(e->types, parameters, count))->closure_depth;
+    TypeId all = type_tuple(e->types, parameters, count);
+    uint32_t closure_depth = type_node(e->types, all)->closure_depth;
     if (closure_depth > CLOSURE_DEPTH_MAX || e->depth > SPECIALISATION_DEPTH_MAX ||
         e->specialisations.count > SPECIALISATIONS_MAX) {
         report_endless(e, &label, call);
+        return NULL;
+    }
+    bool is_recursive = label.lambda == NULL && label.definition->is_recursive;
+    if (is_recursive && !type_is_concrete(e->types, all)) {
+        diagnostics_error(e->diagnostics, ERROR_NOT_CONCRETE, call,
+                          "the recursive function `%s` is given a function that captured a sequence",
+                          names_text(e->names, label.definition->name));
+        diagnostics_note(e->diagnostics, (Span){0}, "let it capture tab(s) instead of the sequence s");
+        elaborate_failed(e);
         return NULL;
     }
     TypeId result = expected_result(e, &label);

@@ -70,7 +70,7 @@ bool ref_op_iota(OpCall *call)
     int64_t count = integer(call, 0);
     if (count < 0)
         return ref_fail(call->machine, ERROR_NEGATIVE_COUNT, call->statement->span,
-                        "iota needs a count that is not negative, it is %" PRId64, count);
+                        "a count must not be negative, but this one is %" PRId64, count);
     Object *result = build(call, (size_t)count);
     while (result->count < (size_t)count) {
         result->items[result->count].scalar.bits = result->count;
@@ -352,7 +352,7 @@ static bool find_cut(OpCall *call, const char *operation, size_t *cut)
     bool is_sequence = type_is_sequence(machine->types, ref_argument_type(call, 0));
     if (count < 0 && is_sequence)
         return ref_fail(machine, ERROR_NEGATIVE_COUNT, call->statement->span,
-                        "%s on a sequence needs a count that is not negative, it is %" PRId64, operation, count);
+                        "the count of %s on a sequence must not be negative, but it is %" PRId64, operation, count);
     if (magnitude > length)
         return false;
     *cut = count < 0 ? length - (size_t)magnitude : (size_t)magnitude;

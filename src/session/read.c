@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* ---- files ---- */
 
@@ -21,6 +22,20 @@ static bool ends_with(const char *text, const char *end)
 static Source *cannot_read(RunnelSession *session, Span span, const char *path, const char *why)
 {
     diagnostics_error(&session->diagnostics, ERROR_CANNOT_READ_FILE, span, "cannot read `%s`: %s", path, why);
+    return NULL;
+}
+
+/* What is larger than the space of positions is not read at all. */
+static bool is_too_large(FILE *file)
+{
+    struct stat status;
+    return fstat(fileno(file), &status) == 0 && S_ISREG(status.st_mode) && status.st_size >= UINT32_MAX;
+}
+
+static Source *too_large(RunnelSession *session, const char *path, Span span)
+{
+    diagnostics_error(&session->diagnostics, ERROR_SOURCE_TOO_LARGE, span,
+                      "`%s` is too large: all sources together must stay below 4 GiB", path);
     return NULL;
 }
 
@@ -41,6 +56,10 @@ Source *read_file(RunnelSession *session, const char *path, Span span)
     FILE *file = fopen(path, "rb");
     if (file == NULL)
         return cannot_read(session, span, path, strerror(errno));
+    if (is_too_large(file)) {
+        fclose(file);
+        return too_large(session, path, span);
+    }
     Text text;
     text_init(&text, &session->memory);
     errno = 0;
@@ -54,7 +73,7 @@ Source *read_file(RunnelSession *session, const char *path, Span span)
         source = sources_add(&session->sources, path, text_string(&text), text.length,
                              is_nesl ? DIALECT_NESL : DIALECT_RUNNEL);
         if (source == NULL)
-            diagnostics_error(&session->diagnostics, ERROR_SOURCE_TOO_LARGE, span, "`%s` is too large", path);
+            too_large(session, path, span);
     }
     text_free(&text);
     return source;
@@ -196,11 +215,30 @@ static void read_set(RunnelSession *session, const Item *item)
     vec_last(&session->steps).print_length = item->value == NULL ? 0 : item->value->magnitude;
 }
 
+/* A function whose type was declared by a stub has that type. */
+static const Item *with_stub(RunnelSession *session, const Item *item)
+{
+    for (uint32_t i = session->stubs.count; i > 0; i--) {
+        const Item *stub = session->stubs.items[i - 1];
+        if (stub->name != item->name || item->type != NULL || item->is_broken)
+            continue;
+        Item *typed = ARENA_NEW(&session->arena, Item);
+        *typed = *item;
+        typed->type = stub->type;
+        typed->is_whole_type = stub->is_whole_type;
+        typed->context = stub->context;
+        return typed;
+    }
+    return item;
+}
+
 static void read_item(RunnelSession *session, const Source *source, const Item *item, ReadMode mode)
 {
     Environment *environment = &session->environment;
     switch (item->kind) {
     case ITEM_FUNCTION:
+        environment_add_item(environment, source, with_stub(session, item));
+        break;
     case ITEM_DATATYPE:
         environment_add_item(environment, source, item);
         break;
@@ -234,7 +272,7 @@ static void read_item(RunnelSession *session, const Source *source, const Item *
     case ITEM_COMMAND:
         if (item->is_broken)
             break;
-        diagnostics_warning(&session->diagnostics, item->span, "the command `%s` is ignored",
+        diagnostics_warning(&session->diagnostics, item->span, "the command `%s` is not provided here; it is ignored",
                             names_text(&session->names, item->name));
         break;
     }

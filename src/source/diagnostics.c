@@ -164,8 +164,10 @@ void diagnostics_print(const Diagnostics *diagnostics, Text *out)
             break;
         last_start = next_start;
     }
-    if (diagnostics->error_count > diagnostics->error_limit + 1)
-        text_addf(out, "(%u more errors)\n", diagnostics->error_count - diagnostics->error_limit - 1);
+    if (diagnostics->error_count > diagnostics->error_limit) {
+        uint32_t more = diagnostics->error_count - diagnostics->error_limit;
+        text_addf(out, "(%u more error%s)\n", more, more == 1 ? "" : "s");
+    }
 }
 
 _Noreturn void bug(const char *where, const char *format, ...)

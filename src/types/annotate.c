@@ -7,26 +7,6 @@
 
 /* ---- names of types ---- */
 
-static const struct {
-    const char *name;
-    TypeId type;
-} scalar_aliases[] = {
-    {"i64", TYPE_INT},
-    {"f64", TYPE_FLOAT},
-    {"real", TYPE_FLOAT},
-};
-
-static TypeId scalar_named(const char *name)
-{
-    for (uint32_t scalar = 0; scalar < SCALAR_COUNT; scalar++)
-        if (strcmp(scalar_name((ScalarType)scalar), name) == 0)
-            return TYPE_OF_SCALAR(scalar);
-    for (uint32_t i = 0; i < sizeof scalar_aliases / sizeof scalar_aliases[0]; i++)
-        if (strcmp(scalar_aliases[i].name, name) == 0)
-            return scalar_aliases[i].type;
-    return 0;
-}
-
 /* One letter, perhaps with digits: a, b, a0. Any other name must be declared in the context. */
 static bool looks_like_variable(const char *name)
 {
@@ -85,23 +65,27 @@ static TypeId datatype_type(Infer *infer, const TypeExpr *expr, Definition *defi
         return infer_fresh(infer, expr->span);
     }
     const Datatype *datatype = &infer->types->datatypes.items[definition->datatype];
-    if (expr->item_count != datatype->parameter_count) {
+    if (expr->item_count != datatype->visible_count) {
         diagnostics_error(infer->diagnostics, ERROR_TYPE_ARGUMENTS, expr->span, "`%s` takes %u types, not %u",
-                          names_text(infer->environment->names, expr->name), datatype->parameter_count,
+                          names_text(infer->environment->names, expr->name), datatype->visible_count,
                           expr->item_count);
         infer_failed(infer);
         return infer_fresh(infer, expr->span);
     }
-    TypeId *arguments = ARENA_ARRAY(infer->arena, TypeId, expr->item_count);
+    uint32_t count = datatype->parameter_count;
+    TypeId *arguments = ARENA_ARRAY(infer->arena, TypeId, count);
     for (uint32_t i = 0; i < expr->item_count; i++)
         arguments[i] = infer_type_expr(infer, expr->items[i]);
-    return type_data(infer->types, definition->datatype, type_tuple(infer->types, arguments, expr->item_count));
+    for (uint32_t i = expr->item_count; i < count; i++)
+        arguments[i] = type_substitute(infer->types, datatype->functions[i - expr->item_count], arguments,
+                                       expr->item_count);
+    return type_data(infer->types, definition->datatype, type_tuple(infer->types, arguments, count));
 }
 
 static TypeId named_type(Infer *infer, const TypeExpr *expr)
 {
     const char *text = names_text(infer->environment->names, expr->name);
-    TypeId scalar = scalar_named(text);
+    TypeId scalar = type_scalar_named(text);
     if (scalar != 0 && expr->item_count == 0)
         return scalar;
     const Definition *here = infer->definition;
@@ -274,15 +258,60 @@ void infer_built_in(Environment *environment, Definition *definition)
 
 /* ---- datatypes ---- */
 
-static void set_parameters(Infer *infer, Datatype *datatype)
+typedef struct DatatypeBuilder {
+    Infer *infer;
+    VEC(TypeId) parameters;
+    VEC(TypeId) functions;
+} DatatypeBuilder;
+
+static void add_parameter(DatatypeBuilder *builder, TypeId variable)
 {
-    uint32_t count = infer->annotated.count;
-    datatype->parameters = ARENA_ARRAY(infer->arena, TypeId, count);
-    datatype->parameter_count = count;
-    for (uint32_t i = 0; i < count; i++) {
-        datatype->parameters[i] = infer->annotated.items[i].variable;
-        type_variable_of(infer->types, datatype->parameters[i])->scheme_index = i + 1;
+    *vec_push(builder->infer->arena, &builder->parameters) = variable;
+    type_variable_of(builder->infer->types, variable)->scheme_index = builder->parameters.count;
+}
+
+/* Makes a hidden parameter of every function type. */
+static TypeId hide_functions(DatatypeBuilder *builder, TypeId type, Span span)
+{
+    Types *types = builder->infer->types;
+    type = type_resolve(types, type);
+    TypeNode node = *type_node(types, type);
+    if (!node.has_function)
+        return type;
+    switch (node.kind) {
+    case TYPE_FUNCTION: {
+        *vec_push(builder->infer->arena, &builder->functions) = type;
+        TypeId hidden = type_variable(types, CLASS_CONCRETE, span);
+        add_parameter(builder, hidden);
+        return hidden;
     }
+    case TYPE_PAIR: {
+        TypeId first = hide_functions(builder, node.a, span);
+        return type_pair(types, first, hide_functions(builder, node.b, span));
+    }
+    case TYPE_CONTAINER:
+        return type_container(types, node.a, hide_functions(builder, node.b, span));
+    case TYPE_DATA:
+        return type_data(types, node.a, hide_functions(builder, node.b, span));
+    case TYPE_NONE:
+    case TYPE_SCALAR:
+    case TYPE_UNIT:
+    case TYPE_CLOSURE:
+    case TYPE_MARK:
+    case TYPE_VARIABLE:
+        break;
+    }
+    return type;
+}
+
+/* The type that the constructor's result has for inference: hidden parameters are the function types. */
+static TypeId data_before_specialisation(const DatatypeBuilder *builder, uint32_t datatype, uint32_t visible)
+{
+    Infer *infer = builder->infer;
+    TypeId *arguments = ARENA_ARRAY(infer->arena, TypeId, builder->parameters.count);
+    for (uint32_t i = 0; i < builder->parameters.count; i++)
+        arguments[i] = i < visible ? builder->parameters.items[i] : builder->functions.items[i - visible];
+    return type_data(infer->types, datatype, type_tuple(infer->types, arguments, builder->parameters.count));
 }
 
 void infer_constructor(Environment *environment, Definition *definition)
@@ -305,14 +334,21 @@ void infer_constructor(Environment *environment, Definition *definition)
     infer_settle(&infer);
     infer_require(&infer, contents, CLASS_CONCRETE, definition->item->type->span,
                   (Reason){.text = "a datatype holds concrete values only"});
+    DatatypeBuilder builder = {.infer = &infer};
+    for (uint32_t i = 0; i < infer.annotated.count; i++)
+        add_parameter(&builder, infer.annotated.items[i].variable);
+    uint32_t visible = builder.parameters.count;
+    TypeId hidden_contents = hide_functions(&builder, contents, definition->span);
+    TypeId data = data_before_specialisation(&builder, definition->datatype, visible);
     Datatype *datatype = &environment->types->datatypes.items[definition->datatype];
-    datatype->contents = contents;
-    set_parameters(&infer, datatype);
-    TypeId data = type_data(environment->types, definition->datatype,
-                            type_tuple(environment->types, datatype->parameters, datatype->parameter_count));
+    datatype->contents = hidden_contents;
+    datatype->parameters = builder.parameters.items;
+    datatype->parameter_count = builder.parameters.count;
+    datatype->visible_count = visible;
+    datatype->functions = builder.functions.items;
     definition->type = type_function(environment->types, contents, data);
     definition->variables = datatype->parameters;
-    definition->variable_count = datatype->parameter_count;
+    definition->variable_count = visible;
     if (definition->state == DEFINITION_INFERRING)
         definition->state = DEFINITION_TYPED;
 }

@@ -230,6 +230,9 @@ static void check_name(Environment *environment, const Definition *definition)
         return;
     }
     environment_check_reserved(environment, definition->name, definition->span, definition->dialect);
+    if (definition->kind == DEFINITION_CONSTRUCTOR && type_scalar_named(text) != 0)
+        diagnostics_error(environment->diagnostics, ERROR_BUILT_IN, definition->span,
+                          "%s is a built-in type, it cannot be redefined.", text);
     if (definition->dialect == DIALECT_NESL) {
         if (is_own_name_of_nesl(environment, definition->name))
             diagnostics_error(environment->diagnostics, ERROR_BUILT_IN, definition->span,

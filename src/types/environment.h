@@ -36,7 +36,8 @@ typedef enum DefinitionState {
 typedef struct Local {
     Name name;
     Span span;
-    TypeId type; /* [infer] */
+    bool is_used; /* [resolve] */
+    TypeId type;  /* [infer] */
 } Local;
 
 struct Definition {
@@ -130,6 +131,11 @@ void environment_each_name(const Environment *environment, Dialect dialect,
 
 /* Binds every name in a definition's text; reports what is unknown. */
 void resolve_definition(Environment *environment, Definition *definition);
+
+/* Reports a numeric literal that does not fit a scalar type; false then. */
+bool infer_check_literal(Environment *environment, const Expr *literal, TypeId type, Dialect dialect);
+/* A numeric literal as a float. */
+double infer_literal_value(const Expr *literal);
 
 /* Reports a sequence that a comprehension uses from its surroundings. */
 void infer_report_free_local(Environment *environment, const Local *local, TypeId type, Span use);

@@ -26,6 +26,7 @@ typedef struct Infer {
     Definition *definition;            /* whose text is being inferred */
     VEC(PendingContainer) containers;  /* must have concrete elements if they turn out to be vectors */
     VEC(Expr *) selects;               /* x.i whose x is not known well enough yet */
+    VEC(const Expr *) literals;        /* numeric ones: checked when their types are known */
     VEC(AnnotatedVariable) annotated;
     bool has_errors;
     /* why the last unification failed: the innermost parts */

@@ -4,6 +4,7 @@
  * are instances of their schemes, recorded for the elaborator. */
 #include "types/infer.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -201,21 +202,22 @@ static TypeId infer_operator(Infer *infer, Expr *expr)
     if (scheme.kind != TYPE_FUNCTION)
         return infer_fresh(infer, expr->span);
     const char *name = names_text(infer->environment->names, expr->name);
-    if (expr->kind == EXPR_UNARY) {
-        infer_expect(infer, scheme.a, expr->items[0]->type, expr->items[0]->span, no_reason);
-        return scheme.b;
-    }
+    /* after a failure the result is anything, so that one mistake is one error */
+    if (expr->kind == EXPR_UNARY)
+        return infer_expect(infer, scheme.a, expr->items[0]->type, expr->items[0]->span, no_reason)
+                   ? scheme.b
+                   : infer_fresh(infer, expr->span);
     TypeId operands = type_resolve(infer->types, scheme.a);
     TypeId left = type_first(infer->types, operands), right = type_rest(infer->types, operands);
     if (!infer_expect(infer, left, expr->items[0]->type, expr->items[0]->span,
                       (Reason){.text = arena_format(infer->arena, "this is the left operand of `%s`", name),
                                .span = expr->items[0]->span}))
-        return scheme.b;
-    infer_expect(infer, right, expr->items[1]->type, expr->items[1]->span,
-                 (Reason){.text = arena_format(infer->arena, "the left operand of `%s` is `%s`", name,
-                                               type_text(infer->types, expr->items[0]->type)),
-                          .span = expr->items[0]->span});
-    return scheme.b;
+        return infer_fresh(infer, expr->span);
+    Reason reason = {.text = arena_format(infer->arena, "the left operand of `%s` is `%s`", name,
+                                          type_text(infer->types, expr->items[0]->type)),
+                     .span = expr->items[0]->span};
+    bool is_right = infer_expect(infer, right, expr->items[1]->type, expr->items[1]->span, reason);
+    return is_right ? scheme.b : infer_fresh(infer, expr->span);
 }
 
 /* Walks the left spine of a chain of operators from its innermost operand outwards. */
@@ -236,8 +238,56 @@ static TypeId infer_binary(Infer *infer, Expr *expr)
 
 /* ---- literals ---- */
 
+double infer_literal_value(const Expr *literal)
+{
+    if (literal->kind == EXPR_FLOAT)
+        return literal->number;
+    return literal->is_negative ? -(double)literal->magnitude : (double)literal->magnitude;
+}
+
+static bool fits(const Expr *literal, ScalarType scalar)
+{
+    if (scalar_kind(scalar) == KIND_FLOATING)
+        return scalar != SCALAR_F32 || !isinf((float)infer_literal_value(literal));
+    uint32_t bits = scalar_bits(scalar);
+    bool is_signed = scalar_kind(scalar) == KIND_SIGNED;
+    uint64_t all = bits == 64 ? UINT64_MAX : (UINT64_C(1) << bits) - 1;
+    uint64_t limit = is_signed ? all / 2 + literal->is_negative : literal->is_negative ? 0 : all;
+    return literal->magnitude <= limit;
+}
+
+bool infer_check_literal(Environment *environment, const Expr *literal, TypeId type, Dialect dialect)
+{
+    bool wraps = dialect == DIALECT_NESL; /* as NESL's literals do */
+    if (wraps || fits(literal, type_scalar(environment->types, type)))
+        return true;
+    if (literal->kind == EXPR_INT)
+        diagnostics_error(environment->diagnostics, ERROR_LITERAL_RANGE, literal->span, "%s%llu does not fit the type %s",
+                          literal->is_negative ? "-" : "", (unsigned long long)literal->magnitude,
+                          type_text(environment->types, type));
+    else
+        diagnostics_error(environment->diagnostics, ERROR_LITERAL_RANGE, literal->span, "%g does not fit the type %s",
+                          literal->number, type_text(environment->types, type));
+    return false;
+}
+
+static void settle_literals(Infer *infer)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < infer->literals.count; i++) {
+        const Expr *literal = infer->literals.items[i];
+        TypeId type = type_resolve(infer->types, literal->type);
+        if (!type_is_scalar(infer->types, type))
+            infer->literals.items[kept++] = literal;
+        else if (!infer_check_literal(infer->environment, literal, type, infer->definition->dialect))
+            infer_failed(infer);
+    }
+    infer->literals.count = kept;
+}
+
 static TypeId infer_number(Infer *infer, const Expr *expr)
 {
+    *vec_push(infer->arena, &infer->literals) = expr;
     bool is_float = expr->kind == EXPR_FLOAT;
     if (infer->definition->dialect == DIALECT_NESL)
         return is_float ? TYPE_FLOAT : TYPE_INT;
@@ -260,6 +310,7 @@ static bool share_literal_type(Infer *infer, Expr *item, TypeId element)
     if (item->kind == EXPR_FLOAT && type_kind(infer->types, resolved) == TYPE_VARIABLE)
         type_variable_of(infer->types, resolved)->is_float_literal = true;
     item->type = element;
+    *vec_push(infer->arena, &infer->literals) = item;
     return true;
 }
 
@@ -498,6 +549,7 @@ void infer_settle(Infer *infer)
 {
     settle_selects(infer);
     settle_containers(infer);
+    settle_literals(infer);
 }
 
 /* ---- patterns ---- */
@@ -629,10 +681,14 @@ static void infer_order(Infer *infer, Comprehension *c, TypeId mark)
     infer_expr(infer, c->order_key);
     infer_require(infer, c->order_key->type, CLASS_CONCRETE, c->order_key->span,
                   (Reason){.text = "a sorting key is concrete"});
-    if (c->group_key == NULL && mark != 0)
-        infer_expect(infer, type_vector(infer->types, TYPE_UNIT_ID), type_container(infer->types, mark, TYPE_UNIT_ID),
-                     c->qualifiers[0].generators[0].source->span,
-                     (Reason){.text = "`order by` sorts a vector", .span = c->order_key->span});
+    if (c->group_key == NULL && mark != 0 && infer_unify(infer, TYPE_MARK_VECTOR, mark) != UNIFY_OK) {
+        const Expr *source = c->qualifiers[0].generators[0].source;
+        diagnostics_error(infer->diagnostics, ERROR_CONTAINER_MISMATCH, source->span,
+                          "`order by` sorts a vector, but this is a sequence `%s`",
+                          type_text(infer->types, source->type));
+        diagnostics_note(infer->diagnostics, (Span){0}, "tab(s) materialises a sequence");
+        infer_failed(infer);
+    }
 }
 
 static TypeId infer_comprehension(Infer *infer, Expr *expr)

@@ -82,6 +82,7 @@ static void use_local(Resolver *r, Expr *expr, LocalId local)
 {
     expr->reference = REFERENCE_LOCAL;
     expr->local = local;
+    r->definition->locals.items[local].is_used = true;
     for (uint32_t i = r->frames.count; i > 0 && local < r->frames.items[i - 1].first_inside; i--)
         note_use(&r->frames.items[i - 1], r->arena, local, expr->span);
 }
@@ -174,6 +175,37 @@ static void consider_name(void *context, const char *name)
     }
 }
 
+/* NESL's functions for plotting and its internals: families of names that mean functions Runnel does not provide. */
+static bool is_not_provided(const Resolver *r, const char *name)
+{
+    static const char *const families[] = {"w_", "xps_", "prim_", "draw_", "make_window", "make_segdes", "nest"};
+    if (r->definition->dialect != DIALECT_NESL)
+        return false;
+    for (uint32_t i = 0; i < sizeof families / sizeof families[0]; i++)
+        if (strncmp(name, families[i], strlen(families[i])) == 0)
+            return true;
+    return false;
+}
+
+/* Such a name is _ => not_provided("name"): it fails when it is called. */
+static void use_not_provided(Resolver *r, Expr *expr)
+{
+    const char *text = names_text(r->environment->names, expr->name);
+    Pattern *pattern = ARENA_NEW(r->arena, Pattern);
+    *pattern = (Pattern){.kind = PATTERN_WILDCARD, .span = expr->span};
+    Expr *parts = ARENA_ARRAY(r->arena, Expr, 3);
+    parts[0] = (Expr){.kind = EXPR_NAME, .span = expr->span, .name = names_of(r->environment->names, "not_provided")};
+    parts[1] = (Expr){.kind = EXPR_STRING, .span = expr->span, .text = text, .count = (uint32_t)strlen(text)};
+    parts[2] = (Expr){.kind = EXPR_CALL, .span = expr->span, .item_count = 2};
+    parts[2].items = ARENA_ARRAY(r->arena, Expr *, 2);
+    parts[2].items[0] = &parts[0];
+    parts[2].items[1] = &parts[1];
+    *expr = (Expr){.kind = EXPR_LAMBDA, .span = expr->span, .item_count = 1, .pattern = pattern};
+    expr->items = ARENA_ARRAY(r->arena, Expr *, 1);
+    expr->items[0] = &parts[2];
+    resolve_expr(r, expr);
+}
+
 static void report_unknown_name(Resolver *r, const Expr *expr)
 {
     const char *text = names_text(r->environment->names, expr->name);
@@ -210,8 +242,12 @@ static void use_op(Resolver *r, Expr *expr, Op op)
 static Definition *lookup(const Resolver *r, Name name)
 {
     const Definition *definition = r->definition;
-    uint32_t position = definition->position - (definition->kind == DEFINITION_BINDING);
-    return environment_lookup(r->environment, name, definition->dialect, definition->is_library, position);
+    bool is_binding = definition->kind == DEFINITION_BINDING;
+    Definition *found = environment_lookup(r->environment, name, definition->dialect, definition->is_library,
+                                           definition->position - is_binding);
+    bool is_itself = is_binding && found != NULL && found->owner == definition;
+    /* NESL reads its forms one by one: a name bound here is not known yet. */
+    return is_itself && definition->dialect == DIALECT_NESL ? NULL : found;
 }
 
 /* A constant of the library is called wherever it is named. */
@@ -236,7 +272,10 @@ static void resolve_name(Resolver *r, Expr *expr)
     }
     Definition *found = lookup(r, expr->name);
     if (found == NULL) {
-        report_unknown_name(r, expr);
+        if (is_not_provided(r, names_text(r->environment->names, expr->name)))
+            use_not_provided(r, expr);
+        else
+            report_unknown_name(r, expr);
         return;
     }
     use_definition(r, expr, found);
@@ -350,12 +389,16 @@ static void fill_arguments(Resolver *r, Expr *call, Definition *function)
     for (uint32_t i = 0; i < item->parameter_count; i++) {
         const Keyword *keyword = find_keyword(call, parameter_name(&item->parameters[i]));
         Definition *fallback = function->defaults == NULL ? NULL : function->defaults[i];
-        if (keyword != NULL)
-            full->items[i] = keyword->value;
-        else if (used < given_count) {
+        if (used < given_count) {
+            if (keyword != NULL) {
+                bad_keyword(r, keyword->span, function, "is given two values for", keyword->name);
+                return;
+            }
             full->items[i] = is_list ? given->items[used] : given;
             used++;
-        } else if (fallback != NULL)
+        } else if (keyword != NULL)
+            full->items[i] = keyword->value;
+        else if (fallback != NULL)
             full->items[i] = new_call(r, call->span, new_name(r, call->span, function->name, fallback),
                                       new_items(r, new_expr(r, EXPR_TUPLE, call->span), 0));
         else {
@@ -604,6 +647,10 @@ static void resolve_comprehension(Resolver *r, Expr *expr)
     if (c->order_key != NULL)
         resolve_expr(r, c->order_key);
     resolve_expr(r, c->body);
+    /* what nobody asks for is not collected */
+    for (uint32_t i = 0; c->grouped_locals != NULL && i < c->bound_count; i++)
+        if (c->grouped_locals[i] != UINT32_MAX && !r->definition->locals.items[c->grouped_locals[i]].is_used)
+            c->grouped_locals[i] = UINT32_MAX;
     leave_scope(r, scope);
     Frame all = {0};
     while (r->frames.count > frame_count)

@@ -146,6 +146,28 @@ TypeId type_container_variable(Types *types, Span origin)
     return add_variable(types, (TypeVariable){.class_set = CLASS_ANY, .is_container = true, .origin = origin});
 }
 
+/* ---- scalars by name ---- */
+
+static const struct {
+    const char *name;
+    TypeId type;
+} scalar_aliases[] = {
+    {"i64", TYPE_INT},
+    {"f64", TYPE_FLOAT},
+    {"real", TYPE_FLOAT},
+};
+
+TypeId type_scalar_named(const char *name)
+{
+    for (uint32_t scalar = 0; scalar < SCALAR_COUNT; scalar++)
+        if (strcmp(scalar_name((ScalarType)scalar), name) == 0)
+            return TYPE_OF_SCALAR(scalar);
+    for (uint32_t i = 0; i < sizeof scalar_aliases / sizeof scalar_aliases[0]; i++)
+        if (strcmp(scalar_aliases[i].name, name) == 0)
+            return scalar_aliases[i].type;
+    return 0;
+}
+
 /* ---- asking ---- */
 
 TypeVariable *type_variable_of(const Types *types, TypeId variable)

@@ -60,13 +60,18 @@ typedef struct TypeVariable {
     Span origin;         /* of what last restricted it */
 } TypeVariable;
 
-/* A datatype: one constructor of the same name. */
+/* A datatype: one constructor of the same name.
+ *
+ * A field of function type stands for one function, as every function type does; which one differs from value to value of the
+ * datatype. So each such field is a further, hidden parameter, which users do not see. */
 typedef struct Datatype {
     Name name;
     Span span;
-    TypeId *parameters; /* variables, scheme_index = position + 1 */
+    TypeId *parameters; /* variables, scheme_index = position + 1; hidden ones last */
     uint32_t parameter_count;
-    TypeId contents; /* what the constructor takes */
+    uint32_t visible_count;
+    TypeId *functions; /* of hidden parameters: the function types as written */
+    TypeId contents;   /* what the constructor takes, in terms of all parameters */
 } Datatype;
 
 struct TypeMemo {
@@ -123,6 +128,9 @@ TypeId type_data(Types *types, uint32_t datatype, TypeId arguments);
 TypeId type_closure(Types *types, uint32_t label, TypeId captured);
 TypeId type_variable(Types *types, ClassSet class_set, Span origin);
 TypeId type_container_variable(Types *types, Span origin);
+
+/* The scalar type of a name, aliases such as real included; 0 if there is none. */
+TypeId type_scalar_named(const char *name);
 
 /* ---- asking: ground types, or types after type_resolve ---- */
 

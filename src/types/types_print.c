@@ -1,8 +1,6 @@
 /* Types as text: the notation that annotations accept. */
 #include "types/types.h"
 
-#include <stdio.h>
-
 enum { NAMED_VARIABLES_MAX = 256 };
 
 typedef struct TypePrinter {
@@ -103,17 +101,32 @@ static void print_function(TypePrinter *printer, TypeId type)
     print_type(printer, node->b);
 }
 
-static void print_named(TypePrinter *printer, const char *name, TypeId arguments, uint32_t count)
+static void print_closure(TypePrinter *printer, uint32_t label, TypeId captured)
 {
-    text_add(printer->out, name);
-    if (count == 0)
+    text_add(printer->out, "function");
+    if (printer->style == TYPE_STYLE_NESL)
+        return;
+    text_addf(printer->out, "#%u", label);
+    if (captured == TYPE_UNIT_ID)
         return;
     text_add_char(printer->out, '(');
-    if (count == 1)
-        print_type(printer, arguments);
-    else
-        print_tuple_items(printer, arguments);
+    print_tuple_items(printer, captured);
     text_add_char(printer->out, ')');
+}
+
+/* Hidden parameters are not shown. */
+static void print_data(TypePrinter *printer, const Datatype *datatype, TypeId arguments)
+{
+    text_add(printer->out, names_text(printer->types->names, datatype->name));
+    for (uint32_t i = 0; i < datatype->visible_count; i++) {
+        text_add(printer->out, i == 0 ? "(" : ", ");
+        bool is_last = i + 1 == datatype->parameter_count;
+        print_type(printer, is_last ? arguments : type_first(printer->types, arguments));
+        if (!is_last)
+            arguments = type_rest(printer->types, arguments);
+    }
+    if (datatype->visible_count > 0)
+        text_add_char(printer->out, ')');
 }
 
 static void print_type(TypePrinter *printer, TypeId type)
@@ -125,7 +138,6 @@ static void print_type(TypePrinter *printer, TypeId type)
     const Types *types = printer->types;
     type = type_resolve(types, type);
     const TypeNode *node = type_node(types, type);
-    char label[32];
     switch (node->kind) {
     case TYPE_SCALAR:
         text_add(printer->out, scalar_name((ScalarType)node->a));
@@ -146,12 +158,11 @@ static void print_type(TypePrinter *printer, TypeId type)
         break;
     case TYPE_DATA: {
         const Datatype *datatype = &types->datatypes.items[node->a];
-        print_named(printer, names_text(types->names, datatype->name), node->b, datatype->parameter_count);
+        print_data(printer, datatype, node->b);
         break;
     }
     case TYPE_CLOSURE:
-        snprintf(label, sizeof label, "function#%u", node->a);
-        print_named(printer, label, node->b, node->b != TYPE_UNIT_ID);
+        print_closure(printer, node->a, node->b);
         break;
     case TYPE_VARIABLE:
         print_variable(printer, type);

@@ -17,10 +17,11 @@ static Unification failure(Infer *infer, Unification why, TypeId expected, TypeI
 
 static Unification restrict_type(Infer *infer, TypeId type, ClassSet class_set);
 
+/* A class is expected, no type. */
 static Unification class_failure(Infer *infer, TypeId type, ClassSet class_set)
 {
     infer->failed_class = class_set;
-    return failure(infer, class_set == CLASS_CONCRETE ? UNIFY_NOT_CONCRETE : UNIFY_CLASS, type, type);
+    return failure(infer, class_set == CLASS_CONCRETE ? UNIFY_NOT_CONCRETE : UNIFY_CLASS, 0, type);
 }
 
 static Unification restrict_variable(Infer *infer, TypeId type, ClassSet class_set)
@@ -184,8 +185,10 @@ static Unification unify(Infer *infer, TypeId expected, TypeId found)
     found = type_resolve(infer->types, found);
     if (expected == found)
         return UNIFY_OK;
-    if (type_kind(infer->types, found) == TYPE_VARIABLE)
-        return bind_variable(infer, found, expected);
+    if (type_kind(infer->types, found) == TYPE_VARIABLE) {
+        Unification bound = bind_variable(infer, found, expected);
+        return bound == UNIFY_CLASS ? failure(infer, bound, expected, found) : bound;
+    }
     if (type_kind(infer->types, expected) == TYPE_VARIABLE)
         return bind_variable(infer, expected, found);
     return unify_nodes(infer, expected, found);
@@ -216,19 +219,28 @@ static void report_container(Infer *infer, Span at)
                                   : "seq(v) streams a vector, tab(s) materialises a sequence");
 }
 
+/* "`int`", or "a type in class number" for a variable. */
+static const char *kind_text(Infer *infer, TypeId type)
+{
+    type = type_resolve(infer->types, type);
+    const TypeVariable *variable =
+        type_kind(infer->types, type) == TYPE_VARIABLE ? type_variable_of(infer->types, type) : NULL;
+    if (variable == NULL || variable->is_literal)
+        return arena_format(infer->arena, "`%s`", type_text(infer->types, type));
+    return arena_format(infer->arena, "a type in class %s", class_name(variable->class_set));
+}
+
 static void report_class(Infer *infer, Span at)
 {
-    const char *class_text = class_name(infer->failed_class);
+    const char *expected = infer->failed_expected != 0
+                               ? kind_text(infer, infer->failed_expected)
+                               : arena_format(infer->arena, "a type in class %s", class_name(infer->failed_class));
+    diagnostics_error(infer->diagnostics, ERROR_CLASS_MISMATCH, at, "expected %s, found %s", expected,
+                      kind_text(infer, infer->failed_found));
     TypeId found = type_resolve(infer->types, infer->failed_found);
-    if (type_kind(infer->types, found) != TYPE_VARIABLE) {
-        diagnostics_error(infer->diagnostics, ERROR_CLASS_MISMATCH, at, "expected a type in class %s, found `%s`",
-                          class_text, type_text(infer->types, found));
-        return;
-    }
-    const char *other = class_name(type_variable_of(infer->types, found)->class_set);
-    diagnostics_error(infer->diagnostics, ERROR_CLASS_MISMATCH, at,
-                      "expected a type in class %s, found one in class %s: no type is in both", class_text, other);
-    if (infer->definition->dialect == DIALECT_NESL && (infer->failed_class & CLASS_INTEGER) != 0)
+    bool is_between_classes = type_kind(infer->types, found) == TYPE_VARIABLE &&
+                              (type_variable_of(infer->types, found)->class_set & CLASS_INTEGER) != 0;
+    if (infer->definition->dialect == DIALECT_NESL && is_between_classes)
         diagnostics_note(infer->diagnostics, (Span){0}, "an annotation with int decides it");
 }
 

@@ -368,7 +368,7 @@ static void test_ranges(Fixture *f)
 {
     EXPECT(f, op1(f, OP_IOTA, f->int_stream, core_int(3)), "{0, 1, 2}");
     EXPECT(f, op1(f, OP_IOTA, f->int_stream, core_int(-3)),
-           "negative-count: iota needs a count that is not negative, it is -3");
+           "negative-count: a count must not be negative, but this one is -3");
     EXPECT(f, emit_op(f, OP_RANGE, f->int_stream, core_int(1), core_int(8), core_int(3)), "{1, 4, 7}");
     EXPECT(f, emit_op(f, OP_RANGE, f->int_stream, core_int(3), core_int(0), core_int(-2)), "{3, 1}");
     EXPECT(f, emit_op(f, OP_RANGE, f->int_stream, core_int(3), core_int(3), core_int(1)), "{}");
@@ -422,7 +422,7 @@ static void test_cutting(Fixture *f)
     EXPECT(f, op2(f, OP_TAKE, f->ints, ITEMS(f, f->ints, 7, 8, 9), core_int(-1)), "[7, 8]");
     EXPECT(f, op2(f, OP_DROP, f->ints, ITEMS(f, f->ints, 7, 8, 9), core_int(-1)), "[9]");
     EXPECT(f, op2(f, OP_TAKE, f->int_stream, ITEMS(f, f->int_stream, 7, 8), core_int(-1)),
-           "negative-count: take on a sequence needs a count that is not negative, it is -1");
+           "negative-count: the count of take on a sequence must not be negative, but it is -1");
     EXPECT(f, op2(f, OP_DROP, f->ints, ITEMS(f, f->ints, 7), core_int(INT64_MIN)),
            "index-range: drop of -9223372036854775808 from a container of length 1");
     EXPECT(f, op2(f, OP_PREVIOUS, f->ints, ITEMS(f, f->ints, 7, 8, 9), core_int(0)), "[0, 7, 8]");
