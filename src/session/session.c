@@ -310,7 +310,7 @@ static RunnelStatus run_main(RunnelSession *session, const Arguments *arguments)
         return status_of_errors(session);
     if (!ref_call(session->interpreter, session->main_function, values, count, session->main->span, &result))
         return status_of_errors(session);
-    show_value(session, session->main->dialect, "it", function->result_type, result);
+    show_value(session, session->dialect, "it", function->result_type, result);
     value_release(ref_heap(session->interpreter), &session->types, function->result_type, result);
     return RUNNEL_OK;
 }

@@ -110,6 +110,8 @@ static TypeId container_variable(Infer *infer, const TypeExpr *expr)
 TypeId infer_type_expr(Infer *infer, const TypeExpr *expr)
 {
     Types *types = infer->types;
+    if (expr->context != NULL)
+        infer_context(infer, expr->context);
     switch (expr->kind) {
     case TYPE_EXPR_NAME:
         return named_type(infer, expr);

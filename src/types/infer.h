@@ -51,16 +51,20 @@ Unification infer_unify(Infer *infer, TypeId expected, TypeId found);
 /* Restricts a type to a class. */
 Unification infer_restrict(Infer *infer, TypeId type, ClassSet class_set);
 
-/* Why something is expected: a note under the error, where span.start != 0. */
+/* Why something is expected: a note under the error. The texts of the last two are made only when there is an error. */
 typedef struct Reason {
     const char *text;
     Span span;
+    const Expr *callee;   /* the function called */
+    const Expr *operator; /* the binary operator whose right operand is wrong */
 } Reason;
 
 /* Unify or restrict, and report failure at `at`. */
 bool infer_expect(Infer *infer, TypeId expected, TypeId found, Span at, Reason reason);
 bool infer_require(Infer *infer, TypeId type, ClassSet class_set, Span at, Reason reason);
 void infer_failed(Infer *infer);
+/* Adds to an error what a function takes, and where it is defined. */
+void infer_note_callee(Infer *infer, const Expr *callee);
 
 /* ---- annotate.c ---- */
 

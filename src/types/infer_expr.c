@@ -76,21 +76,6 @@ static TypeId infer_name(Infer *infer, Expr *expr)
 
 /* ---- calls ---- */
 
-static const char *callee_text(Infer *infer, const Expr *function)
-{
-    if (function->kind != EXPR_NAME)
-        return "the function takes this";
-    return arena_format(infer->arena, "`%s` takes %s", names_text(infer->environment->names, function->name),
-                        type_text(infer->types, type_node(infer->types, function->type)->a));
-}
-
-static Span callee_span(const Expr *function)
-{
-    bool is_users = function->kind == EXPR_NAME && function->reference == REFERENCE_DEFINITION &&
-                    !function->definition->is_library;
-    return is_users ? function->definition->span : (Span){0};
-}
-
 /* Compares argument by argument, so that an error points at the first one that is wrong. */
 static void expect_arguments(Infer *infer, TypeId expected, Expr *argument, Reason reason)
 {
@@ -147,7 +132,7 @@ static bool check_argument_count(Infer *infer, const Expr *function, TypeId expe
     diagnostics_error(infer->diagnostics, ERROR_TYPE_MISMATCH, argument->span.start != 0 ? argument->span : function->span,
                       "`%s` takes %u argument%s, but %u %s given", names_text(infer->environment->names, function->name),
                       wanted, wanted == 1 ? "" : "s", given, given == 1 ? "is" : "are");
-    diagnostics_note(infer->diagnostics, callee_span(function), "%s", callee_text(infer, function));
+    infer_note_callee(infer, function);
     infer_failed(infer);
     return false;
 }
@@ -159,8 +144,7 @@ static TypeId apply(Infer *infer, Expr *function, Expr *argument, Span span)
         TypeNode node = *type_node(infer->types, type);
         function->type = type;
         if (check_argument_count(infer, function, node.a, argument))
-            expect_arguments(infer, node.a, argument,
-                             (Reason){.text = callee_text(infer, function), .span = callee_span(function)});
+            expect_arguments(infer, node.a, argument, (Reason){.callee = function});
         return node.b;
     }
     TypeId result = infer_fresh(infer, span);
@@ -201,7 +185,6 @@ static TypeId infer_operator(Infer *infer, Expr *expr)
     TypeNode scheme = *type_node(infer->types, instantiate(infer, expr->definition, expr));
     if (scheme.kind != TYPE_FUNCTION)
         return infer_fresh(infer, expr->span);
-    const char *name = names_text(infer->environment->names, expr->name);
     /* after a failure the result is anything, so that one mistake is one error */
     if (expr->kind == EXPR_UNARY)
         return infer_expect(infer, scheme.a, expr->items[0]->type, expr->items[0]->span, no_reason)
@@ -209,14 +192,8 @@ static TypeId infer_operator(Infer *infer, Expr *expr)
                    : infer_fresh(infer, expr->span);
     TypeId operands = type_resolve(infer->types, scheme.a);
     TypeId left = type_first(infer->types, operands), right = type_rest(infer->types, operands);
-    if (!infer_expect(infer, left, expr->items[0]->type, expr->items[0]->span,
-                      (Reason){.text = arena_format(infer->arena, "this is the left operand of `%s`", name),
-                               .span = expr->items[0]->span}))
-        return infer_fresh(infer, expr->span);
-    Reason reason = {.text = arena_format(infer->arena, "the left operand of `%s` is `%s`", name,
-                                          type_text(infer->types, expr->items[0]->type)),
-                     .span = expr->items[0]->span};
-    bool is_right = infer_expect(infer, right, expr->items[1]->type, expr->items[1]->span, reason);
+    bool is_right = infer_expect(infer, left, expr->items[0]->type, expr->items[0]->span, no_reason) &&
+                    infer_expect(infer, right, expr->items[1]->type, expr->items[1]->span, (Reason){.operator = expr});
     return is_right ? scheme.b : infer_fresh(infer, expr->span);
 }
 

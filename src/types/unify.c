@@ -252,6 +252,35 @@ static void report_not_concrete(Infer *infer, Span at)
     diagnostics_note(infer->diagnostics, (Span){0}, "tab(s) materialises a sequence");
 }
 
+/* Where a function is defined, if the user has written it. */
+static Span callee_span(const Expr *callee)
+{
+    bool is_users = callee->kind == EXPR_NAME && callee->reference == REFERENCE_DEFINITION &&
+                    !callee->definition->is_library;
+    return is_users ? callee->definition->span : (Span){0};
+}
+
+void infer_note_callee(Infer *infer, const Expr *callee)
+{
+    if (callee->kind != EXPR_NAME)
+        return;
+    TypeId parameter = type_node(infer->types, type_resolve(infer->types, callee->type))->a;
+    diagnostics_note(infer->diagnostics, callee_span(callee), "`%s` takes %s",
+                     names_text(infer->environment->names, callee->name), type_text(infer->types, parameter));
+}
+
+static void note_reason(Infer *infer, Reason reason)
+{
+    if (reason.text != NULL)
+        diagnostics_note(infer->diagnostics, reason.span, "%s", reason.text);
+    if (reason.callee != NULL)
+        infer_note_callee(infer, reason.callee);
+    if (reason.operator != NULL)
+        diagnostics_note(infer->diagnostics, reason.operator->items[0]->span, "the left operand of `%s` is `%s`",
+                         names_text(infer->environment->names, reason.operator->name),
+                         type_text(infer->types, reason.operator->items[0]->type));
+}
+
 static void report(Infer *infer, Unification why, TypeId expected, TypeId found, Span at, Reason reason)
 {
     infer_failed(infer);
@@ -281,8 +310,7 @@ static void report(Infer *infer, Unification why, TypeId expected, TypeId found,
         diagnostics_error(infer->diagnostics, ERROR_TYPE_TOO_LARGE, at, "the types here are too large to compare");
         break;
     }
-    if (reason.text != NULL)
-        diagnostics_note(infer->diagnostics, reason.span, "%s", reason.text);
+    note_reason(infer, reason);
 }
 
 bool infer_expect(Infer *infer, TypeId expected, TypeId found, Span at, Reason reason)
