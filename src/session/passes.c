@@ -6,7 +6,9 @@ static bool pass_infer(RunnelSession *session, Load *load)
 {
     Environment *environment = &session->environment;
     uint32_t first = load->mark.definition_count;
-    infer_definitions(environment, environment->definitions.items + first, environment->definitions.count - first);
+    uint32_t count = environment->definitions.count - first;
+    if (count > 0) /* there may be no array yet */
+        infer_definitions(environment, environment->definitions.items + first, count);
     return session->diagnostics.error_count == 0;
 }
 

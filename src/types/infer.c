@@ -169,6 +169,31 @@ static void make_default(void *context, TypeId variable)
     type_variable_of(infer->types, variable)->link = type_substitute(infer->types, variable, NULL, 0);
 }
 
+static void note_in_parameters(void *context, TypeId variable)
+{
+    Infer *infer = context;
+    type_variable_of(infer->types, variable)->is_in_parameters = true;
+}
+
+static void default_free_literal(void *context, TypeId variable)
+{
+    const Infer *infer = context;
+    const TypeVariable *info = type_variable_of(infer->types, variable);
+    if (info->is_literal && !info->is_in_parameters)
+        make_default(context, variable);
+}
+
+/* The type of a literal that no argument decides is int or float. */
+static void default_free_literals(Infer *infer, Definition **group, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (group[i]->kind == DEFINITION_FUNCTION)
+            type_each_variable(infer->types, type_node(infer->types, group[i]->type)->a, note_in_parameters, infer);
+    for (uint32_t i = 0; i < count; i++)
+        if (group[i]->kind == DEFINITION_FUNCTION && !group[i]->is_hidden) /* a default takes its parameter's type */
+            type_each_variable(infer->types, group[i]->type, default_free_literal, infer);
+}
+
 static void check_binding(Infer *infer, Definition *binding)
 {
     infer->definition = binding;
@@ -295,6 +320,7 @@ static void infer_group_of(Environment *environment, Definition **group, uint32_
         require_concrete_recursion(&infer, group[i]);
     infer_settle(&infer);
     check_annotations(&infer);
+    default_free_literals(&infer, group, count);
     generalise(&infer, group, count);
     infer_settle(&infer); /* defaults may have made vectors of open containers */
     for (uint32_t i = 0; i < count; i++) {

@@ -544,12 +544,12 @@ static void infer_tuple_pattern(Infer *infer, Pattern *pattern, TypeId type)
 
 static void infer_constructor_pattern(Infer *infer, Pattern *pattern, TypeId type)
 {
-    if (pattern->definition == NULL) /* reported by resolve */
-        return;
     Expr use = {.kind = EXPR_NAME, .span = pattern->span};
     TypeNode constructor = *type_node(infer->types, instantiate(infer, pattern->definition, &use));
-    if (constructor.kind != TYPE_FUNCTION)
+    if (constructor.kind != TYPE_FUNCTION) { /* wrong, and reported where it is defined */
+        infer_pattern(infer, pattern->items[0], infer_fresh(infer, pattern->span));
         return;
+    }
     infer_expect(infer, type, constructor.b, pattern->span, no_reason);
     infer_pattern(infer, pattern->items[0], constructor.a);
 }

@@ -53,6 +53,7 @@ typedef struct TypeVariable {
     TypeId link;         /* 0 while unbound */
     ClassSet class_set;  /* for variables of types; CLASS_ANY if unconstrained */
     bool is_container;   /* stands for a mark, not a type */
+    bool is_in_parameters; /* of a function being generalised */
     bool is_literal;     /* the type of a numeric literal: messages show its default */
     bool is_float_literal; /* defaults to float rather than int */
     Name name;           /* as annotated; 0 otherwise */
