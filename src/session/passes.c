@@ -1,5 +1,6 @@
 /* The list of passes: everything that happens between a text and Core, in order. After each pass the form it made is
  * checked; a failed check is our bug and names the pass. */
+#include "core/streamability.h"
 #include "session/session.h"
 
 static bool pass_infer(RunnelSession *session, Load *load)
@@ -44,6 +45,12 @@ static const char *check_core(RunnelSession *session, const Load *load)
     return core_check(&session->program, load->first_function, load->first_item);
 }
 
+static bool pass_stream(RunnelSession *session, Load *load)
+{
+    return streamability_check(&session->program, &session->diagnostics, session->main_function,
+                               load->first_function, load->first_item);
+}
+
 typedef struct Pass {
     const char *name;
     const char *summary;
@@ -55,6 +62,7 @@ static const Pass passes[] = {
     {"read", "text to syntax trees; files that are imported or loaded too", read_source, NULL},
     {"infer", "names to what they mean; types of all definitions", pass_infer, NULL},
     {"elaborate", "typed syntax to Core, specialised", pass_elaborate, check_core},
+    {"stream", "whether one pass over every sequence is enough", pass_stream, NULL},
 };
 
 bool passes_run(RunnelSession *session, Load *load)
