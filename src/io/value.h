@@ -19,9 +19,9 @@ typedef union Value {
 } Value;
 
 /* An amount of space in the cost model: what a sequential run needs, and what a fully parallel one needs. */
-typedef struct Space {
+typedef struct Footprint {
     uint64_t sequential, parallel;
-} Space;
+} Footprint;
 
 /* A pair (count 2), or the elements of a vector or sequence. */
 struct Object {
@@ -32,7 +32,7 @@ struct Object {
     bool is_measured; /* `measure` is known and still right */
     size_t count;
     size_t capacity;
-    Space measure; /* of its contents, in the cost model (ref_cost_size.c) */
+    Footprint measure; /* of its contents, in the cost model (ref_cost_size.c) */
     Value items[];
 };
 

@@ -13,7 +13,7 @@ typedef struct Interpreter Interpreter;
 /* What a run costs, by the rules of docs/cost.md. Numbers that would exceed 64 bits stay at UINT64_MAX. */
 typedef struct Cost {
     uint64_t work, depth;
-    Space space;
+    Footprint footprint;
 } Cost;
 
 typedef struct InterpreterOptions {

@@ -13,12 +13,12 @@ static void context_evaluate(CostContext *context, Cost cost)
 {
     context->work = cost_add(context->work, cost.work);
     context->depth = cost_add(context->depth, cost.depth);
-    context->peak = space_maximum(context->peak, space_add(context->held, cost.space));
+    context->peak = footprint_maximum(context->peak, footprint_add(context->held, cost.footprint));
 }
 
-static void context_hold(CostContext *context, Space size)
+static void context_hold(CostContext *context, Footprint size)
 {
-    context->held = space_add(context->held, size);
+    context->held = footprint_add(context->held, size);
 }
 
 /* Literals are bound before what uses them. */
@@ -26,7 +26,7 @@ static void context_bind_literals(CostContext *context, uint64_t count)
 {
     context->work = cost_add(context->work, count);
     context->depth = cost_add(context->depth, count);
-    context_hold(context, space_of(count));
+    context_hold(context, footprint_of(count));
 }
 
 /* `inner` is the rest of `outer`. */
@@ -35,22 +35,22 @@ static CostContext context_compose(const CostContext *outer, const CostContext *
     CostContext both = *outer;
     both.work = cost_add(outer->work, inner->work);
     both.depth = cost_add(outer->depth, inner->depth);
-    both.peak = space_maximum(outer->peak, space_add(outer->held, inner->peak));
-    both.held = space_add(outer->held, inner->held);
+    both.peak = footprint_maximum(outer->peak, footprint_add(outer->held, inner->peak));
+    both.held = footprint_add(outer->held, inner->held);
     both.merges = cost_add(outer->merges, inner->merges);
     if (inner->merges > 0)
-        both.merging = space_maximum(outer->merging, space_add(outer->held, inner->merging));
+        both.merging = footprint_maximum(outer->merging, footprint_add(outer->held, inner->merging));
     return both;
 }
 
 /* The whole, once its value is known. */
-static Cost context_close(const CostContext *context, Space value)
+static Cost context_close(const CostContext *context, Footprint value)
 {
     Cost cost = {context->work, context->depth, context->peak};
     cost.work = cost_add(cost.work, cost_multiply(context->merges, value.parallel));
-    Space merged = space_add(context->merging, space_add(value, space_add(value, value)));
+    Footprint merged = footprint_add(context->merging, footprint_add(value, footprint_add(value, value)));
     if (context->merges > 0)
-        cost.space = space_maximum(cost.space, merged);
+        cost.footprint = footprint_maximum(cost.footprint, merged);
     return cost;
 }
 
@@ -126,7 +126,7 @@ static void enter_guard(CostContext *context, uint64_t packing)
 {
     context->work = cost_add(context->work, packing);
     context->depth = cost_add(context->depth, packing);
-    context_hold(context, space_of(cost_add(packing, 1)));
+    context_hold(context, footprint_of(cost_add(packing, 1)));
 }
 
 /* if c then a else b is the({a | c} ++ {b | not c}): both sides pack, `not`, ++ and `the` are a step each; the value v is
@@ -137,9 +137,9 @@ static void enter_branch(CostContext *context, const PreparedStatement *statemen
     context->work = cost_add(context->work, cost_add(packing, 2));
     context->depth = cost_add(context->depth, cost_add(packing, 3));
     context->merges = 1;
-    context->merging = space_add(context->held, space_of(3));
+    context->merging = footprint_add(context->held, footprint_of(3));
     bool is_else = taken == statement->blocks[1]; /* `not c` is held while it runs */
-    context_hold(context, space_of(cost_add(taken->cost.packing, is_else ? 2 : 1)));
+    context_hold(context, footprint_of(cost_add(taken->cost.packing, is_else ? 2 : 1)));
 }
 
 static void enter_from_statement(CostContext *context, const PreparedStatement *statement, const PreparedBlock *block)
@@ -177,7 +177,7 @@ void ref_cost_leave(Interpreter *machine, Value value)
 {
     const CoreBlock *block = top_frame(machine)->block->core;
     CostContext *context = &top_cost(machine)->context;
-    Space size = ref_cost_size(machine, block->result.type, value);
+    Footprint size = ref_cost_size(machine, block->result.type, value);
     bool is_given = block->statement_count > 0 && gives_result(block, &block->statements[block->statement_count - 1]);
     uint64_t literal = block->result.is_constant;
     if (!is_given)
@@ -244,11 +244,11 @@ void ref_cost_arguments(Interpreter *machine, const CoreStatement *statement, co
 }
 
 /* {e1, ..., ek} is one operation; [e1, ..., ek] is tab({e1, ..., ek}). */
-static Cost make_cost(Interpreter *machine, TypeId type, Object *container, Space size)
+static Cost make_cost(Interpreter *machine, TypeId type, Object *container, Footprint size)
 {
     if (type_is_sequence(machine->types, type))
         return (Cost){size.parallel, 1, size};
-    Space both = space_add(ref_cost_sequence_size(machine, type, container), size);
+    Footprint both = footprint_add(ref_cost_sequence_size(machine, type, container), size);
     return (Cost){both.parallel, 2, both};
 }
 
@@ -256,7 +256,7 @@ static Cost make_cost(Interpreter *machine, TypeId type, Object *container, Spac
 static Cost statement_cost(Interpreter *machine, const PreparedStatement *prepared, TypeId type, Value value)
 {
     const CoreStatement *statement = prepared->core;
-    Space size = ref_cost_size(machine, type, value);
+    Footprint size = ref_cost_size(machine, type, value);
     switch (statement->kind) {
     case CORE_MAKE:
         return make_cost(machine, ref_representation(machine->types, type), value.object, size);
@@ -266,7 +266,7 @@ static Cost statement_cost(Interpreter *machine, const PreparedStatement *prepar
         return (Cost){operation_work(machine, statement, size.parallel), 1, size};
     case CORE_GUARD: { /* {e | false} */
         uint64_t packing = prepared->blocks[0]->cost.packing;
-        return (Cost){packing, packing, space_of(1)};
+        return (Cost){packing, packing, footprint_of(1)};
     }
     case CORE_COPY:
     case CORE_UNIT:
@@ -285,7 +285,7 @@ static Cost statement_cost(Interpreter *machine, const PreparedStatement *prepar
 
 static Cost with_literals(Cost cost, uint64_t count)
 {
-    return (Cost){cost_add(cost.work, count), cost_add(cost.depth, count), space_add(cost.space, space_of(count))};
+    return (Cost){cost_add(cost.work, count), cost_add(cost.depth, count), footprint_add(cost.footprint, footprint_of(count))};
 }
 
 void ref_cost_statement(Interpreter *machine, Value value)
@@ -309,11 +309,11 @@ void ref_cost_body(Interpreter *machine, uint32_t first)
 {
     const Frame *frame = top_frame(machine);
     const CoreBlock *body = frame->block->core;
-    Space size = {0, 0};
+    Footprint size = {0, 0};
     for (uint32_t i = first; i < body->parameter_count; i++) {
         CoreVar parameter = body->parameters[i];
         Value value = machine->slots[frame->base + machine->variables.items[parameter].slot];
-        size = space_add(size, ref_cost_size(machine, variable_type(machine, parameter), value));
+        size = footprint_add(size, ref_cost_size(machine, variable_type(machine, parameter), value));
     }
     machine->cost.frames[machine->frame_count - 2].tally.element = size;
 }
@@ -322,13 +322,13 @@ void ref_cost_arrive(Interpreter *machine)
 {
     const Cost *body = &machine->cost.delivered;
     CostTally *tally = &top_cost(machine)->tally;
-    Space space = space_add(tally->element, body->space);
+    Footprint footprint = footprint_add(tally->element, body->footprint);
     tally->bodies++;
     tally->work = cost_add(tally->work, body->work);
     tally->depth = cost_maximum(tally->depth, body->depth);
-    tally->elements = space_append(tally->elements, tally->element);
-    tally->most = space_maximum(tally->most, space);
-    tally->all = space_add(tally->all, space);
+    tally->elements = footprint_append(tally->elements, tally->element);
+    tally->most = footprint_maximum(tally->most, footprint);
+    tally->all = footprint_add(tally->all, footprint);
 }
 
 /* What all loops share: free variables are distributed to the bodies, which run at once. Sequentially, one body is there at
@@ -339,7 +339,7 @@ static Cost bodies_cost(const CostTally *tally, uint64_t distributed)
     return (Cost){
         .work = cost_add(cost_add(copies, distributed), tally->work),
         .depth = cost_add(distributed, tally->depth),
-        .space = {cost_add(distributed, tally->most.sequential), cost_add(copies, tally->all.parallel)},
+        .footprint = {cost_add(distributed, tally->most.sequential), cost_add(copies, tally->all.parallel)},
     };
 }
 
@@ -347,29 +347,29 @@ static Cost bodies_cost(const CostTally *tally, uint64_t distributed)
 static Cost each_cost(const CostTally *tally, const PreparedStatement *statement)
 {
     Cost cost = bodies_cost(tally, statement->blocks[0]->cost.packing);
-    cost.space = space_add(cost.space, space_of(1));
+    cost.footprint = footprint_add(cost.footprint, footprint_of(1));
     if (statement->core->argument_count == 1)
         return cost;
     cost.depth = cost_add(cost.depth, 1);
-    cost.space = space_add(cost.space, tally->elements);
+    cost.footprint = footprint_add(cost.footprint, tally->elements);
     return cost;
 }
 
 /* Grouping, which makes a sequence of groups; a comprehension over it, whose bodies are all open until the input ends, so
  * that their spaces add up even sequentially; tabulation. */
-static Cost group_cost(const CostTally *tally, const PreparedStatement *statement, Space result)
+static Cost group_cost(const CostTally *tally, const PreparedStatement *statement, Footprint result)
 {
     uint64_t packing = statement->blocks[0]->cost.packing;
     Cost cost = bodies_cost(tally, packing);
-    cost.space.sequential = cost_add(cost_multiply(tally->bodies, packing), tally->all.sequential);
+    cost.footprint.sequential = cost_add(cost_multiply(tally->bodies, packing), tally->all.sequential);
     cost.work = cost_add(cost.work, cost_add(tally->elements.parallel, result.parallel));
     cost.depth = cost_add(cost.depth, 2);
-    cost.space = space_add(cost.space, space_add(space_of(1), result));
+    cost.footprint = footprint_add(cost.footprint, footprint_add(footprint_of(1), result));
     return cost;
 }
 
 /* As other operations, and a comprehension over the pairs that the operator combines. */
-static Cost operator_cost(Interpreter *machine, const CostTally *tally, const Loop *loop, Space result)
+static Cost operator_cost(Interpreter *machine, const CostTally *tally, const Loop *loop, Footprint result)
 {
     const CoreStatement *statement = loop->statement->core;
     uint64_t captured = 0;
@@ -379,11 +379,11 @@ static Cost operator_cost(Interpreter *machine, const CostTally *tally, const Lo
     Cost cost = bodies_cost(tally, captured);
     cost.work = cost_add(cost.work, operation_work(machine, statement, result.parallel));
     cost.depth = cost_add(cost.depth, 1);
-    cost.space = space_add(cost.space, result);
+    cost.footprint = footprint_add(cost.footprint, result);
     return cost;
 }
 
-static Cost loop_cost(Interpreter *machine, const CostTally *tally, const Loop *loop, Space result)
+static Cost loop_cost(Interpreter *machine, const CostTally *tally, const Loop *loop, Footprint result)
 {
     CoreKind kind = loop->statement->core->kind;
     return kind == CORE_EACH    ? each_cost(tally, loop->statement)
@@ -395,7 +395,7 @@ void ref_cost_leave_loop(Interpreter *machine, Value value)
 {
     const Loop *loop = top_frame(machine)->loop;
     const CoreStatement *statement = loop->statement->core;
-    Space size = ref_cost_size(machine, variable_type(machine, statement->target), value);
+    Footprint size = ref_cost_size(machine, variable_type(machine, statement->target), value);
     Cost cost = loop_cost(machine, &top_cost(machine)->tally, loop, size);
     machine->cost.delivered = with_literals(cost, count_literals(statement));
 }
@@ -417,7 +417,7 @@ void ref_cost_end_call(Interpreter *machine)
 
 Cost ref_cost(const Interpreter *machine)
 {
-    return context_close(&machine->cost.program, space_of(0));
+    return context_close(&machine->cost.program, footprint_of(0));
 }
 
 void ref_cost_free(Interpreter *machine)

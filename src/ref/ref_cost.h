@@ -20,10 +20,10 @@ typedef struct BlockCost {
  * a tail call needs no frame of its caller's. */
 typedef struct CostContext {
     uint64_t work, depth;
-    Space held;      /* by the values bound so far */
-    Space peak;      /* of what has been evaluated */
+    Footprint held;      /* by the values bound so far */
+    Footprint peak;      /* of what has been evaluated */
     uint64_t merges; /* IFs around the rest: each copies the value it gives */
-    Space merging;   /* held where one of them merges; there three times the value is needed on top */
+    Footprint merging;   /* held where one of them merges; there three times the value is needed on top */
 } CostContext;
 
 /* A loop: the bodies that have run. */
@@ -31,10 +31,10 @@ typedef struct CostTally {
     uint64_t bodies;
     uint64_t work;  /* of all */
     uint64_t depth; /* of the deepest */
-    Space element;  /* what the running body was given */
-    Space elements; /* all of that, as a sequence */
-    Space most;     /* of one body with its element */
-    Space all;      /* of all together */
+    Footprint element;  /* what the running body was given */
+    Footprint elements; /* all of that, as a sequence */
+    Footprint most;     /* of one body with its element */
+    Footprint all;      /* of all together */
 } CostTally;
 
 typedef union CostFrame {
@@ -100,32 +100,32 @@ static inline uint64_t cost_maximum(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-static inline Space space_of(uint64_t both)
+static inline Footprint footprint_of(uint64_t both)
 {
-    return (Space){both, both};
+    return (Footprint){both, both};
 }
 
-static inline Space space_add(Space a, Space b)
+static inline Footprint footprint_add(Footprint a, Footprint b)
 {
-    return (Space){cost_add(a.sequential, b.sequential), cost_add(a.parallel, b.parallel)};
+    return (Footprint){cost_add(a.sequential, b.sequential), cost_add(a.parallel, b.parallel)};
 }
 
-static inline Space space_maximum(Space a, Space b)
+static inline Footprint footprint_maximum(Footprint a, Footprint b)
 {
-    return (Space){cost_maximum(a.sequential, b.sequential), cost_maximum(a.parallel, b.parallel)};
+    return (Footprint){cost_maximum(a.sequential, b.sequential), cost_maximum(a.parallel, b.parallel)};
 }
 
 /* A sequence with one more element of this size: one at a time, or all at once. */
-static inline Space space_append(Space sequence, Space element)
+static inline Footprint footprint_append(Footprint sequence, Footprint element)
 {
-    return (Space){cost_maximum(sequence.sequential, cost_add(element.sequential, 1)),
+    return (Footprint){cost_maximum(sequence.sequential, cost_add(element.sequential, 1)),
                    cost_add(sequence.parallel, cost_add(element.parallel, 1))};
 }
 
 /* ||value|| */
-Space ref_cost_size(Interpreter *machine, TypeId type, Value value);
+Footprint ref_cost_size(Interpreter *machine, TypeId type, Value value);
 /* The size that a container has as a sequence; `type` is its own. */
-Space ref_cost_sequence_size(Interpreter *machine, TypeId type, Object *container);
+Footprint ref_cost_sequence_size(Interpreter *machine, TypeId type, Object *container);
 /* |type| */
 uint64_t ref_cost_type_size(Interpreter *machine, TypeId type);
 

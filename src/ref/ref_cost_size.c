@@ -6,29 +6,29 @@
 
 /* ---- values ---- */
 
-static Space measure_pair(Interpreter *machine, TypeId type, const Object *pair)
+static Footprint measure_pair(Interpreter *machine, TypeId type, const Object *pair)
 {
-    return space_add(ref_cost_size(machine, type_first(machine->types, type), pair->items[0]),
+    return footprint_add(ref_cost_size(machine, type_first(machine->types, type), pair->items[0]),
                      ref_cost_size(machine, type_rest(machine->types, type), pair->items[1]));
 }
 
 /* The largest element sequentially, all of them in parallel. A vector and a sequence may share an object, so this is
  * what it remembers. */
-static Space measure_elements(Interpreter *machine, TypeId element, const Object *container)
+static Footprint measure_elements(Interpreter *machine, TypeId element, const Object *container)
 {
     uint64_t count = container->count;
     if (type_is_scalar(machine->types, element))
-        return (Space){count > 0, count};
-    Space measure = {0, 0};
+        return (Footprint){count > 0, count};
+    Footprint measure = {0, 0};
     for (size_t i = 0; i < count; i++) {
-        Space size = ref_cost_size(machine, element, container->items[i]);
+        Footprint size = ref_cost_size(machine, element, container->items[i]);
         measure.sequential = cost_maximum(measure.sequential, size.sequential);
         measure.parallel = cost_add(measure.parallel, size.parallel);
     }
     return measure;
 }
 
-static Space measure_object(Interpreter *machine, TypeId type, Object *object)
+static Footprint measure_object(Interpreter *machine, TypeId type, Object *object)
 {
     if (!object->is_measured) {
         object->measure = object->is_pair
@@ -39,25 +39,25 @@ static Space measure_object(Interpreter *machine, TypeId type, Object *object)
     return object->measure;
 }
 
-Space ref_cost_sequence_size(Interpreter *machine, TypeId type, Object *container)
+Footprint ref_cost_sequence_size(Interpreter *machine, TypeId type, Object *container)
 {
-    Space elements = measure_object(machine, type, container);
+    Footprint elements = measure_object(machine, type, container);
     if (container->count == 0)
-        return (Space){0, 0};
-    return (Space){cost_add(elements.sequential, 1), cost_add(elements.parallel, container->count)};
+        return (Footprint){0, 0};
+    return (Footprint){cost_add(elements.sequential, 1), cost_add(elements.parallel, container->count)};
 }
 
-Space ref_cost_size(Interpreter *machine, TypeId type, Value value)
+Footprint ref_cost_size(Interpreter *machine, TypeId type, Value value)
 {
     type = ref_representation(machine->types, type);
     TypeKind kind = type_kind(machine->types, type);
     if (kind == TYPE_SCALAR || kind == TYPE_UNIT)
-        return space_of(kind == TYPE_SCALAR);
+        return footprint_of(kind == TYPE_SCALAR);
     if (kind == TYPE_PAIR)
         return measure_object(machine, type, value.object);
     if (type_is_sequence(machine->types, type))
         return ref_cost_sequence_size(machine, type, value.object);
-    return space_of(cost_add(measure_object(machine, type, value.object).parallel, 1)); /* and its length */
+    return footprint_of(cost_add(measure_object(machine, type, value.object).parallel, 1)); /* and its length */
 }
 
 /* ---- types ---- */

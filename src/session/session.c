@@ -363,8 +363,8 @@ static RunnelStatus write_cost_work(RunnelSession *session, void *argument)
     Cost cost = ref_cost(session->interpreter);
     add_measure(&session->output, "W", cost.work);
     add_measure(&session->output, " D", cost.depth);
-    add_measure(&session->output, " M", cost.space.sequential);
-    add_measure(&session->output, " N", cost.space.parallel);
+    add_measure(&session->output, " M", cost.footprint.sequential);
+    add_measure(&session->output, " N", cost.footprint.parallel);
     text_add(&session->output, "\n");
     write_output(session);
     return RUNNEL_OK;
