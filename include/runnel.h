@@ -30,6 +30,7 @@ typedef struct RunnelOptions {
     uint64_t max_depth;    /* of recursion, tail calls not counted; 0 for the default, 10^6 */
     uint64_t print_length; /* elements of each container shown; 0 for all */
     uint64_t fail_after;   /* testing: the nth allocation fails; 0 for never */
+    bool counts_costs;     /* for runnel_write_cost; runs take a little longer */
 } RunnelOptions;
 
 /* Null only when there is no memory. */
@@ -49,6 +50,9 @@ RunnelStatus runnel_run(RunnelSession *session, const char *const *arguments, si
 /* Runs top-level bindings and expressions only, `main` or not: what an interactive session wants. */
 RunnelStatus runnel_run_items(RunnelSession *session);
 
+/* Writes `W=... D=... M=... N=...`: work, depth, sequential and parallel space of everything run so far. Only if the session
+ * was opened with counts_costs. Numbers beyond 64 bits are written as `W>=18446744073709551615`. */
+RunnelStatus runnel_write_cost(RunnelSession *session);
 /* Writes `name : type` for every definition of the user's files. */
 RunnelStatus runnel_write_types(RunnelSession *session);
 /* Writes the intermediate form "core" of what runnel_run would run. */

@@ -13,5 +13,6 @@ int command_eval(const Options *options)
         &host, runnel_load_text(host.session, "eval", text, strlen(text), options_dialect(options)));
     if (status == RUNNEL_OK)
         status = host_report(&host, runnel_run_items(host.session));
+    status = host_show_cost(&host, options, status);
     return host_close(&host, status);
 }

@@ -6,7 +6,8 @@
 #include <string.h>
 
 enum { LANGUAGE_OPTION = OPTION_BIT(OPTION_NESL) };
-enum { RUN_OPTIONS = OPTION_BIT(OPTION_ENGINE) | OPTION_BIT(OPTION_MAX_DEPTH) | OPTION_BIT(OPTION_PRINT_LENGTH) };
+enum { LIMIT_OPTIONS = OPTION_BIT(OPTION_MAX_DEPTH) | OPTION_BIT(OPTION_PRINT_LENGTH) };
+enum { RUN_OPTIONS = OPTION_BIT(OPTION_ENGINE) | LIMIT_OPTIONS };
 
 const Command commands[] = {
     {"run", "FILE [ARG...]", "run a program",
@@ -17,7 +18,15 @@ const Command commands[] = {
     {"eval", "EXPR", "evaluate an expression",
      "Evaluates EXPR and prints the result. EXPR may also be a list of definitions and expressions, as in\n"
      "a file.\n",
-     1, 1, RUN_OPTIONS | LANGUAGE_OPTION, command_eval},
+     1, 1, RUN_OPTIONS | LANGUAGE_OPTION | OPTION_BIT(OPTION_COST), command_eval},
+    {"cost", "FILE [ARG...]", "run a program and show what it costs",
+     "Runs the program in FILE as `run` does, then prints one line `W=... D=... M=... N=...`:\n"
+     "  W   work: operations on single values, the time on one processor\n"
+     "  D   depth: the longest chain of operations that wait for each other, the time on as many as can be used\n"
+     "  M   sequential space: values held at once when sequences are processed one element at a time\n"
+     "  N   parallel space: values held at once when all that can run at once does\n"
+     "They follow from the program as written, not from how it is compiled; docs/cost.md has the rules.\n",
+     1, SIZE_MAX, LIMIT_OPTIONS, command_cost},
     {"check", "FILE", "check a program and show its types",
      "Reads and checks the program in FILE without running it, and prints `name : type` for each of its\n"
      "definitions.\n",

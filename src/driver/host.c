@@ -47,6 +47,7 @@ bool host_open(Host *host, const Options *options)
         .write_context = host,
         .max_depth = options->max_depth,
         .print_length = options->print_length,
+        .counts_costs = options_has(options, OPTION_COST),
     };
     host->session = runnel_open(&session_options);
     if (host->session == NULL) {
@@ -70,6 +71,13 @@ RunnelStatus host_report(const Host *host, RunnelStatus status)
     if (output_flush())
         fputs(runnel_messages(host->session), stderr);
     return status;
+}
+
+RunnelStatus host_show_cost(const Host *host, const Options *options, RunnelStatus status)
+{
+    if (status != RUNNEL_OK || !options_has(options, OPTION_COST))
+        return status;
+    return host_report(host, runnel_write_cost(host->session));
 }
 
 void host_watch_interrupts(const Host *host, bool is_watched)

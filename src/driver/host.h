@@ -18,6 +18,9 @@ int host_close(Host *host, RunnelStatus status);
 /* Writes out the results so far, then shows the messages of the call that returned `status`, and returns it. */
 RunnelStatus host_report(const Host *host, RunnelStatus status);
 
+/* After a run that ended with `status`: shows its cost if the options ask for it. */
+RunnelStatus host_show_cost(const Host *host, const Options *options, RunnelStatus status);
+
 /* Whether Ctrl-C goes to the session, as it does at first, or is only counted. */
 void host_watch_interrupts(const Host *host, bool is_watched);
 /* Whether there was a Ctrl-C since this was last asked. */

@@ -122,6 +122,7 @@ Object *value_append(Heap *heap, Object *container, Value element)
         relink(heap, container);
     }
     container->items[container->count++] = element;
+    container->is_measured = false;
     return container;
 }
 

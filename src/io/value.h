@@ -18,14 +18,21 @@ typedef union Value {
     Object *object;
 } Value;
 
+/* An amount of space in the cost model: what a sequential run needs, and what a fully parallel one needs. */
+typedef struct Footprint {
+    uint64_t sequential, parallel;
+} Footprint;
+
 /* A pair (count 2), or the elements of a vector or sequence. */
 struct Object {
     Object *next, *previous; /* all objects of a heap, so that an aborted run leaks nothing */
     uint32_t references;
     uint8_t object_items; /* pairs: bit i says that item i is an object; containers: 1 if the elements are */
     bool is_pair;
+    bool is_measured; /* `measure` is known and still right */
     size_t count;
     size_t capacity;
+    Footprint measure; /* of its contents, in the cost model (ref_cost_size.c) */
     Value items[];
 };
 

@@ -12,7 +12,17 @@ typedef enum Op {
 } Op;
 
 typedef enum Effect { EFFECT_PURE, EFFECT_IO, EFFECT_RANDOM } Effect;
-typedef enum Work { WORK_NONE, WORK_UNIT, WORK_INPUT, WORK_RESULT } Work;
+/* The columns of the table that say how much work an operation is; ops.def explains them. */
+typedef enum Work {
+    WORK_NONE,
+    WORK_UNIT,
+    WORK_VALUE,
+    WORK_INPUT,
+    WORK_RESULT,
+    WORK_BOTH,
+    WORK_TRAVERSE,
+    WORK_JOIN,
+} Work;
 
 typedef struct OpInfo {
     const char *id;        /* "PLUS_SCAN" */

@@ -124,6 +124,8 @@ void ref_push_block(Interpreter *machine, const PreparedBlock *block, size_t bas
     for (uint32_t i = 0; i < block->object_count; i++)
         machine->slots[base + block->object_slots[i].slot].object = NULL;
     machine->frames[machine->frame_count++] = (Frame){.block = block, .base = base};
+    if (machine->options.counts_costs)
+        ref_cost_enter(machine);
 }
 
 Loop *ref_push_loop(Interpreter *machine, const PreparedStatement *statement, size_t base, size_t count)
@@ -133,6 +135,8 @@ Loop *ref_push_loop(Interpreter *machine, const PreparedStatement *statement, si
     loop->statement = statement;
     loop->count = count;
     machine->frames[machine->frame_count++] = (Frame){.loop = loop, .base = base};
+    if (machine->options.counts_costs)
+        ref_cost_enter(machine);
     return loop;
 }
 
@@ -227,6 +231,8 @@ void ref_deliver(Interpreter *machine, Value value)
     Frame *frame = &machine->frames[machine->frame_count - 1];
     if (frame->block == NULL) {
         frame->loop->arrived = (MaybeValue){.value = value, .is_present = true};
+        if (machine->options.counts_costs)
+            ref_cost_arrive(machine);
         return;
     }
     const CoreStatement *statement = frame->block->statements[frame->next].core;
@@ -236,6 +242,8 @@ void ref_deliver(Interpreter *machine, Value value)
         value.object = value_append(&machine->heap, one, value);
     }
     ref_set(machine, frame->base, statement->target, value);
+    if (machine->options.counts_costs)
+        ref_cost_delivered(machine, value);
     advance(machine);
 }
 
@@ -317,6 +325,7 @@ static bool take_first(Interpreter *machine, const PreparedStatement *prepared, 
     Value *slot = &machine->slots[base + info->slot];
     for (uint32_t i = 0; i < prepared->dead_count; i++)
         if (prepared->dead[i].slot == info->slot && slot->object->references == 1) {
+            slot->object->is_measured = false;
             slot->object = NULL;
             return true;
         }
@@ -333,6 +342,8 @@ static bool execute_op(Interpreter *machine, const PreparedStatement *prepared, 
         if (!ref_read(machine, base, &statement->arguments[i], statement->span, &arguments[i]))
             return false;
     OpCall call = {.machine = machine, .statement = statement, .arguments = arguments};
+    if (machine->options.counts_costs)
+        ref_cost_arguments(machine, statement, arguments);
     call.owns_first = statement->op == OP_APPEND && take_first(machine, prepared, base);
     bool is_done = ref_op(&call);
     *value = call.result;
@@ -357,6 +368,8 @@ static bool pass_arguments(Interpreter *machine, const CoreStatement *statement,
 static void replace_caller(Interpreter *machine, const PreparedFunction *function)
 {
     size_t new_base = machine->slot_count - function->slot_count;
+    if (machine->options.counts_costs)
+        ref_cost_fold_caller(machine);
     machine->frame_count--; /* set aside; popped frames below do not touch its slots */
     while (!machine->frames[machine->frame_count - 1].is_root)
         pop_frame(machine);
@@ -405,6 +418,8 @@ static bool execute_guard(Interpreter *machine, const PreparedStatement *prepare
     TypeId type = machine->program->variables.items[statement->target].type;
     Value none = {.object = value_container(&machine->heap, machine->types, type, 0)};
     ref_set(machine, base, statement->target, none);
+    if (machine->options.counts_costs)
+        ref_cost_statement(machine, none);
     advance(machine);
     return true;
 }
@@ -466,6 +481,8 @@ static bool execute(Interpreter *machine, const PreparedStatement *prepared, siz
     if (!is_done)
         return false;
     ref_set(machine, base, statement->target, value);
+    if (machine->options.counts_costs)
+        ref_cost_statement(machine, value);
     advance(machine);
     return true;
 }
@@ -476,6 +493,8 @@ static bool finish_block(Interpreter *machine, const Frame *frame)
     Span nowhere = {0};
     if (!ref_take(machine, frame->base, &frame->block->core->result, nowhere, &value))
         return false;
+    if (machine->options.counts_costs)
+        ref_cost_leave(machine, value);
     pop_frame(machine);
     ref_deliver(machine, value);
     return true;
@@ -543,6 +562,7 @@ void ref_free(Interpreter *machine)
     release_scratch(machine);
     text_free(&machine->message);
     text_free(&machine->text);
+    ref_cost_free(machine);
     heap_free(&machine->heap);
     arena_free(&machine->arena);
     memory_free(machine->memory, machine->frames, machine->frame_capacity * sizeof *machine->frames);
@@ -561,6 +581,8 @@ bool ref_run_item(Interpreter *machine, const CoreItem *item, Value *result)
     begin(machine, &function);
     if (!run(machine, result))
         return false;
+    if (machine->options.counts_costs)
+        ref_cost_end_item(machine, item, *result);
     if (item->kind == CORE_ITEM_BINDING && item->global != 0)
         bind_global(machine, item->global, *result);
     return true;
@@ -574,5 +596,9 @@ bool ref_call(Interpreter *machine, CoreFunctionId function, const Value *argume
     begin(machine, prepared);
     for (uint32_t i = 0; i < count; i++)
         ref_set(machine, 0, prepared->body->core->parameters[i], arguments[i]);
-    return run(machine, result);
+    if (!run(machine, result))
+        return false;
+    if (machine->options.counts_costs)
+        ref_cost_end_call(machine);
+    return true;
 }

@@ -10,11 +10,18 @@
 
 typedef struct Interpreter Interpreter;
 
+/* What a run costs, by the rules of docs/cost.md. Numbers that would exceed 64 bits stay at UINT64_MAX. */
+typedef struct Cost {
+    uint64_t work, depth;
+    Footprint footprint;
+} Cost;
+
 typedef struct InterpreterOptions {
     uint64_t max_depth; /* nested calls other than tail calls; beyond it ERROR_TOO_DEEP */
     void (*write)(void *context, const char *bytes, size_t length); /* standard output of the program */
     void *write_context;
     const volatile int *is_interrupted; /* polled; set by a signal handler or another thread */
+    bool counts_costs; /* for ref_cost */
 } InterpreterOptions;
 
 Interpreter *ref_new(Memory *memory, const CoreProgram *program, Diagnostics *diagnostics,
@@ -30,5 +37,8 @@ bool ref_run_item(Interpreter *interpreter, const CoreItem *item, Value *result)
 /* Calls a function; takes over the arguments. False after an error. */
 bool ref_call(Interpreter *interpreter, CoreFunctionId function, const Value *arguments, uint32_t count, Span span,
               Value *result);
+
+/* The cost of everything run so far, as one program: items in order, the values of bindings held to the end. */
+Cost ref_cost(const Interpreter *interpreter);
 
 #endif

@@ -77,6 +77,8 @@ static void append(Interpreter *machine, Loop *loop, Value element)
 static bool finish(Interpreter *machine, Value value)
 {
     Loop *loop = top(machine)->loop;
+    if (machine->options.counts_costs)
+        ref_cost_leave_loop(machine, value);
     machine->frame_count--;
     ref_loop_release(machine, loop);
     ref_loop_free(machine, loop);
@@ -139,6 +141,8 @@ static bool each_step(Interpreter *machine, Frame *frame)
     frame = top(machine) - 1; /* pushing may have moved the frames */
     for (uint32_t i = 0; i < statement->argument_count; i++)
         ref_set(machine, base, body->core->parameters[i], take_element(machine, frame, i, loop->index));
+    if (machine->options.counts_costs)
+        ref_cost_body(machine, 0);
     loop->index++;
     return true;
 }
@@ -186,6 +190,8 @@ static bool group_step(Interpreter *machine, Frame *frame)
     ref_set(machine, base, body->core->parameters[0], take_element(machine, frame, 0, loop->order.items[loop->index]));
     for (uint32_t i = 1; i < body->core->parameter_count; i++)
         ref_set(machine, base, body->core->parameters[i], group_values(machine, frame, i, end));
+    if (machine->options.counts_costs)
+        ref_cost_body(machine, 0);
     loop->index = end;
     return true;
 }
@@ -209,6 +215,8 @@ static bool call_operator(Interpreter *machine, Frame *frame, Awaiting awaiting,
     const CoreVar *parameters = function->body->core->parameters;
     ref_set(machine, new_base, parameters[statement->captured_count], first);
     ref_set(machine, new_base, parameters[statement->captured_count + 1], second);
+    if (machine->options.counts_costs)
+        ref_cost_body(machine, statement->captured_count);
     for (uint32_t i = 0; i < statement->captured_count; i++) {
         Value captured;
         if (!ref_take(machine, base, &statement->captured[i], statement->span, &captured))

@@ -152,6 +152,8 @@ static uint32_t place_variables(Interpreter *machine, PreparedBlock *block, uint
 /* A use in a nested block is a use by the statement that holds it. */
 static void note_use(Interpreter *machine, PreparedBlock *block, uint32_t statement, const CoreAtom *atom)
 {
+    if (machine->options.counts_costs)
+        ref_cost_note_use(machine, block, atom);
     if (atom->is_constant || machine->program->variables.items[atom->variable].is_global)
         return;
     const VariableInfo *info = &machine->variables.items[atom->variable];

@@ -16,7 +16,7 @@
 #define RUNNEL_REF_REF_PRIVATE_H
 
 #include "math/random.h"
-#include "ref/ref.h"
+#include "ref/ref_cost.h"
 
 #include <stdio.h>
 
@@ -46,6 +46,7 @@ struct PreparedBlock {
     PreparedStatement *statements;
     ObjectSlot *object_slots; /* of its own parameters and targets */
     uint32_t object_count;
+    BlockCost cost;
 };
 
 typedef struct PreparedFunction {
@@ -150,6 +151,7 @@ struct Interpreter {
     Value result; /* of the run, once its last frame is gone */
     bool has_failed;
     uint32_t steps; /* for polling now and then */
+    CostCounter cost;
 };
 
 /* ---- ref_prepare.c ---- */

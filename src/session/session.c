@@ -5,6 +5,7 @@
 #include "front/library.h"
 #include "front/parse.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -82,7 +83,8 @@ static RunnelStatus open_work(RunnelSession *session, void *argument)
                                    (InterpreterOptions){.max_depth = session->options.max_depth,
                                                         .write = session->options.write,
                                                         .write_context = session->options.write_context,
-                                                        .is_interrupted = &session->is_interrupted});
+                                                        .is_interrupted = &session->is_interrupted,
+                                                        .counts_costs = session->options.counts_costs});
     load_library(session, DIALECT_NESL); /* first: NESL's own names win in .nesl */
     load_library(session, DIALECT_RUNNEL);
     return RUNNEL_OK;
@@ -348,6 +350,30 @@ RunnelStatus runnel_run_items(RunnelSession *session)
 }
 
 /* ---- looking ---- */
+
+static void add_measure(Text *out, const char *name, uint64_t value)
+{
+    text_addf(out, "%s%s%" PRIu64, name, value == UINT64_MAX ? ">=" : "=", value);
+}
+
+static RunnelStatus write_cost_work(RunnelSession *session, void *argument)
+{
+    (void)argument;
+    start_call(session);
+    Cost cost = ref_cost(session->interpreter);
+    add_measure(&session->output, "W", cost.work);
+    add_measure(&session->output, " D", cost.depth);
+    add_measure(&session->output, " M", cost.footprint.sequential);
+    add_measure(&session->output, " N", cost.footprint.parallel);
+    text_add(&session->output, "\n");
+    write_output(session);
+    return RUNNEL_OK;
+}
+
+RunnelStatus runnel_write_cost(RunnelSession *session)
+{
+    return guarded(session, write_cost_work, NULL);
+}
 
 static bool is_shown_definition(const Definition *definition)
 {

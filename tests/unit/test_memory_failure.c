@@ -48,7 +48,8 @@ static Attempt judge(RunnelSession *session, RunnelStatus status, const Output *
 static Attempt attempt(uint64_t fail_after)
 {
     Output output = {0};
-    RunnelOptions options = {.write = keep_output, .write_context = &output, .fail_after = fail_after};
+    RunnelOptions options = {
+        .write = keep_output, .write_context = &output, .fail_after = fail_after, .counts_costs = true};
     RunnelSession *session = runnel_open(&options);
     if (session == NULL)
         return ATTEMPT_OUT_OF_MEMORY;
