@@ -30,6 +30,7 @@ typedef struct RunnelOptions {
     uint64_t max_depth;    /* of recursion, tail calls not counted; 0 for the default, 10^6 */
     uint64_t print_length; /* elements of each container shown; 0 for all */
     uint64_t fail_after;   /* testing: the nth allocation fails; 0 for never */
+    bool materializes;     /* hold sequences in memory where one pass is not enough, instead of rejecting the program */
     bool counts_costs;     /* for runnel_write_cost; runs take a little longer */
 } RunnelOptions;
 

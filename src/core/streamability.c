@@ -16,6 +16,8 @@
  * branches stay on the level of their surroundings, where they may use sequences freely. */
 #include "core/streamability.h"
 
+#include "core/materialize.h"
+
 /* ---- what is known of values ---- */
 
 typedef uint32_t Event; /* 0: always available, orders nothing */
@@ -62,7 +64,7 @@ typedef struct VariableFact {
     const Known *known;
     uint32_t level;
     const CoreStatement *statement; /* that binds it; null for parameters */
-    CoreVar argument;               /* parameters of functions: what was passed; 0 if unknown */
+    CoreVar argument;               /* parameters: what was passed, or the sequence they are elements of; 0 if unknown */
     Span span;
 } VariableFact;
 
@@ -79,6 +81,8 @@ typedef struct Checker {
     uint32_t visit;
     uint32_t call_depth;
     bool has_failed;
+    bool is_silent;  /* a failure is not reported: what would mend it is in `culprit` */
+    CoreVar culprit; /* the sequence to hold in memory; 0 if there is none */
 } Checker;
 
 enum { CALL_DEPTH_MAX = 500 };
@@ -113,25 +117,36 @@ static void add_sequences(const Checker *c, VariableList *list, const CoreAtom *
             *vec_push(c->arena, list) = atoms[i].variable;
 }
 
-/* The sequence nearest to `variable`, on the way back to its sources, that is named more than once: held in memory, it could be
- * traversed more than once. `variable` itself if there is none. */
-static CoreVar find_shared(const Checker *c, CoreVar variable)
+/* What a variable is made from, as far as sequences go: what the statement that binds it uses and its blocks give. */
+static void add_origins(const Checker *c, VariableList *list, const VariableFact *fact)
+{
+    if (fact->argument != 0)
+        *vec_push(c->arena, list) = fact->argument;
+    const CoreStatement *statement = fact->statement;
+    if (statement == NULL)
+        return;
+    add_sequences(c, list, statement->arguments, statement->argument_count);
+    for (uint32_t b = 0; b < 2; b++)
+        if (statement->blocks[b] != NULL)
+            add_sequences(c, list, &statement->blocks[b]->result, 1);
+}
+
+/* The sequence nearest to the given ones, on the way back to their sources, that is named more than once and that a vector can
+ * hold: then it could be traversed more than once. 0 if there is none. */
+static CoreVar find_shared(const Checker *c, const CoreAtom *const *atoms, uint32_t count)
 {
     VariableList list = {0};
-    *vec_push(c->arena, &list) = variable;
-    for (uint32_t next = 0; next < list.count && next < c->facts.count; next++) {
+    for (uint32_t i = 0; i < count; i++)
+        if (atoms[i] != NULL)
+            add_sequences(c, &list, atoms[i], 1);
+    for (uint32_t next = 0; next < list.count && next < c->program->variables.count; next++) {
         CoreVar candidate = list.items[next];
-        if (candidate >= c->facts.count)
-            continue;
-        const VariableFact *fact = &c->facts.items[candidate];
-        if (c->uses[candidate] > 1 && type_kind(c->types, c->program->variables.items[candidate].type) == TYPE_CONTAINER)
+        if (c->uses[candidate] > 1 && materialize_is_possible(c->program, candidate))
             return candidate;
-        if (fact->argument != 0)
-            *vec_push(c->arena, &list) = fact->argument;
-        if (fact->statement != NULL)
-            add_sequences(c, &list, fact->statement->arguments, fact->statement->argument_count);
+        if (candidate < c->facts.count)
+            add_origins(c, &list, &c->facts.items[candidate]);
     }
-    return variable;
+    return 0;
 }
 
 static Span definition_span(const Checker *c, CoreVar variable)
@@ -145,20 +160,21 @@ typedef struct Demand {
     Span span;
     const char *second; /* a note on the second traversal, or null */
     Span second_span;
-    const CoreAtom *sequence; /* what is traversed a second time */
+    const CoreAtom *sequences[2]; /* what is traversed; null for none */
 } Demand;
 
 static void report(Checker *c, const Demand *demand, Span first)
 {
     c->has_failed = true;
+    c->culprit = find_shared(c, demand->sequences, 2);
+    if (c->is_silent)
+        return;
     diagnostics_error(c->diagnostics, ERROR_NOT_STREAMABLE, demand->span, "%s", demand->problem);
     if (first.start != 0)
         diagnostics_note(c->diagnostics, first, "the whole sequence is traversed here first");
     if (demand->second != NULL)
         diagnostics_note(c->diagnostics, demand->second_span, "%s", demand->second);
-    Span span = {0};
-    if (!demand->sequence->is_constant)
-        span = definition_span(c, find_shared(c, demand->sequence->variable));
+    Span span = definition_span(c, c->culprit);
     if (span.start != 0)
         diagnostics_note(c->diagnostics, span,
                          "tab(...) around this would hold the sequence in memory, so that it can be traversed twice");
@@ -240,12 +256,17 @@ static void demand_order(Checker *c, Event from, Event to, const Demand *demand)
         add_edge(c, from, to, false, demand->span);
 }
 
+/* The sequences that a statement traverses, for messages. */
+typedef struct Walked {
+    const CoreAtom *first, *second; /* null for none */
+} Walked;
+
 /* The same where one traversal comes after another. */
-static void order(Checker *c, Event from, Event to, Span span, const CoreAtom *sequence)
+static void order(Checker *c, Event from, Event to, Span span, Walked walked)
 {
     Demand demand = {.problem = "this cannot be computed in one pass: a sequence is needed again after all of it was traversed",
                      .span = span,
-                     .sequence = sequence};
+                     .sequences = {walked.first, walked.second}};
     demand_order(c, from, to, &demand);
 }
 
@@ -308,7 +329,7 @@ static Space *derived_space(Checker *c, Space *from)
 }
 
 /* Two spaces are walked in step, or one by the other's flags. */
-static void meet(Checker *c, Space *a, Space *b, bool are_equal, Span span, const CoreAtom *sequence)
+static void meet(Checker *c, Space *a, Space *b, bool are_equal, Span span, Walked walked)
 {
     if (find_same(a) == find_same(b) || c->has_failed)
         return;
@@ -316,15 +337,15 @@ static void meet(Checker *c, Space *a, Space *b, bool are_equal, Span span, cons
         Demand demand = {.problem = "this cannot be computed in one pass: sequences of different lengths that come from the same "
                                     "source are needed in step",
                          .span = span,
-                         .sequence = sequence};
+                         .sequences = {walked.first, walked.second}};
         report(c, &demand, (Span){0});
         return;
     }
     connect(a, b);
-    order(c, a->start, b->start, span, sequence);
-    order(c, b->start, a->start, span, sequence);
-    order(c, a->end, b->end, span, sequence);
-    order(c, b->end, a->end, span, sequence);
+    order(c, a->start, b->start, span, walked);
+    order(c, b->start, a->start, span, walked);
+    order(c, a->end, b->end, span, walked);
+    order(c, b->end, a->end, span, walked);
     if (are_equal)
         find_same(b)->same = find_same(a);
 }
@@ -405,19 +426,19 @@ static const Known *read_atom(Checker *c, const CoreAtom *atom, Span span)
                      .span = span,
                      .second = "it is used inside this traversal",
                      .second_span = traversal->span,
-                     .sequence = traversal->sequence};
+                     .sequences = {traversal->sequence, NULL}};
     demand_order(c, fact->known->available, traversal->space->start, &demand);
     return &always;
 }
 
 /* A sequence of an outer level, reached through a guard, is traversed within the comprehension around it. */
-static void traverse(Checker *c, const Space *space, Span span, const CoreAtom *sequence)
+static void traverse(Checker *c, const Space *space, Span span, Walked walked)
 {
     const Enclosing *around = crossed(c, space->level);
     if (around == NULL)
         return;
-    order(c, around->space->start, space->start, span, sequence);
-    order(c, space->end, around->space->end, span, sequence);
+    order(c, around->space->start, space->start, span, walked);
+    order(c, space->end, around->space->end, span, walked);
 }
 
 static Event available_of(Checker *c, const Known *known, Span span)
@@ -434,9 +455,9 @@ static Event available_of(Checker *c, const Known *known, Span span)
 }
 
 /* What a traversal gives when it has ended. */
-static const Known *at_end(Checker *c, Space *space, Event others, Span span, const CoreAtom *sequence)
+static const Known *at_end(Checker *c, Space *space, Event others, Span span, Walked walked)
 {
-    traverse(c, space, span, sequence);
+    traverse(c, space, span, walked);
     Event done = new_event(c);
     add_edge(c, space->end, done, false, span);
     return concrete(c, later_of(c, done, others, span));
@@ -481,20 +502,20 @@ static const Known *merge(Checker *c, const Known *a, const Known *b, Event deci
 }
 
 /* One traversal after another: `a ++ b`, sequences of sequences written down. */
-static const Known *join(Checker *c, const Known *a, const Known *b, Span span, const CoreAtom *second)
+static const Known *join(Checker *c, const Known *a, const Known *b, Span span, Walked walked)
 {
     Space *both = new_source(c, a->space->level, span);
     add_edge(c, both->start, a->space->start, false, span);
-    order(c, a->space->end, b->space->start, span, second);
+    order(c, a->space->end, b->space->start, span, walked);
     if (!c->has_failed)
-        order(c, b->space->end, both->end, span, second);
+        order(c, b->space->end, both->end, span, walked);
     connect(both, a->space);
     connect(both, b->space);
     return sequence_of(c, both, merge(c, a->parts[0], b->parts[0], 0, span));
 }
 
 /* The inner sequences put together. */
-static const Known *flatten(Checker *c, const Known *outer, Span span, const CoreAtom *sequence)
+static const Known *flatten(Checker *c, const Known *outer, Span span, Walked walked)
 {
     const Known *inner = outer->parts[0];
     if (inner->kind != KNOWN_SEQUENCE) /* a sequence of vectors */
@@ -508,9 +529,9 @@ static const Known *flatten(Checker *c, const Known *outer, Span span, const Cor
         space->start = new_event(c);
         space->end = new_event(c);
         add_edge(c, space->start, space->end, true, span);
-        order(c, outer->space->start, space->start, span, sequence);
-        order(c, space->start, within->start, span, sequence);
-        order(c, within->end, space->end, span, sequence);
+        order(c, outer->space->start, space->start, span, walked);
+        order(c, space->start, within->start, span, walked);
+        order(c, within->end, space->end, span, walked);
         connect(space, within);
     }
     return sequence_of(c, space, inner->parts[0]);
@@ -518,10 +539,10 @@ static const Known *flatten(Checker *c, const Known *outer, Span span, const Cor
 
 /* One point for each part of `space`; its elements below them. */
 static const Known *part(Checker *c, const Known *elements, Space *flags, bool is_one_flag_each, Span span,
-                         const CoreAtom *sequence)
+                         Walked walked)
 {
     Space *space = elements->space;
-    meet(c, space, flags, is_one_flag_each, span, sequence);
+    meet(c, space, flags, is_one_flag_each, span, walked);
     Space *outer = derived_space(c, space);
     Space *inner = new_source(c, space->level + 1, span);
     inner->parts_of = space;
@@ -584,38 +605,38 @@ static bool keeps_space(Op op)
 static const Known *op_on_two(Checker *c, const CoreStatement *statement, const OpFacts *facts)
 {
     const Known *a = facts->arguments[0], *b = facts->arguments[1];
-    const CoreAtom *second = &statement->arguments[1];
+    Walked walked = {&statement->arguments[1], &statement->arguments[0]};
     Span span = statement->span;
     switch ((int)statement->op) {
     case OP_APPEND:
-        return join(c, a, b, span, second);
+        return join(c, a, b, span, walked);
     case OP_PART:
-        return part(c, a, b->space, false, span, second);
+        return part(c, a, b->space, false, span, walked);
     case OP_FLAG_PARTITION:
-        return part(c, a, b->space, true, span, second);
+        return part(c, a, b->space, true, span, walked);
     }
     bool is_comparison = type_is_concrete(c->types, c->program->variables.items[statement->target].type);
-    meet(c, a->space, b->space, !is_comparison, span, second);
+    meet(c, a->space, b->space, !is_comparison, span, walked);
     if (is_comparison)
-        return at_end(c, a->space, facts->others, span, second);
+        return at_end(c, a->space, facts->others, span, walked);
     return sequence_of(c, a->space, pair_of(c, a->parts[0], b->parts[0]));
 }
 
 static const Known *op_on_one(Checker *c, const CoreStatement *statement, const OpFacts *facts)
 {
     const Known *given = facts->arguments[facts->first];
-    const CoreAtom *atom = &statement->arguments[facts->first];
+    Walked walked = {.first = &statement->arguments[facts->first]};
     Span span = statement->span;
     TypeId result = c->program->variables.items[statement->target].type;
     if (statement->op == OP_EMPTY)
         return concrete(c, given->space->start);
     if (statement->op == OP_CONCAT || statement->op == OP_FLATTEN)
-        return flatten(c, given, span, atom);
+        return flatten(c, given, span, walked);
     if (statement->op == OP_THE && given->parts[0]->kind != KNOWN_CONCRETE)
-        return given->parts[0]->kind == KNOWN_SEQUENCE ? flatten(c, given, span, atom) : given->parts[0];
+        return given->parts[0]->kind == KNOWN_SEQUENCE ? flatten(c, given, span, walked) : given->parts[0];
     if (type_is_concrete(c->types, result))
-        return at_end(c, given->space, facts->others, span, atom);
-    order(c, facts->others, given->space->start, span, atom);
+        return at_end(c, given->space, facts->others, span, walked);
+    order(c, facts->others, given->space->start, span, walked);
     Space *space = keeps_space(statement->op) ? given->space : derived_space(c, given->space);
     return sequence_of(c, space, given->parts[0]);
 }
@@ -646,7 +667,7 @@ static const Known *check_make(Checker *c, const CoreStatement *statement)
             continue;
         Space *one = new_source(c, c->level, span);
         const Known *single = sequence_of(c, one, element);
-        joined = joined == NULL ? single : join(c, joined, single, span, &statement->arguments[i]);
+        joined = joined == NULL ? single : join(c, joined, single, span, (Walked){.first = &statement->arguments[i]});
     }
     if (joined != NULL)
         return joined;
@@ -659,7 +680,7 @@ static const Known *check_guard(Checker *c, const CoreStatement *statement)
     Space *space = new_source(c, c->level, statement->span);
     const Known *element = check_block(c, statement->blocks[0]);
     Event ready = later_of(c, condition, available_of(c, element, statement->span), statement->span);
-    order(c, ready, space->start, statement->span, &statement->arguments[0]);
+    order(c, ready, space->start, statement->span, (Walked){0});
     return sequence_of(c, space, element);
 }
 
@@ -678,11 +699,12 @@ static const Known *zip_arguments(Checker *c, const CoreStatement *statement, co
     for (uint32_t i = 0; i < statement->argument_count; i++) {
         const Known *given = read_atom(c, &statement->arguments[i], statement->span);
         elements[i] = given->parts[0];
-        traverse(c, given->space, statement->span, &statement->arguments[i]);
+        Walked walked = {&statement->arguments[i], &statement->arguments[0]};
+        traverse(c, given->space, statement->span, walked);
         if (first == NULL)
             first = given;
         else
-            meet(c, first->space, given->space, true, statement->span, &statement->arguments[i]);
+            meet(c, first->space, given->space, true, statement->span, walked);
     }
     return first;
 }
@@ -706,7 +728,8 @@ static const Known *check_each(Checker *c, const CoreStatement *statement)
     const Known *first = zip_arguments(c, statement, elements);
     enter(c, first->space, statement);
     for (uint32_t i = 0; i < statement->argument_count; i++)
-        bind(c, statement->blocks[0]->parameters[i], elements[i], statement->span);
+        bind(c, statement->blocks[0]->parameters[i], elements[i], statement->span)->argument =
+            statement->arguments[i].variable;
     const Known *body = check_block(c, statement->blocks[0]);
     leave(c);
     return sequence_of(c, first->space, body);
@@ -725,7 +748,7 @@ static const Known *check_group(Checker *c, const CoreStatement *statement)
         bind(c, body->parameters[i], sequence_of(c, members, &always), statement->span);
     check_block(c, body);
     leave(c);
-    return at_end(c, first->space, 0, statement->span, &statement->arguments[0]);
+    return at_end(c, first->space, 0, statement->span, (Walked){.first = &statement->arguments[0]});
 }
 
 static bool takes_or_gives_sequence(const Checker *c, const CoreFunction *function)
@@ -823,6 +846,7 @@ static const Known *check_block(Checker *c, const CoreBlock *block)
 /* What is printed comes out in the order it is written in. Gives the event after which the next thing is printed. */
 static Event print_in_order(Checker *c, const Known *known, Event before, Span span, const CoreAtom *result)
 {
+    Walked walked = {.first = result};
     switch (known->kind) {
     case KNOWN_CONCRETE:
         return later_of(c, before, known->available, span);
@@ -830,7 +854,7 @@ static Event print_in_order(Checker *c, const Known *known, Event before, Span s
         before = print_in_order(c, known->parts[0], before, span, result);
         return print_in_order(c, known->parts[1], before, span, result);
     case KNOWN_SEQUENCE: {
-        order(c, before, known->space->start, span, result);
+        order(c, before, known->space->start, span, walked);
         Event done = new_event(c);
         add_edge(c, known->space->end, done, false, span);
         if (!c->has_failed)
@@ -843,6 +867,7 @@ static Event print_in_order(Checker *c, const Known *known, Event before, Span s
 
 static void start(Checker *c)
 {
+    c->culprit = 0;
     c->events.count = 0;
     c->enclosing.count = 0;
     c->level = 0;
@@ -871,28 +896,63 @@ static bool check_function(Checker *c, const CoreFunction *function)
     return !c->has_failed;
 }
 
+static Checker new_checker(const CoreProgram *program, Diagnostics *diagnostics, Arena *arena)
+{
+    Checker c = {.program = program, .types = program->types, .arena = arena, .diagnostics = diagnostics};
+    c.uses = ARENA_ARRAY(arena, uint32_t, program->variables.count);
+    for (uint32_t i = 0; i < program->items.count; i++)
+        count_uses(&c, program->items.items[i].block);
+    for (uint32_t i = 1; i < program->functions.count; i++)
+        count_uses(&c, program->functions.items[i]->body);
+    return c;
+}
+
+/* Stops at the first failure when silent. */
+static bool check_all(Checker *c, CoreFunctionId entry, uint32_t first_function, uint32_t first_item)
+{
+    const CoreProgram *program = c->program;
+    bool is_right = true;
+    for (uint32_t i = first_item; i < program->items.count && (is_right || !c->is_silent); i++) {
+        start(c);
+        check_result(c, program->items.items[i].block, program->items.items[i].span);
+        is_right &= !c->has_failed;
+    }
+    for (uint32_t i = first_function; i < program->functions.count && (is_right || !c->is_silent); i++) {
+        const CoreFunction *function = program->functions.items[i];
+        if (i == entry || !takes_or_gives_sequence(c, function))
+            is_right &= check_function(c, function);
+    }
+    return is_right;
+}
+
 bool streamability_check(const CoreProgram *program, Diagnostics *diagnostics, CoreFunctionId entry,
                          uint32_t first_function, uint32_t first_item)
 {
     Arena arena;
     arena_init(&arena, program->arena->memory);
-    Checker c = {.program = program, .types = program->types, .arena = &arena, .diagnostics = diagnostics};
-    c.uses = ARENA_ARRAY(&arena, uint32_t, program->variables.count);
-    for (uint32_t i = first_item; i < program->items.count; i++)
-        count_uses(&c, program->items.items[i].block);
-    for (uint32_t i = 1; i < program->functions.count; i++)
-        count_uses(&c, program->functions.items[i]->body);
-    bool is_right = true;
-    for (uint32_t i = first_item; i < program->items.count; i++) {
-        start(&c);
-        check_result(&c, program->items.items[i].block, program->items.items[i].span);
-        is_right &= !c.has_failed;
-    }
-    for (uint32_t i = first_function; i < program->functions.count; i++) {
-        const CoreFunction *function = program->functions.items[i];
-        if (i == entry || !takes_or_gives_sequence(&c, function))
-            is_right &= check_function(&c, function);
-    }
+    Checker c = new_checker(program, diagnostics, &arena);
+    bool is_right = check_all(&c, entry, first_function, first_item);
     arena_free(&arena);
     return is_right;
+}
+
+/* One sequence held in memory may not be enough; each is held once, so this ends. */
+void streamability_materialize(CoreProgram *program, Diagnostics *diagnostics, CoreFunctionId entry,
+                               uint32_t first_function, uint32_t first_item)
+{
+    CoreVar last_variable = program->variables.count;
+    for (bool is_mended = true; is_mended;) {
+        Arena arena;
+        arena_init(&arena, program->arena->memory);
+        Checker c = new_checker(program, diagnostics, &arena);
+        c.is_silent = true;
+        is_mended = !check_all(&c, entry, first_function, first_item) && c.culprit != 0 && c.culprit < last_variable &&
+                    c.uses[c.culprit] > 1 && materialize_is_possible(program, c.culprit);
+        if (is_mended) {
+            diagnostics_warning(diagnostics, definition_span(&c, c.culprit),
+                                "this sequence is held in memory, as if tab(...) stood around it");
+            materialize_variable(program, c.culprit);
+        }
+        arena_free(&arena);
+    }
 }

@@ -12,4 +12,9 @@
 bool streamability_check(const CoreProgram *program, Diagnostics *diagnostics, CoreFunctionId entry,
                          uint32_t first_function, uint32_t first_item);
 
+/* Holds sequences in memory, with a warning for each, until the program can be streamed or nothing more can be done; a check
+ * afterwards tells which. */
+void streamability_materialize(CoreProgram *program, Diagnostics *diagnostics, CoreFunctionId entry,
+                               uint32_t first_function, uint32_t first_item);
+
 #endif

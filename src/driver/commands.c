@@ -7,7 +7,8 @@
 
 enum { LANGUAGE_OPTION = OPTION_BIT(OPTION_NESL) };
 enum { LIMIT_OPTIONS = OPTION_BIT(OPTION_MAX_DEPTH) | OPTION_BIT(OPTION_PRINT_LENGTH) };
-enum { RUN_OPTIONS = OPTION_BIT(OPTION_ENGINE) | LIMIT_OPTIONS };
+enum { COMPILE_OPTIONS = OPTION_BIT(OPTION_MATERIALIZE) };
+enum { RUN_OPTIONS = OPTION_BIT(OPTION_ENGINE) | LIMIT_OPTIONS | COMPILE_OPTIONS };
 
 const Command commands[] = {
     {"run", "FILE [ARG...]", "run a program",
@@ -30,11 +31,11 @@ const Command commands[] = {
     {"check", "FILE", "check a program and show its types",
      "Reads and checks the program in FILE without running it, and prints `name : type` for each of its\n"
      "definitions.\n",
-     1, 1, 0, command_check},
+     1, 1, COMPILE_OPTIONS, command_check},
     {"emit", "FORM FILE", "show a program in an intermediate form",
      "Prints what the program in FILE becomes on its way through the compiler. FORM is\n"
      "  core   typed, monomorphic, first order, every intermediate result named\n",
-     2, 2, 0, command_emit},
+     2, 2, COMPILE_OPTIONS, command_emit},
     {"repl", "", "read and evaluate interactively",
      "Reads definitions and expressions, line by line, and evaluates them. What is defined stays defined; an\n"
      "error does not end it. Input that is not finished goes on in the next line. `:help` lists the commands.\n",

@@ -47,6 +47,7 @@ bool host_open(Host *host, const Options *options)
         .write_context = host,
         .max_depth = options->max_depth,
         .print_length = options->print_length,
+        .materializes = options_has(options, OPTION_MATERIALIZE),
         .counts_costs = options_has(options, OPTION_COST),
     };
     host->session = runnel_open(&session_options);

@@ -49,6 +49,8 @@ const OptionRow option_rows[OPTION_COUNT] = {
     [OPTION_PRINT_LENGTH] = {"--print-length", "N",
                              "show only the first N elements of each container (all)", set_print_length},
     [OPTION_NESL] = {"--nesl", NULL, "read NESL instead of Runnel", NULL},
+    [OPTION_MATERIALIZE] = {"--materialize", NULL,
+                            "hold sequences in memory where one pass is not enough, and say so", NULL},
     [OPTION_COST] = {"--cost", NULL, "show the cost too, as `runnel cost` does", NULL},
     [OPTION_HELP] = {"--help", NULL, "show help, on the command if there is one", NULL},
     [OPTION_VERSION] = {"--version", NULL, "show the version", NULL},

@@ -49,6 +49,9 @@ static bool pass_stream(RunnelSession *session, Load *load)
 {
     if (session->options.counts_costs)
         return true; /* what a program would cost can be asked of any */
+    if (session->options.materializes)
+        streamability_materialize(&session->program, &session->diagnostics, session->main_function,
+                                  load->first_function, load->first_item);
     return streamability_check(&session->program, &session->diagnostics, session->main_function,
                                load->first_function, load->first_item);
 }
@@ -64,7 +67,7 @@ static const Pass passes[] = {
     {"read", "text to syntax trees; files that are imported or loaded too", read_source, NULL},
     {"infer", "names to what they mean; types of all definitions", pass_infer, NULL},
     {"elaborate", "typed syntax to Core, specialised", pass_elaborate, check_core},
-    {"stream", "whether one pass over every sequence is enough", pass_stream, NULL},
+    {"stream", "whether one pass over every sequence is enough", pass_stream, check_core},
 };
 
 bool passes_run(RunnelSession *session, Load *load)
