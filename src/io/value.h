@@ -81,6 +81,9 @@ void value_print(Types *types, TypeId type, Value value, ValueFormat format, Tex
 void value_print_f64(double value, Text *out);
 void value_print_f32(float value, Text *out);
 
+/* `digits` significant digits, from 1 to 17 (more are not shown), and an exponent: 1.25e+2. */
+void value_print_exponent(double value, int64_t digits, Text *out);
+
 /* Bytes as a quoted text of Runnel, with escapes. */
 void value_print_text(const char *bytes, size_t length, Text *out);
 
@@ -88,5 +91,9 @@ void value_print_text(const char *bytes, size_t length, Text *out);
  * error was reported (ERROR_BAD_VALUE) naming `what` ("argument 1") and the byte. Numbers outside the range of their type are errors. */
 bool value_read(Heap *heap, Types *types, TypeId type, const char *text, size_t length, const char *what,
                 Diagnostics *diagnostics, Value *value);
+
+/* Reads a whole text as one decimal number of a type: digits with or without a sign, for floats also a point, an exponent, nan
+ * and inf. False, with nothing reported, if it is anything else or out of range. */
+bool value_read_number(Heap *heap, ScalarType type, const char *text, size_t length, Scalar *value);
 
 #endif

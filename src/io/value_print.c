@@ -217,6 +217,21 @@ static void add_nesl_float(double value, Text *out)
         add_scientific(&decimal, true, out);
 }
 
+void value_print_exponent(double value, int64_t digits, Text *out)
+{
+    if (isnan(value) || isinf(value)) {
+        add_special(value, out);
+        return;
+    }
+    Decimal decimal = {.count = digits < DIGITS_MAX ? (int)digits : DIGITS_MAX, .point = 1};
+    memset(decimal.digits, '0', sizeof decimal.digits);
+    if (value != 0)
+        decimal_nearest(fabs(value), decimal.count, &decimal);
+    if (signbit(value))
+        text_add_char(out, '-');
+    add_scientific(&decimal, true, out);
+}
+
 /* ---- characters ---- */
 
 static bool is_hex_digit(unsigned char c)

@@ -17,7 +17,7 @@ typedef struct Reader {
     size_t length;
     size_t at;
     const char *what;
-    Diagnostics *diagnostics;
+    Diagnostics *diagnostics; /* null: failures are not reported */
 } Reader;
 
 enum { NO_BYTE = -1, FOUND_BYTES_MAX = 24 };
@@ -107,6 +107,8 @@ static size_t found_length(const Reader *reader, size_t start)
 /* Reports what stands at `start` instead of `expected`. */
 static bool fail_at(const Reader *reader, size_t start, const char *expected)
 {
+    if (reader->diagnostics == NULL)
+        return false;
     if (start >= reader->length) {
         diagnostics_error(reader->diagnostics, ERROR_BAD_VALUE, nowhere, "%s: expected %s at byte %zu, found the end",
                           reader->what, expected, start);
@@ -142,6 +144,8 @@ static bool fail_scalar(const Reader *reader, size_t start, ScalarType type)
 /* A number that is well written but too large for its type. */
 static bool fail_range(const Reader *reader, size_t start, ScalarType type)
 {
+    if (reader->diagnostics == NULL)
+        return false;
     size_t length = reader->at - start;
     bool is_cut = length > 60;
     diagnostics_error(reader->diagnostics, ERROR_BAD_VALUE, nowhere, "%s: %.*s%s does not fit %s", reader->what,
@@ -681,4 +685,24 @@ bool value_read(Heap *heap, Types *types, TypeId type, const char *text, size_t 
         return true;
     release(&reader, type, *value);
     return fail_here(&reader, "the end");
+}
+
+/* Without what only programs write: digits in groups, other bases, blanks. */
+static bool is_plain_number(const char *text, size_t length)
+{
+    for (size_t i = 0; i < length; i++) {
+        int c = (unsigned char)text[i];
+        if (is_space(c) || c == '_' || fold(c) == 'x' || fold(c) == 'b')
+            return false;
+    }
+    return true;
+}
+
+bool value_read_number(Heap *heap, ScalarType type, const char *text, size_t length, Scalar *value)
+{
+    Reader reader = {.heap = heap, .text = text, .length = length};
+    bool is_read = is_plain_number(text, length) && (scalar_kind(type) == KIND_FLOATING
+                                                         ? read_float(&reader, type, value)
+                                                         : read_integer(&reader, type, value));
+    return is_read && reader.at == length;
 }

@@ -560,6 +560,7 @@ void ref_free(Interpreter *machine)
         if (machine->frames[i].block == NULL)
             ref_loop_free(machine, machine->frames[i].loop);
     release_scratch(machine);
+    ref_streams_close(machine);
     text_free(&machine->message);
     text_free(&machine->text);
     ref_cost_free(machine);

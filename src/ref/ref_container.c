@@ -21,13 +21,26 @@ static TypeId element_type(const OpCall *call, TypeId type)
     return type_element(call->machine->types, ref_representation(call->machine->types, type));
 }
 
-/* Appends shared elements [start, end) of another container to one that has room. */
-static void add_slice(OpCall *call, Object *to, const Object *from, size_t start, size_t end)
+/* Appends an argument, shared, to a container that has room. */
+static void add_one(OpCall *call, Object *to, uint32_t argument)
 {
-    TypeId type = element_type(call, ref_argument_type(call, 0));
+    to->items[to->count++] =
+        value_share(call->machine->types, ref_argument_type(call, argument), call->arguments[argument]);
+}
+
+/* Appends shared elements [start, end) of a container to one of the same type that has room. */
+static void add_slice_of(OpCall *call, Object *to, TypeId container_type, const Object *from, size_t start, size_t end)
+{
+    TypeId type = element_type(call, container_type);
     for (size_t i = start; i < end; i++)
         to->items[to->count++] =
             from->object_items != 0 ? value_share(call->machine->types, type, from->items[i]) : from->items[i];
+}
+
+/* The same for containers of the first argument's type. */
+static void add_slice(OpCall *call, Object *to, const Object *from, size_t start, size_t end)
+{
+    add_slice_of(call, to, ref_argument_type(call, 0), from, start, end);
 }
 
 static Object *build(OpCall *call, size_t capacity)
@@ -46,6 +59,14 @@ static bool give_slice(OpCall *call, size_t start, size_t end)
     Object *result = build(call, end - start);
     add_slice(call, result, container(call, 0), start, end);
     return finish(call);
+}
+
+static size_t count_true(const Object *flags)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < flags->count; i++)
+        count += flags->items[i].scalar.bits != 0;
+    return count;
 }
 
 bool ref_fail_lengths(Interpreter *machine, const CoreStatement *statement, size_t a, size_t b)
@@ -199,6 +220,43 @@ bool ref_op_concat(OpCall *call)
     return finish(call);
 }
 
+bool ref_op_cons(OpCall *call)
+{
+    const Object *elements = container(call, 1);
+    Object *result = build(call, elements->count + 1);
+    add_one(call, result, 0);
+    add_slice_of(call, result, ref_argument_type(call, 1), elements, 0, elements->count);
+    return finish(call);
+}
+
+bool ref_op_snoc(OpCall *call)
+{
+    const Object *elements = container(call, 0);
+    Object *result = build(call, elements->count + 1);
+    add_slice(call, result, elements, 0, elements->count);
+    add_one(call, result, 1);
+    return finish(call);
+}
+
+bool ref_op_flag_merge(OpCall *call)
+{
+    const Object *flags = container(call, 0), *xs = container(call, 1), *ys = container(call, 2);
+    size_t from_ys = count_true(flags), from_xs = flags->count - from_ys;
+    if (from_xs != xs->count || from_ys != ys->count)
+        return ref_fail(call->machine, ERROR_LENGTH_MISMATCH, call->statement->span,
+                        "the flags of flag_merge are %zu times false and %zu times true, but there are %zu and %zu "
+                        "elements",
+                        from_xs, from_ys, xs->count, ys->count);
+    Object *result = build(call, flags->count);
+    size_t x = 0, y = 0;
+    for (size_t i = 0; i < flags->count; i++) {
+        bool is_ys = flags->items[i].scalar.bits != 0;
+        size_t at = is_ys ? y++ : x++;
+        add_slice_of(call, result, ref_argument_type(call, 1), is_ys ? ys : xs, at, at + 1);
+    }
+    return finish(call);
+}
+
 bool ref_op_zip(OpCall *call)
 {
     Types *types = call->machine->types;
@@ -227,14 +285,6 @@ static void add_part(OpCall *call, Object *parts, size_t start, size_t end)
                                    end - start);
     parts->items[parts->count++].object = part;
     add_slice(call, part, container(call, 0), start, end);
-}
-
-static size_t count_true(const Object *flags)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < flags->count; i++)
-        count += flags->items[i].scalar.bits != 0;
-    return count;
 }
 
 bool ref_op_part(OpCall *call)
@@ -390,9 +440,19 @@ bool ref_op_previous(OpCall *call)
     const Object *elements = container(call, 0);
     Object *result = build(call, elements->count);
     if (elements->count > 0) {
-        result->items[result->count++] =
-            value_share(call->machine->types, ref_argument_type(call, 1), call->arguments[1]);
+        add_one(call, result, 1);
         add_slice(call, result, elements, 0, elements->count - 1);
+    }
+    return finish(call);
+}
+
+bool ref_op_next(OpCall *call)
+{
+    const Object *elements = container(call, 0);
+    Object *result = build(call, elements->count);
+    if (elements->count > 0) {
+        add_slice(call, result, elements, 1, elements->count);
+        add_one(call, result, 1);
     }
     return finish(call);
 }

@@ -90,6 +90,26 @@ bool ref_op_scan(OpCall *call, ScalarBinary combine, Scalar identity)
     return true;
 }
 
+/* The order is that of the exclusive scan of one more element, without its first result. */
+bool ref_op_scan_inclusive(OpCall *call, ScalarBinary combine)
+{
+    Fold fold = fold_of(call, combine);
+    const Object *elements = call->arguments[0].object;
+    Object *result = ref_build(call->machine, ref_result_type(call), elements->count);
+    Scalar carry = {0}, local = {0};
+    for (size_t i = 0; i < elements->count; i++) {
+        bool is_first = i % COMBINE_BLOCK == 0, is_last = (i + 1) % COMBINE_BLOCK == 0;
+        Scalar element = elements->items[i].scalar;
+        local = is_first ? element : combine(fold.type, local, element);
+        Scalar output = i < COMBINE_BLOCK ? local : combine(fold.type, carry, local);
+        result->items[result->count++].scalar = output;
+        if (is_last)
+            carry = output;
+    }
+    call->result.object = ref_built(call->machine);
+    return true;
+}
+
 bool ref_op_count_true(OpCall *call)
 {
     const Object *flags = call->arguments[0].object;

@@ -5,9 +5,12 @@
 #include "math/combine.h"
 #include "ref/ref_private.h"
 
+/* Arguments of operations with an operator, the operator aside. What is traversed comes last. */
+enum { ARGUMENT_IDENTITY = 0, ARGUMENT_DESTINATION = 0, ARGUMENT_PAIRS = 1 };
+
 bool ref_op_has_operator(Op op)
 {
-    return op == OP_REDUCE || op == OP_SCAN || op == OP_PUT_WITH;
+    return op == OP_REDUCE || op == OP_SCAN || op == OP_SCAN_INCLUSIVE || op == OP_PUT_WITH || op == OP_MULTISCAN;
 }
 
 /* ---- owned values ---- */
@@ -54,6 +57,10 @@ void ref_loop_release(Interpreter *machine, Loop *loop)
         value_release(&machine->heap, machine->types, machine->program->variables.items[statement->target].type,
                       (Value){.object = loop->result});
     loop->result = NULL;
+    if (loop->table != NULL)
+        value_release(&machine->heap, machine->types, statement->arguments[ARGUMENT_DESTINATION].type,
+                      (Value){.object = loop->table});
+    loop->table = NULL;
 }
 
 void ref_loop_free(Interpreter *machine, Loop *loop)
@@ -244,7 +251,16 @@ static void receive(Interpreter *machine, Loop *loop)
     }
 }
 
-enum { ARGUMENT_IDENTITY, ARGUMENT_ELEMENTS };
+static uint32_t traversed_argument(const CoreStatement *statement)
+{
+    return statement->kind == CORE_OP ? statement->argument_count - 1 : 0;
+}
+
+static Value next_element(Interpreter *machine, const Frame *frame)
+{
+    const Loop *loop = frame->loop;
+    return take_element(machine, frame, traversed_argument(loop->statement->core), loop->index);
+}
 
 static bool reduce_step(Interpreter *machine, Frame *frame)
 {
@@ -259,7 +275,8 @@ static bool reduce_step(Interpreter *machine, Frame *frame)
         }
         if (loop->index == loop->count)
             return finish(machine, move(&loop->carry));
-        Value element = take_element(machine, frame, ARGUMENT_ELEMENTS, loop->index++);
+        Value element = next_element(machine, frame);
+        loop->index++;
         if (loop->local.is_present)
             return call_operator(machine, frame, AWAITING_LOCAL, move(&loop->local), element);
         loop->local = present(element);
@@ -296,7 +313,7 @@ static bool scan_emit(Interpreter *machine, Frame *frame)
 static bool scan_absorb(Interpreter *machine, Frame *frame)
 {
     Loop *loop = frame->loop;
-    Value element = take_element(machine, frame, ARGUMENT_ELEMENTS, loop->index);
+    Value element = next_element(machine, frame);
     loop->stage = SCAN_CLOSE_BLOCK;
     if (loop->local.is_present)
         return call_operator(machine, frame, AWAITING_LOCAL, move(&loop->local), element);
@@ -316,14 +333,21 @@ static bool scan_close_block(Interpreter *machine, Frame *frame)
     return true;
 }
 
-/* One stage of the scan; the machine comes back for the next. The last element is never needed. */
+/* An exclusive scan does not need its last element. */
+static bool is_scan_done(const Loop *loop)
+{
+    size_t unused = loop->statement->core->op == OP_SCAN ? 1 : 0;
+    return loop->index + unused >= loop->count;
+}
+
+/* One stage of the scan; the machine comes back for the next. */
 static bool scan_step(Interpreter *machine, Frame *frame)
 {
     Loop *loop = frame->loop;
     receive(machine, loop);
     switch (loop->stage) {
     case SCAN_ABSORB:
-        if (loop->index + 1 >= loop->count)
+        if (is_scan_done(loop))
             return finish_container(machine, loop);
         return scan_absorb(machine, frame);
     case SCAN_CLOSE_BLOCK:
@@ -351,8 +375,16 @@ static bool scan_begin(Interpreter *machine, Frame *frame)
     return true;
 }
 
-enum { ARGUMENT_DESTINATION, ARGUMENT_PAIRS };
+static bool finish_put_with(Interpreter *machine, Loop *loop)
+{
+    if (loop->statement->core->op == OP_MULTISCAN)
+        return finish_container(machine, loop);
+    Value table = {.object = loop->table};
+    loop->table = NULL;
+    return finish(machine, table);
+}
 
+/* PUT_WITH and MULTISCAN: pair by pair into the table; MULTISCAN notes what it finds there first. */
 static bool put_with_step(Interpreter *machine, Frame *frame)
 {
     Loop *loop = frame->loop;
@@ -362,18 +394,20 @@ static bool put_with_step(Interpreter *machine, Frame *frame)
     loop_argument(machine, frame, ARGUMENT_PAIRS, &pairs);
     if (loop->arrived.is_present) {
         int64_t index = pairs.object->items[loop->index - 1].object->items[0].scalar.integer;
-        Value old = loop->result->items[index];
-        loop->result->items[index] = move(&loop->arrived);
+        Value old = loop->table->items[index];
+        loop->table->items[index] = move(&loop->arrived);
         value_release(&machine->heap, machine->types, type, old);
     }
     if (loop->index == loop->count)
-        return finish_container(machine, loop);
+        return finish_put_with(machine, loop);
     const Object *pair = pairs.object->items[loop->index++].object;
     int64_t index = pair->items[0].scalar.integer;
-    if (!ref_check_index(machine, statement, index, loop->result->count))
+    if (!ref_check_index(machine, statement, index, loop->table->count))
         return false;
+    if (statement->op == OP_MULTISCAN)
+        append(machine, loop, value_share(machine->types, type, loop->table->items[index]));
     return call_operator(machine, frame, AWAITING_OUTPUT,
-                         value_share(machine->types, type, loop->result->items[index]),
+                         value_share(machine->types, type, loop->table->items[index]),
                          value_share(machine->types, type, pair->items[1]));
 }
 
@@ -384,8 +418,12 @@ static bool put_with_begin(Interpreter *machine, Frame *frame)
     Value destination;
     if (!loop_argument(machine, frame, ARGUMENT_DESTINATION, &destination))
         return false;
-    for (size_t i = 0; i < destination.object->count; i++)
-        append(machine, loop, value_share(machine->types, type, destination.object->items[i]));
+    size_t count = destination.object->count;
+    loop->table = value_container(&machine->heap, machine->types,
+                                  loop->statement->core->arguments[ARGUMENT_DESTINATION].type, count);
+    for (size_t i = 0; i < count; i++)
+        loop->table->items[loop->table->count++] =
+            value_share(machine->types, type, destination.object->items[i]);
     return true;
 }
 
@@ -408,14 +446,14 @@ static bool read_lengths(Interpreter *machine, const CoreStatement *statement, s
 
 static bool gives_container(const CoreStatement *statement)
 {
-    return statement->kind != CORE_OP || statement->op != OP_REDUCE;
+    return statement->kind != CORE_OP || (statement->op != OP_REDUCE && statement->op != OP_PUT_WITH);
 }
 
 bool ref_loop_begin(Interpreter *machine, const PreparedStatement *prepared, size_t base)
 {
     const CoreStatement *statement = prepared->core;
     size_t count = 0;
-    if (!read_lengths(machine, statement, base, statement->kind == CORE_OP ? 1 : 0, &count))
+    if (!read_lengths(machine, statement, base, traversed_argument(statement), &count))
         return false;
     Loop *loop = ref_push_loop(machine, prepared, base, count);
     if (gives_container(statement))
@@ -435,6 +473,8 @@ bool ref_loop_begin(Interpreter *machine, const PreparedStatement *prepared, siz
         return reduce_begin(machine, top(machine));
     if (statement->op == OP_SCAN)
         return scan_begin(machine, top(machine));
+    if (statement->op == OP_SCAN_INCLUSIVE)
+        return true;
     return put_with_begin(machine, top(machine));
 }
 
@@ -448,7 +488,7 @@ bool ref_loop_step(Interpreter *machine)
         return group_step(machine, frame);
     if (statement->op == OP_REDUCE)
         return reduce_step(machine, frame);
-    if (statement->op == OP_SCAN)
+    if (statement->op == OP_SCAN || statement->op == OP_SCAN_INCLUSIVE)
         return scan_step(machine, frame);
     return put_with_step(machine, frame);
 }

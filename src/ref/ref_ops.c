@@ -145,6 +145,16 @@ bool ref_op(OpCall *call)
     case OP_SHIFT_LEFT: return ref_op_shift_left(call);
     case OP_SHIFT_RIGHT: return ref_op_shift_right(call);
 
+    case OP_POPCOUNT: return unary(call, ref_popcount);
+    case OP_LEADING_ZEROS: return unary(call, ref_leading_zeros);
+    case OP_TRAILING_ZEROS: return unary(call, ref_trailing_zeros);
+    case OP_ROTATE_BITS: return ref_op_rotate_bits(call);
+    case OP_REVERSE_BITS: return unary(call, ref_reverse_bits);
+    case OP_FLOAT_BITS: return same_value(call);
+    case OP_BITS_FLOAT: return ref_op_bits_float(call);
+    case OP_F32_BITS: return ref_op_f32_bits(call);
+    case OP_BITS_F32: return ref_op_bits_f32(call);
+
     case OP_EQUAL: return compare(call, ORDER_EQUAL);
     case OP_NOT_EQUAL: return compare(call, ORDER_LESS | ORDER_GREATER | ORDER_NONE);
     case OP_LESS: return compare(call, ORDER_LESS);
@@ -170,6 +180,8 @@ bool ref_op(OpCall *call)
     case OP_CEIL: return ref_op_float_to_int(call, ceil);
     case OP_TRUNC: return ref_op_float_to_int(call, trunc);
     case OP_ROUND: return ref_op_float_to_int(call, round);
+
+    case OP_CONVERT: return ref_op_convert(call, scalar_of(call, ref_result_type(call)));
 
     case OP_SQRT: return MATH_ONE(sqrt);
     case OP_LN: return MATH_ONE(ln);
@@ -206,6 +218,9 @@ bool ref_op(OpCall *call)
     case OP_FLAG_PARTITION: return ref_op_flag_partition(call);
     case OP_PARTITION: return ref_op_partition(call);
     case OP_ZIP: return ref_op_zip(call);
+    case OP_CONS: return ref_op_cons(call);
+    case OP_SNOC: return ref_op_snoc(call);
+    case OP_FLAG_MERGE: return ref_op_flag_merge(call);
 
     case OP_LENGTH: return give_integer(call, (int64_t)call->arguments[0].object->count);
     case OP_EMPTY: return give_integer(call, call->arguments[0].object->count == 0);
@@ -215,6 +230,7 @@ bool ref_op(OpCall *call)
     case OP_TAKE: return ref_op_take(call);
     case OP_DROP: return ref_op_drop(call);
     case OP_PREVIOUS: return ref_op_previous(call);
+    case OP_NEXT: return ref_op_next(call);
     case OP_INTERLEAVE: return ref_op_interleave(call);
     case OP_TRANSPOSE: return ref_op_transpose(call);
 
@@ -234,6 +250,13 @@ bool ref_op(OpCall *call)
     case OP_OR_SCAN: return ref_op_scan(call, ref_or, FOLDED_INT(0));
     case OP_AND_SCAN: return ref_op_scan(call, ref_and, ref_all_ones(folded(call)));
     case OP_XOR_SCAN: return ref_op_scan(call, ref_xor, FOLDED_INT(0));
+    case OP_PLUS_SCAN_INCLUSIVE: return ref_op_scan_inclusive(call, ref_add);
+    case OP_MULT_SCAN_INCLUSIVE: return ref_op_scan_inclusive(call, ref_multiply);
+    case OP_MAX_SCAN_INCLUSIVE: return ref_op_scan_inclusive(call, ref_maximum);
+    case OP_MIN_SCAN_INCLUSIVE: return ref_op_scan_inclusive(call, ref_minimum);
+    case OP_OR_SCAN_INCLUSIVE: return ref_op_scan_inclusive(call, ref_or);
+    case OP_AND_SCAN_INCLUSIVE: return ref_op_scan_inclusive(call, ref_and);
+    case OP_XOR_SCAN_INCLUSIVE: return ref_op_scan_inclusive(call, ref_xor);
 
     case OP_READ: return ref_op_read(call);
     case OP_WRITE: return ref_op_write(call);
@@ -244,8 +267,12 @@ bool ref_op(OpCall *call)
     case OP_GRADE_DOWN: return ref_op_grade(call, true);
 
     case OP_IDENTITY: return identity(call);
+    case OP_ELEMENT_IDENTITY: return identity(call);
     case OP_HASH: return hash(call);
     case OP_STRING: return ref_op_string(call);
+    case OP_EXP_STRING: return ref_op_exp_string(call);
+    case OP_PARSE_INT: return ref_op_parse_number(call, SCALAR_I64);
+    case OP_PARSE_FLOAT: return ref_op_parse_number(call, SCALAR_F64);
 
     case OP_RAND: return ref_op_rand(call);
     case OP_RAND_SEED: return seed_random(call);
@@ -256,10 +283,20 @@ bool ref_op(OpCall *call)
     case OP_FAIL: return ref_op_user_error(call);
     case OP_NOT_PROVIDED: return ref_op_not_provided(call);
     case OP_LINES: return ref_op_lines(call);
+    case OP_ENVIRONMENT_VARIABLE: return ref_op_environment_variable(call);
+    case OP_OPEN_FILE: return ref_op_open_file(call);
+    case OP_CLOSE_FILE: return ref_op_close_file(call);
+    case OP_READ_CHARS: return ref_op_read_chars(call);
+    case OP_WRITE_CHARS: return ref_op_write_chars(call);
+    case OP_READ_VALUE: return ref_op_read_value(call);
+    case OP_WRITE_VALUE: return ref_op_write_value(call);
+    case OP_RAISE: return ref_op_raise(call);
 
     case OP_REDUCE:
     case OP_SCAN:
+    case OP_SCAN_INCLUSIVE:
     case OP_PUT_WITH:
+    case OP_MULTISCAN:
     case OP_COUNT:
         break; /* loops of the machine (ref_loop.c), and no operation at all */
     }

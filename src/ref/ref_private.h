@@ -106,7 +106,8 @@ typedef struct Loop {
     Positions order;
     size_t group_number;
 
-    /* REDUCE, SCAN, PUT_WITH */
+    /* operations with an operator */
+    Object *table; /* PUT_WITH, MULTISCAN: the vector combined into, or null */
     MaybeValue local, carry;
     Awaiting awaiting;
     ScanStage stage;
@@ -148,6 +149,8 @@ struct Interpreter {
     Positions positions;
     Text message, text, contents;
     FILE *file;
+    FILE **streams; /* opened by the program, by descriptor; null where closed */
+    size_t stream_count;
     Value result; /* of the run, once its last frame is gone */
     bool has_failed;
     uint32_t steps; /* for polling now and then */
@@ -250,6 +253,16 @@ bool ref_op_convert(OpCall *call, ScalarType target);
 bool ref_op_float_to_int(OpCall *call, double (*rounding)(double));
 bool ref_op_rand(OpCall *call);
 
+/* ref_bits.c */
+Scalar ref_popcount(ScalarType type, Scalar a);
+Scalar ref_leading_zeros(ScalarType type, Scalar a);
+Scalar ref_trailing_zeros(ScalarType type, Scalar a);
+Scalar ref_reverse_bits(ScalarType type, Scalar a);
+bool ref_op_rotate_bits(OpCall *call);
+bool ref_op_bits_float(OpCall *call);
+bool ref_op_bits_f32(OpCall *call);
+bool ref_op_f32_bits(OpCall *call);
+
 /* ref_value.c: values of any concrete type */
 typedef enum Order { ORDER_LESS = 1, ORDER_EQUAL = 2, ORDER_GREATER = 4, ORDER_NONE = 8 } Order;
 
@@ -280,18 +293,23 @@ bool ref_op_part(OpCall *call);
 bool ref_op_flag_partition(OpCall *call);
 bool ref_op_partition(OpCall *call);
 bool ref_op_zip(OpCall *call);
+bool ref_op_cons(OpCall *call);
+bool ref_op_snoc(OpCall *call);
+bool ref_op_flag_merge(OpCall *call);
 bool ref_op_the(OpCall *call);
 bool ref_op_element(OpCall *call);
 bool ref_op_subseq(OpCall *call);
 bool ref_op_take(OpCall *call);
 bool ref_op_drop(OpCall *call);
 bool ref_op_previous(OpCall *call);
+bool ref_op_next(OpCall *call);
 bool ref_op_interleave(OpCall *call);
 bool ref_op_transpose(OpCall *call);
 
 /* ref_fold.c: reductions and scans by built-in operators */
 bool ref_op_reduce(OpCall *call, ScalarBinary combine, Scalar identity);
 bool ref_op_scan(OpCall *call, ScalarBinary combine, Scalar identity);
+bool ref_op_scan_inclusive(OpCall *call, ScalarBinary combine);
 bool ref_op_count_true(OpCall *call);
 
 /* ref_move.c: moving elements by index */
@@ -304,12 +322,39 @@ bool ref_op_permute(OpCall *call);
 bool ref_op_replace(OpCall *call);
 bool ref_op_grade(OpCall *call, bool is_descending);
 
-/* ref_world.c: texts, files, output, messages */
+/* ref_text.c: values as texts and back */
+/* Appends to a container that has room. */
+void ref_add_bytes(Object *chars, const char *bytes, size_t length);
+/* The characters of an argument as machine->text. */
+const Text *ref_text_argument(const OpCall *call, uint32_t argument);
+/* A new container of chars. */
+Object *ref_chars(Interpreter *machine, const char *bytes, size_t length);
 bool ref_op_string(OpCall *call);
+bool ref_op_exp_string(OpCall *call);
+bool ref_op_parse_number(OpCall *call, ScalarType type);
+
+/* ref_world.c: files, output, messages */
 bool ref_op_print_string(OpCall *call);
 bool ref_op_user_error(OpCall *call);
 bool ref_op_not_provided(OpCall *call);
 bool ref_op_lines(OpCall *call);
 bool ref_op_clock(OpCall *call);
+bool ref_op_environment_variable(OpCall *call);
+bool ref_op_raise(OpCall *call);
+
+/* ref_stream.c: descriptors. Failures are results, not errors. */
+/* The file behind a descriptor, null if there is none. */
+FILE *ref_stream(Interpreter *machine, int64_t descriptor);
+/* Writes to a descriptor, standard output going to the host; null, or why it failed. */
+const char *ref_stream_write(Interpreter *machine, int64_t descriptor, const Text *text);
+void ref_streams_close(Interpreter *machine); /* all of them, and forgets them */
+bool ref_op_open_file(OpCall *call);
+bool ref_op_close_file(OpCall *call);
+bool ref_op_read_chars(OpCall *call);
+bool ref_op_write_chars(OpCall *call);
+
+/* ref_object.c: the format of object files */
+bool ref_op_read_value(OpCall *call);
+bool ref_op_write_value(OpCall *call);
 
 #endif

@@ -1,52 +1,16 @@
-/* Texts and the outside world: `@`, output, messages, files, the clock. */
+/* The outside world: output, messages, files, the clock. */
 #include "ref/ref_private.h"
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
-
-/* ---- texts ---- */
-
-static void add_chars(Text *text, const Object *chars)
-{
-    for (size_t i = 0; i < chars->count; i++)
-        text_add_char(text, (char)chars->items[i].scalar.integer);
-}
-
-/* Appends to a container that has room. */
-static void add_bytes(Object *chars, const char *bytes, size_t length)
-{
-    for (size_t i = 0; i < length; i++)
-        chars->items[chars->count++].scalar.integer = (unsigned char)bytes[i];
-}
-
-bool ref_op_string(OpCall *call)
-{
-    Interpreter *machine = call->machine;
-    Text *text = &machine->text;
-    text_clear(text);
-    value_print(machine->types, ref_argument_type(call, 0), call->arguments[0],
-                (ValueFormat){.style = VALUE_STYLE_STRING}, text);
-    Object *chars = ref_build(machine, ref_result_type(call), text->length);
-    add_bytes(chars, text_string(text), text->length);
-    call->result.object = ref_built(machine);
-    return true;
-}
-
-/* The characters of the first argument, as a C text. */
-static Text *text_argument(const OpCall *call)
-{
-    Text *text = &call->machine->text;
-    text_clear(text);
-    add_chars(text, call->arguments[0].object);
-    return text;
-}
 
 bool ref_op_print_string(OpCall *call)
 {
     const InterpreterOptions *options = &call->machine->options;
-    const Text *text = text_argument(call);
+    const Text *text = ref_text_argument(call, 0);
     if (options->write != NULL)
         options->write(options->write_context, text_string(text), text->length);
     call->result.scalar.integer = 1;
@@ -56,7 +20,7 @@ bool ref_op_print_string(OpCall *call)
 /* Ends the run with a message that holds the text given. */
 static bool fail_with_text(OpCall *call, ErrorCode code, const char *after)
 {
-    const Text *text = text_argument(call);
+    const Text *text = ref_text_argument(call, 0);
     return ref_fail(call->machine, code, call->statement->span, "%s%s", text_string(text), after);
 }
 
@@ -68,6 +32,30 @@ bool ref_op_user_error(OpCall *call)
 bool ref_op_not_provided(OpCall *call)
 {
     return fail_with_text(call, ERROR_NOT_PROVIDED_HERE, " is not provided by Runnel");
+}
+
+static ErrorCode code_named(const char *name)
+{
+    for (ErrorCode code = 0; code < ERROR_CODE_COUNT; code++)
+        if (strcmp(error_code_text(code), name) == 0)
+            return code;
+    bug("ref_op_raise", "there is no error code %s", name);
+}
+
+bool ref_op_raise(OpCall *call)
+{
+    ErrorCode code = code_named(text_string(ref_text_argument(call, 0)));
+    const Text *message = ref_text_argument(call, 1);
+    return ref_fail(call->machine, code, call->statement->span, "%s", text_string(message));
+}
+
+bool ref_op_environment_variable(OpCall *call)
+{
+    const Text *name = ref_text_argument(call, 0);
+    bool is_name = strlen(text_string(name)) == name->length;
+    const char *value = is_name ? getenv(text_string(name)) : NULL;
+    call->result.object = ref_chars(call->machine, value, value == NULL ? 0 : strlen(value));
+    return true;
 }
 
 bool ref_op_clock(OpCall *call)
@@ -105,7 +93,7 @@ static void add_line(OpCall *call, const char *bytes, size_t length)
     if (length > 0 && bytes[length - 1] == '\r')
         length--;
     Object *line = value_container(&machine->heap, machine->types, type, length);
-    add_bytes(line, bytes, length);
+    ref_add_bytes(line, bytes, length);
     machine->building = value_append(&machine->heap, machine->building, (Value){.object = line});
 }
 
@@ -124,7 +112,7 @@ static void add_lines(OpCall *call, const char *bytes, size_t length)
 bool ref_op_lines(OpCall *call)
 {
     Interpreter *machine = call->machine;
-    const Text *path = text_argument(call);
+    const Text *path = ref_text_argument(call, 0);
     const char *name = text_string(path);
     text_clear(&machine->contents);
     errno = ENOENT;

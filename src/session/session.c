@@ -48,6 +48,13 @@ static RunnelStatus status_of_errors(const RunnelSession *session)
 
 /* ---- opening ---- */
 
+/* Which files of lib/ hold names of Runnel's own: those called runnel*. All others hold names that NESL has too. */
+static bool holds_nesl_names(const LibraryFile *file)
+{
+    const char *slash = strrchr(file->path, '/');
+    return strncmp(slash == NULL ? file->path : slash + 1, "runnel", 6) != 0;
+}
+
 static void load_library(RunnelSession *session, Dialect dialect)
 {
     for (size_t i = 0; i < library_file_count; i++) {
@@ -59,7 +66,7 @@ static void load_library(RunnelSession *session, Dialect dialect)
         Source *source = sources_add(&session->sources, file->path, file->text, file->length, dialect);
         source->is_library = true;
         Items items = parse_source(&session->arena, &session->names, &session->diagnostics, source);
-        environment_add_library(&session->environment, source, items, strstr(file->path, "runnel") == NULL);
+        environment_add_library(&session->environment, source, items, holds_nesl_names(file));
     }
     if (session->diagnostics.error_count > 0) {
         diagnostics_print(&session->diagnostics, &session->messages);

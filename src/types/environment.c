@@ -317,13 +317,22 @@ Definition *environment_built_in(const Environment *environment, Name name, Dial
     return found;
 }
 
+bool environment_is_private(const Environment *environment, Name name)
+{
+    const char *text = names_text(environment->names, name);
+    return text[0] == '_' && text[1] != '\0';
+}
+
 Definition *environment_lookup(const Environment *environment, Name name, Dialect dialect, bool is_library,
                                uint32_t position)
 {
     Definition *found = is_library ? NULL : find_in(&environment->user, name);
     while (found != NULL && found->position > position && found->older != NULL)
         found = found->older;
-    return found != NULL ? found : environment_built_in(environment, name, dialect);
+    if (found != NULL)
+        return found;
+    bool is_visible = is_library || !environment_is_private(environment, name);
+    return is_visible ? environment_built_in(environment, name, dialect) : NULL;
 }
 
 Definition *environment_current(Definition *definition, uint32_t position)
@@ -337,6 +346,6 @@ void environment_each_name(const Environment *environment, Dialect dialect,
                            void (*consider)(void *context, const char *name), void *context)
 {
     for (Name name = 1; name < environment->names->entries.count; name++)
-        if (find_in(&environment->user, name) != NULL || environment_built_in(environment, name, dialect) != NULL)
+        if (environment_lookup(environment, name, dialect, false, UINT32_MAX) != NULL)
             consider(context, names_text(environment->names, name));
 }

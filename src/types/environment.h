@@ -2,7 +2,7 @@
  *
  * Names are looked up among local variables first, then the user's definitions, then the built-in names of the dialect: operations
  * (ops/ops.def) and library functions (lib/). The library sees built-in names only, so that a user's
- * definition never changes it.
+ * definition never changes it; built-in names that begin with `_` are seen by the library alone.
  *
  * Every top-level form has a position, counted over the session. A form sees the newest definition of a name before
  * it, or else the first one after it (mutual recursion needs no stubs). A function defined again with the same type replaces the
@@ -115,6 +115,8 @@ void environment_rollback(Environment *environment, EnvironmentMark mark);
 /* What a name means at a position, null if nothing. Local variables are not known here. */
 Definition *environment_lookup(const Environment *environment, Name name, Dialect dialect, bool is_library,
                                uint32_t position);
+/* Whether a built-in name is one for the library alone. */
+bool environment_is_private(const Environment *environment, Name name);
 Definition *environment_built_in(const Environment *environment, Name name, Dialect dialect);
 
 /* Reports names that cannot be bound in the dialect; false if this is one. */

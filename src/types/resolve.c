@@ -175,26 +175,48 @@ static void consider_name(void *context, const char *name)
     }
 }
 
-/* NESL's functions for plotting and its internals: families of names that mean functions Runnel does not provide. */
+static void use_definition(Resolver *r, Expr *expr, Definition *found)
+{
+    expr->reference = REFERENCE_DEFINITION;
+    expr->definition = found;
+    Definition *wanted = found->kind == DEFINITION_VALUE ? found->owner : found;
+    if (wanted->last_referrer == r->definition)
+        return;
+    wanted->last_referrer = r->definition;
+    *vec_push(r->arena, &r->definition->references) = wanted;
+}
+
+static void use_op(Resolver *r, Expr *expr, Op op)
+{
+    use_definition(r, expr, r->environment->ops[r->definition->dialect][op]);
+}
+
+/* NESL's functions for plotting and its internals, which Runnel does not provide: names, and families of names by what
+ * they begin with. */
 static bool is_not_provided(const Resolver *r, const char *name)
 {
-    static const char *const families[] = {"w_", "xps_", "prim_", "draw_", "make_window", "make_segdes", "nest"};
+    static const char *const families[] = {"w_", "xps_", "prim_", "draw_"};
+    static const char *const singles[] = {"make_window", "make_segdes", "nest"};
     if (r->definition->dialect != DIALECT_NESL)
         return false;
     for (uint32_t i = 0; i < sizeof families / sizeof families[0]; i++)
         if (strncmp(name, families[i], strlen(families[i])) == 0)
             return true;
+    for (uint32_t i = 0; i < sizeof singles / sizeof singles[0]; i++)
+        if (strcmp(name, singles[i]) == 0)
+            return true;
     return false;
 }
 
-/* Such a name is _ => not_provided("name"): it fails when it is called. */
+/* Such a name is _ => _not_provided("name"): it fails when it is called. */
 static void use_not_provided(Resolver *r, Expr *expr)
 {
     const char *text = names_text(r->environment->names, expr->name);
     Pattern *pattern = ARENA_NEW(r->arena, Pattern);
     *pattern = (Pattern){.kind = PATTERN_WILDCARD, .span = expr->span};
     Expr *parts = ARENA_ARRAY(r->arena, Expr, 3);
-    parts[0] = (Expr){.kind = EXPR_NAME, .span = expr->span, .name = names_of(r->environment->names, "not_provided")};
+    parts[0] = (Expr){.kind = EXPR_NAME, .span = expr->span};
+    use_op(r, &parts[0], OP_NOT_PROVIDED);
     parts[1] = (Expr){.kind = EXPR_STRING, .span = expr->span, .text = text, .count = (uint32_t)strlen(text)};
     parts[2] = (Expr){.kind = EXPR_CALL, .span = expr->span, .item_count = 2};
     parts[2].items = ARENA_ARRAY(r->arena, Expr *, 2);
@@ -220,22 +242,6 @@ static void report_unknown_name(Resolver *r, const Expr *expr)
     if (suggestion.best != NULL)
         diagnostics_note(r->environment->diagnostics, (Span){0}, "did you mean `%s`?", suggestion.best);
     fail(r);
-}
-
-static void use_definition(Resolver *r, Expr *expr, Definition *found)
-{
-    expr->reference = REFERENCE_DEFINITION;
-    expr->definition = found;
-    Definition *wanted = found->kind == DEFINITION_VALUE ? found->owner : found;
-    if (wanted->last_referrer == r->definition)
-        return;
-    wanted->last_referrer = r->definition;
-    *vec_push(r->arena, &r->definition->references) = wanted;
-}
-
-static void use_op(Resolver *r, Expr *expr, Op op)
-{
-    use_definition(r, expr, r->environment->ops[r->definition->dialect][op]);
 }
 
 /* A binding does not see itself, but what its name meant before: n = n + 1. */

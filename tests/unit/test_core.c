@@ -384,7 +384,7 @@ static void check_op_instance(Fixture *f, Op op, TypeId mark, bool is_good)
     statement->function = plus;
     CoreFunctionId id = finish_function(f, "test", &builder, parameters, count, core_target(&builder, statement));
     const char *message = core_check(&f->program, id, 0);
-    bool any_result = op == OP_FAIL || op == OP_NOT_PROVIDED;
+    bool any_result = op == OP_FAIL || op == OP_NOT_PROVIDED || op == OP_RAISE;
     if ((message == NULL) != (is_good || any_result)) {
         f->failures++;
         fprintf(stderr, "%s : %s: %s\n", op_table[op].id, scheme, message == NULL ? "accepted" : message);
