@@ -59,6 +59,10 @@ RunnelStatus runnel_write_types(RunnelSession *session);
 /* Writes the intermediate form "core" of what runnel_run would run. */
 RunnelStatus runnel_write_form(RunnelSession *session, const char *form);
 
+/* Writes what an operation or library function is, its types and what it does; all of them, as a Markdown document, when
+ * `name` is null. RUNNEL_COMPILE_ERROR if there is none of this name. */
+RunnelStatus runnel_write_operations(RunnelSession *session, const char *name);
+
 /* Errors, warnings and notes of the last call, ready to show; "" when there are none. Valid until the next call. */
 const char *runnel_messages(RunnelSession *session);
 

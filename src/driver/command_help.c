@@ -1,7 +1,9 @@
 #include "driver/commands.h"
+#include "driver/host.h"
 #include "driver/report.h"
 
 #include <stdio.h>
+#include <string.h>
 
 static void show_option(const OptionRow *row)
 {
@@ -38,22 +40,33 @@ static void show_command(const Command *command)
     show_options(command->options | OPTION_BIT(OPTION_HELP));
 }
 
-int help_show(const char *subject)
+/* What is no command may be an operation; `operations` are all of them. */
+static int show_operations(const char *subject, const Options *options)
+{
+    Host host;
+    if (!host_open(&host, options))
+        return RUNNEL_RUN_ERROR;
+    bool is_everything = strcmp(subject, "operations") == 0;
+    RunnelStatus status = runnel_write_operations(host.session, is_everything ? NULL : subject);
+    if (status != RUNNEL_OK)
+        command_report_unknown(subject);
+    return host_close(&host, status);
+}
+
+int help_show(const char *subject, const Options *options)
 {
     if (subject == NULL) {
         show_overview();
         return RUNNEL_OK;
     }
     const Command *command = command_find(subject);
-    if (command == NULL) {
-        command_report_unknown(subject);
-        return RUNNEL_COMPILE_ERROR;
-    }
+    if (command == NULL)
+        return show_operations(subject, options);
     show_command(command);
     return RUNNEL_OK;
 }
 
 int command_help(const Options *options)
 {
-    return help_show(options->word_count > 1 ? options->words[1] : NULL);
+    return help_show(options->word_count > 1 ? options->words[1] : NULL, options);
 }

@@ -40,8 +40,10 @@ const Command commands[] = {
      "Reads definitions and expressions, line by line, and evaluates them. What is defined stays defined; an\n"
      "error does not end it. Input that is not finished goes on in the next line. `:help` lists the commands.\n",
      0, 0, RUN_OPTIONS | LANGUAGE_OPTION, command_repl},
-    {"help", "[COMMAND]", "show help", "Shows all commands and options, or what one command does.\n", 0, 1, 0,
-     command_help},
+    {"help", "[SUBJECT]", "show help",
+     "Shows all commands and options; what a command does; what an operation of the language does, with its\n"
+     "type; or, for the subject `operations`, all of these.\n",
+     0, 1, 0, command_help},
 };
 
 const size_t command_count = sizeof commands / sizeof *commands;

@@ -30,7 +30,7 @@ int command_emit(const Options *options);
 int command_repl(const Options *options);
 int command_help(const Options *options);
 
-/* Shows help on a command, or on everything when `subject` is null; returns the exit status. */
-int help_show(const char *subject);
+/* Shows help on a command or an operation, or on everything when `subject` is null; returns the exit status. */
+int help_show(const char *subject, const Options *options);
 
 #endif

@@ -30,7 +30,7 @@ static int run_command(const Options *options)
         return RUNNEL_OK;
     }
     if (options_has(options, OPTION_HELP))
-        return help_show(options->word_count > 0 ? options->words[0] : NULL);
+        return help_show(options->word_count > 0 ? options->words[0] : NULL, options);
     if (options->word_count == 0) {
         report_usage("no command; `runnel help` lists them");
         return RUNNEL_COMPILE_ERROR;

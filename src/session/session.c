@@ -4,6 +4,7 @@
 
 #include "front/library.h"
 #include "front/parse.h"
+#include "session/operations.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -429,6 +430,26 @@ static RunnelStatus write_form_work(RunnelSession *session, void *argument)
 RunnelStatus runnel_write_form(RunnelSession *session, const char *form)
 {
     return guarded(session, write_form_work, (void *)form);
+}
+
+static RunnelStatus write_operations_work(RunnelSession *session, void *argument)
+{
+    const char *name = argument;
+    start_call(session);
+    bool is_found = true;
+    if (name == NULL)
+        operations_write_all(session, &session->output);
+    else
+        is_found = operations_write_one(session, name, &session->output);
+    if (!is_found)
+        diagnostics_error(&session->diagnostics, ERROR_USAGE, (Span){0}, "there is no operation `%s`", name);
+    write_output(session);
+    return is_found ? RUNNEL_OK : RUNNEL_COMPILE_ERROR;
+}
+
+RunnelStatus runnel_write_operations(RunnelSession *session, const char *name)
+{
+    return guarded(session, write_operations_work, (void *)name);
 }
 
 static RunnelStatus messages_work(RunnelSession *session, void *argument)

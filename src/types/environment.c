@@ -178,6 +178,7 @@ void environment_add_library(Environment *environment, const Source *source, Ite
         Definition *definition = make_definition(environment, source, item);
         definition->is_constant = item != items.list[i];
         definition->is_nesl_name = is_nesl;
+        *vec_push(environment->arena, &environment->library) = definition;
         const char *name = names_text(environment->names, item->name);
         name_built_in(environment, DIALECT_NESL, name, definition);
         if (!is_for_nesl)

@@ -86,6 +86,7 @@ typedef struct Environment {
     DefinitionTable built_in[2];   /* by dialect, by Name */
     Definition *ops[2][OP_COUNT];  /* by dialect: types differ */
     VEC(Definition *) definitions; /* the user's, in order of position */
+    VEC(Definition *) library;     /* of lib/, in order of position */
     uint32_t next_position;
     uint32_t load_start; /* position of the first form of the text being loaded */
     VEC(uint32_t) local_tops; /* by Name: scratch of resolve */

@@ -22,9 +22,13 @@ TypeId infer_container(Infer *infer, TypeId mark, TypeId element, Span span)
 
 /* ---- uses of definitions ---- */
 
+/* NESL has no classes below number: there a function for all integer types is one for int, for all floats one for float. */
 static TypeId fresh_like(Infer *infer, TypeId variable, Span span)
 {
     TypeVariable model = *type_variable_of(infer->types, variable);
+    bool is_nesl = infer->definition->dialect == DIALECT_NESL;
+    if (is_nesl && (model.class_set == CLASS_INTEGER || model.class_set == CLASS_FLOATING))
+        return model.class_set == CLASS_INTEGER ? TYPE_INT : TYPE_FLOAT;
     TypeId fresh = model.is_container ? type_container_variable(infer->types, span)
                                       : type_variable(infer->types, model.class_set, span);
     type_variable_of(infer->types, fresh)->is_float_literal = model.is_float_literal;

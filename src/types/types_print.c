@@ -79,8 +79,8 @@ static void print_container(TypePrinter *printer, TypeId type)
 {
     TypeId mark = type_resolve(printer->types, type_node(printer->types, type)->a);
     bool is_sequence = mark == TYPE_MARK_SEQUENCE;
-    if (type_kind(printer->types, mark) == TYPE_VARIABLE)
-        print_variable(printer, mark);
+    if (type_kind(printer->types, mark) == TYPE_VARIABLE && printer->style != TYPE_STYLE_NESL)
+        print_variable(printer, mark); /* in NESL's types a container is a vector unless it must be a sequence */
     text_add_char(printer->out, is_sequence ? '{' : '[');
     bool is_vector = mark == TYPE_MARK_VECTOR;
     printer->vector_depth += is_vector;
@@ -184,10 +184,8 @@ static void print_context(TypePrinter *printer)
         if (is_free && printer->style != TYPE_STYLE_NESL)
             continue;
         const char *name = class_name(variable->class_set);
-        if (variable->is_container)
-            name = "container";
         /* NESL knows no sequences, so there `concrete` says nothing */
-        else if (printer->style == TYPE_STYLE_NESL && variable->class_set == CLASS_CONCRETE)
+        if (printer->style == TYPE_STYLE_NESL && variable->class_set == CLASS_CONCRETE)
             name = "any";
         text_add(printer->out, separator);
         print_variable_name(printer, i);
