@@ -170,9 +170,16 @@ static Definition *make_definition(Environment *environment, const Source *sourc
     return definition;
 }
 
+/* A definition of the library under one of its names. */
+static void name_library(Environment *environment, const Source *source, const char *name, Definition *definition)
+{
+    name_built_in(environment, DIALECT_NESL, name, definition);
+    if (source->dialect != DIALECT_NESL)
+        name_built_in(environment, DIALECT_RUNNEL, name, definition);
+}
+
 void environment_add_library(Environment *environment, const Source *source, Items items, bool is_nesl)
 {
-    bool is_for_nesl = source->dialect == DIALECT_NESL;
     for (uint32_t i = 0; i < items.count; i++) {
         const Item *item = constant_as_function(environment, items.list[i]);
         Definition *definition = make_definition(environment, source, item);
@@ -180,9 +187,9 @@ void environment_add_library(Environment *environment, const Source *source, Ite
         definition->is_nesl_name = is_nesl;
         *vec_push(environment->arena, &environment->library) = definition;
         const char *name = names_text(environment->names, item->name);
-        name_built_in(environment, DIALECT_NESL, name, definition);
-        if (!is_for_nesl)
-            name_built_in(environment, DIALECT_RUNNEL, name, definition);
+        name_library(environment, source, name, definition);
+        if (strcmp(name, "pad") == 0)
+            name_library(environment, source, "||", definition);
     }
 }
 

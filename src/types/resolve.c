@@ -295,10 +295,6 @@ static void resolve_operator(Resolver *r, Expr *expr)
     const char *spelling = names_text(r->environment->names, expr->name);
     if (strcmp(spelling, "&") == 0)
         use_op(r, expr, OP_IOTA);
-    else if (strcmp(spelling, "||") == 0) /* padding is a library function */
-        use_definition(r, expr,
-                       environment_built_in(r->environment, names_of(r->environment->names, "pad"),
-                                            r->definition->dialect));
     else
         use_definition(r, expr, environment_built_in(r->environment, expr->name, r->definition->dialect));
 }

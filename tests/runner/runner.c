@@ -66,13 +66,14 @@ static void collect_tests(Tests *tests, int unit_count, char **units)
 {
     for (int i = 0; i < unit_count; i++)
         tests_add(tests, checked_format("unit/%s", strrchr(units[i], '/') + 1), units[i], unit_test_run);
-    static const char *const directories[] = {"tests/programs", "tests/errors", "tests/golden",
+    static const char *const directories[] = {"tests/programs", "tests/operations", "tests/errors", "tests/golden",
                                               "tests/cli",      "examples",     "docs"};
     for (size_t i = 0; i < sizeof directories / sizeof *directories; i++)
         files_visit(directories[i], add_file, tests);
     add_file("README.md", tests);
     add_file("ARCHITECTURE.md", tests);
     codes_collect(tests);
+    operations_collect(tests);
 }
 
 /* A test under way: its process, and the file that receives its report. */

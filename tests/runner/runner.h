@@ -1,9 +1,10 @@
 /* The test runner: what a test is, and the kinds of tests there are.
  *
- *   program_test.c   .rnl and .nesl files that carry their expectation in comments
- *   session_test.c   command lines with their output: .test files and documents
- *   codes_test.c     every error code has a paragraph in docs/errors.md and a test in tests/errors
- *   unit_test.c      programs that are tests themselves
+ *   program_test.c      .rnl and .nesl files that carry their expectation in comments
+ *   session_test.c      command lines with their output: .test files and documents
+ *   codes_test.c        every error code has a paragraph in docs/errors.md and a test in tests/errors
+ *   operations_test.c   every operation is documented and tested, every name of NESL is known
+ *   unit_test.c         programs that are tests themselves
  *
  * Each test runs in a process of its own and says in `report` what went wrong. */
 #ifndef RUNNER_H
@@ -48,6 +49,9 @@ bool document_has_commands(const char *path);
 void codes_collect(Tests *tests);
 /* The exit status that an error with this code leads to; -1 for an unknown code. */
 int code_status(const char *code);
+
+/* Adds the tests of the table of operations. */
+void operations_collect(Tests *tests);
 
 /* Reads the comments of a test file line by line; starts with `is_in_comment` false. */
 typedef struct DirectiveReader {
