@@ -71,13 +71,23 @@ static TestResult documented_run(const Test *test, Buffer *report)
 
 /* ---- tests ---- */
 
+/* The text of a comment line, to be freed; null for other lines. */
+static char *comment(DirectiveReader *reader, bool is_command_test, const char *line)
+{
+    if (!is_command_test)
+        return directive_line(reader, line);
+    const char *text = after_prefix(line, "# ");
+    return text == NULL ? NULL : checked_copy(text);
+}
+
 static void collect_tested(const char *path, void *context)
 {
     Lines *tested = context;
     DirectiveReader reader = {.is_nesl = has_suffix(path, ".nesl")};
+    bool is_command_test = has_suffix(path, ".test");
     Lines lines = read_lines(path);
     for (size_t i = 0; i < lines.count; i++) {
-        char *line = directive_line(&reader, lines.items[i]);
+        char *line = comment(&reader, is_command_test, lines.items[i]);
         const char *names = line == NULL ? NULL : after_prefix(line, "operation:");
         if (names != NULL) {
             Lines words = words_of(names);
