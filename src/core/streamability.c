@@ -594,12 +594,43 @@ static bool keeps_space(Op op)
     case OP_AND_SCAN:
     case OP_XOR_SCAN:
     case OP_SCAN:
+    case OP_PLUS_SCAN_INCLUSIVE:
+    case OP_MULT_SCAN_INCLUSIVE:
+    case OP_MAX_SCAN_INCLUSIVE:
+    case OP_MIN_SCAN_INCLUSIVE:
+    case OP_OR_SCAN_INCLUSIVE:
+    case OP_AND_SCAN_INCLUSIVE:
+    case OP_XOR_SCAN_INCLUSIVE:
+    case OP_SCAN_INCLUSIVE:
+    case OP_MULTISCAN:
     case OP_PREVIOUS:
+    case OP_NEXT:
     case OP_READ:
     case OP_SEQ:
         return true;
     }
     return false;
+}
+
+/* A sequence of one element that holds a sequence. */
+static const Known *single_of(Checker *c, const Known *element, Span span)
+{
+    return sequence_of(c, new_source(c, c->level, span), element);
+}
+
+/* Two sequences advance with a third, or in turn: not in step, but neither runs ahead of what both depend on. */
+static const Known *alternate(Checker *c, const Known *a, const Known *b, Space *space, Span span)
+{
+    return sequence_of(c, space, merge(c, a->parts[0], b->parts[0], 0, span));
+}
+
+static const Known *flag_merge(Checker *c, const CoreStatement *statement, const OpFacts *facts)
+{
+    Space *flags = facts->arguments[0]->space;
+    for (uint32_t i = 1; i < facts->count; i++)
+        meet(c, flags, facts->arguments[i]->space, false, statement->span,
+             (Walked){&statement->arguments[i], &statement->arguments[0]});
+    return alternate(c, facts->arguments[1], facts->arguments[2], flags, statement->span);
 }
 
 static const Known *op_on_two(Checker *c, const CoreStatement *statement, const OpFacts *facts)
@@ -610,6 +641,17 @@ static const Known *op_on_two(Checker *c, const CoreStatement *statement, const 
     switch ((int)statement->op) {
     case OP_APPEND:
         return join(c, a, b, span, walked);
+    case OP_CONS:
+        return join(c, single_of(c, a, span), b, span, walked);
+    case OP_SNOC:
+        return join(c, a, single_of(c, b, span), span, walked);
+    case OP_INTERLEAVE:
+        meet(c, a->space, b->space, false, span, walked);
+        return alternate(c, a, b, derived_space(c, a->space), span);
+    case OP_FLAG_MERGE:
+        return flag_merge(c, statement, facts);
+    case OP_PARTITION: /* counts are as many as elements only by chance: they are never in step */
+        return part(c, a, derived_space(c, b->space), false, span, walked);
     case OP_PART:
         return part(c, a, b->space, false, span, walked);
     case OP_FLAG_PARTITION:
@@ -628,6 +670,8 @@ static const Known *op_on_one(Checker *c, const CoreStatement *statement, const 
     Walked walked = {.first = &statement->arguments[facts->first]};
     Span span = statement->span;
     TypeId result = c->program->variables.items[statement->target].type;
+    if (statement->op == OP_ELEMENT_IDENTITY)
+        return &always; /* only the type matters */
     if (statement->op == OP_EMPTY)
         return concrete(c, given->space->start);
     if (statement->op == OP_CONCAT || statement->op == OP_FLATTEN)
