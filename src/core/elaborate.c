@@ -15,9 +15,10 @@ Elaborator *elaborate_new(Environment *environment, CoreProgram *program)
     return e;
 }
 
-/* After an error: functions half made are forgotten, and with them everything that may call them. */
-static void forget(Elaborator *e, uint32_t function_count)
+void elaborate_forget(Elaborator *e, uint32_t function_count)
 {
+    if (e->program->functions.count == function_count)
+        return;
     e->program->functions.count = function_count;
     e->specialisations.count = 0;
     e->table_size = 0;
@@ -65,21 +66,11 @@ static void find_effects(CoreProgram *program, uint32_t first)
 
 /* ---- entry points ---- */
 
-static uint32_t count_replaced(const Environment *environment, uint32_t position)
-{
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < environment->definitions.count; i++) {
-        const Definition *replacement = environment->definitions.items[i]->replaced_by;
-        count += replacement != NULL && replacement->position <= position;
-    }
-    return count;
-}
-
 static void start(Elaborator *e, Scope *scope, uint32_t position)
 {
     e->has_errors = false;
     e->position = position;
-    e->epoch = count_replaced(e->environment, position);
+    e->epoch = environment_epoch(e->environment, position);
     e->scope = scope;
     e->builder = NULL;
 }
@@ -162,7 +153,7 @@ bool elaborate_item(Elaborator *e, Definition *definition)
         elaborate_failed(e);
     }
     if (e->has_errors) {
-        forget(e, function_count);
+        elaborate_forget(e, function_count);
         return false;
     }
     item.label = label_text(e, definition);
@@ -173,36 +164,56 @@ bool elaborate_item(Elaborator *e, Definition *definition)
     return true;
 }
 
-CoreFunctionId elaborate_entry(Elaborator *e, Definition *function)
+/* The scope of a function called from outside: its open types are at their defaults. */
+static Scope entry_scope(Elaborator *e, Definition *function)
 {
-    uint32_t function_count = e->program->functions.count;
     Scope scope = top_scope(e, function);
-    start(e, &scope, e->environment->next_position);
-    uint32_t count = function->item->parameter_count;
     TypeId *types = ARENA_ARRAY(e->arena, TypeId, function->variable_count);
     for (uint32_t i = 0; i < function->variable_count; i++)
         types[i] = type_substitute(e->types, function->variables[i], NULL, 0);
+    scope.types = types;
+    scope.type_count = function->variable_count;
+    return scope;
+}
+
+static CoreFunctionId make_entry(Elaborator *e, Label label, const TypeId *parameters, uint32_t count, Span span)
+{
+    uint32_t function_count = e->program->functions.count;
+    const Specialisation *made = specialise(e, label, parameters, count, span);
+    specialise_waiting(e);
+    if (made == NULL || e->has_errors) {
+        elaborate_forget(e, function_count);
+        return 0;
+    }
+    find_effects(e->program, function_count);
+    return made->function;
+}
+
+CoreFunctionId elaborate_entry(Elaborator *e, Definition *function)
+{
+    Scope scope = entry_scope(e, function);
+    start(e, &scope, e->environment->next_position);
+    uint32_t count = function->item->parameter_count;
     TypeId *parameters = ARENA_ARRAY(e->arena, TypeId, count);
-    for (uint32_t i = 0; i < count; i++)
-        parameters[i] = type_substitute(e->types, function->item->parameters[i].pattern->type_id, types,
-                                        function->variable_count);
-    Label label = {.definition = function, .types = types, .type_count = function->variable_count};
-    Specialisation *made = NULL;
     bool takes_function = false;
-    for (uint32_t i = 0; i < count; i++)
+    for (uint32_t i = 0; i < count; i++) {
+        parameters[i] = elaborate_ground(e, function->item->parameters[i].pattern->type_id);
         takes_function |= type_node(e->types, parameters[i])->has_function;
+    }
     if (takes_function) {
         diagnostics_error(e->diagnostics, ERROR_NOT_CONCRETE, function->span,
                           "`%s` takes a function, so it cannot be called from outside",
                           names_text(e->names, function->name));
         return 0;
     }
-    made = specialise(e, label, parameters, count, function->span);
-    specialise_waiting(e);
-    if (made == NULL || e->has_errors) {
-        forget(e, function_count);
-        return 0;
-    }
-    find_effects(e->program, function_count);
-    return made->function;
+    Label label = {.definition = function, .types = scope.types, .type_count = scope.type_count};
+    return make_entry(e, label, parameters, count, function->span);
+}
+
+CoreFunctionId elaborate_default(Elaborator *e, Definition *function, uint32_t parameter)
+{
+    Scope scope = entry_scope(e, function);
+    start(e, &scope, e->environment->next_position);
+    const Expr *use = function->default_uses[parameter];
+    return make_entry(e, elaborate_label(e, use), NULL, 0, use->span);
 }

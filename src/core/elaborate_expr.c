@@ -405,21 +405,32 @@ static CoreAtom elaborate_value(Elaborator *e, const Definition *value, Span spa
     return atom;
 }
 
-/* The ground types of a definition's variables at this use; recursive uses have those of the scope. */
-static Label label_of_use(Elaborator *e, const Expr *use)
+/* The label of the definition that stands in for another one, with the types in the order of its own variables. */
+static Label replacement(Elaborator *e, const Label *replaced)
 {
-    Definition *definition = environment_current(use->definition, e->position);
-    Label label = {.definition = definition};
-    if (use->instance.count == 0 && definition->variable_count > 0) {
-        label.types = e->scope->types;
-        label.type_count = e->scope->type_count;
-        return label;
+    Definition *newer = replaced->definition->replaced_by;
+    TypeId *types = ARENA_ARRAY(e->arena, TypeId, newer->variable_count);
+    for (uint32_t i = 0; i < newer->variable_count; i++) {
+        uint32_t index = replaced->definition->replaced_variables[i];
+        types[i] = index < replaced->type_count ? replaced->types[index]
+                                                : type_substitute(e->types, newer->variables[i], NULL, 0);
     }
-    TypeId *types = ARENA_ARRAY(e->arena, TypeId, use->instance.count);
-    for (uint32_t i = 0; i < use->instance.count; i++)
-        types[i] = elaborate_ground(e, use->instance.types[i]);
-    label.types = types;
-    label.type_count = use->instance.count;
+    return (Label){.definition = newer, .types = types, .type_count = newer->variable_count};
+}
+
+Label elaborate_label(Elaborator *e, const Expr *use)
+{
+    /* a recursive use has the types of the scope */
+    Label label = {.definition = use->definition, .types = e->scope->types, .type_count = e->scope->type_count};
+    if (use->instance.count > 0 || use->definition->variable_count == 0) {
+        TypeId *types = ARENA_ARRAY(e->arena, TypeId, use->instance.count);
+        for (uint32_t i = 0; i < use->instance.count; i++)
+            types[i] = elaborate_ground(e, use->instance.types[i]);
+        label.types = types;
+        label.type_count = use->instance.count;
+    }
+    while (environment_is_replaced(label.definition, e->position))
+        label = replacement(e, &label);
     return label;
 }
 
@@ -433,7 +444,7 @@ static CoreAtom elaborate_name(Elaborator *e, Expr *expr)
     bool is_constant = definition->kind == DEFINITION_OP && type_kind(e->types, definition->type) != TYPE_FUNCTION;
     if (is_constant)
         return elaborate_op(e, definition->op, NULL, 0, NULL, expr->span);
-    return elaborate_closure(e, label_of_use(e, expr), NULL, 0, expr->span);
+    return elaborate_closure(e, elaborate_label(e, expr), NULL, 0, expr->span);
 }
 
 /* The argument of a call as `arity` atoms. */
@@ -537,7 +548,7 @@ static CoreAtom elaborate_call(Elaborator *e, Expr *call)
         return elaborate_construct(e, function->definition, elaborate_expr(e, call->items[1]), &function->instance,
                                    call->span);
     if (is_defined && function->definition->kind == DEFINITION_FUNCTION) {
-        Label label = label_of_use(e, function);
+        Label label = elaborate_label(e, function);
         uint32_t arity = specialise_arity(&label);
         CoreAtom *arguments = ARENA_ARRAY(e->arena, CoreAtom, arity + 1);
         elaborate_arguments(e, call->items[1], arguments, arity);
@@ -579,7 +590,7 @@ static CoreAtom elaborate_operator(Elaborator *e, Expr *expr, CoreAtom left)
         arguments[1] = elaborate_expr(e, expr->items[1]);
     uint32_t count = expr->kind == EXPR_BINARY ? 2 : 1;
     if (definition->kind == DEFINITION_FUNCTION)
-        return emit_call(e, label_of_use(e, expr), arguments, count, expr->span);
+        return emit_call(e, elaborate_label(e, expr), arguments, count, expr->span);
     return elaborate_op(e, op, arguments, count, &expr->instance, expr->span);
 }
 

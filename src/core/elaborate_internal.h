@@ -64,6 +64,8 @@ enum { CLOSURE_DEPTH_MAX = 60, SPECIALISATION_DEPTH_MAX = 100, SPECIALISATIONS_M
 
 /* ---- elaborate_expr.c ---- */
 CoreAtom elaborate_expr(Elaborator *e, Expr *expr);
+/* What a use of a definition means here: the newest definition that stands in for it, and the ground types of its variables. */
+Label elaborate_label(Elaborator *e, const Expr *use);
 /* Binds the names of a pattern to the parts of a value. */
 void elaborate_pattern(Elaborator *e, const Pattern *pattern, CoreAtom value);
 /* The ground type of an expression or other type in the current scope. */

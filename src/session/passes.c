@@ -23,6 +23,25 @@ static Definition *find_main(RunnelSession *session)
     return found != NULL && found->kind == DEFINITION_FUNCTION && !found->is_library ? found : NULL;
 }
 
+static bool elaborate_main(RunnelSession *session)
+{
+    EntryPoint *main = &session->main;
+    *main = (EntryPoint){.definition = find_main(session)};
+    if (main->definition == NULL)
+        return true;
+    main->function = elaborate_entry(session->elaborator, main->definition);
+    uint32_t count = main->definition->item->parameter_count;
+    main->defaults = ARENA_ARRAY(&session->arena, CoreFunctionId, count);
+    bool is_right = main->function != 0;
+    for (uint32_t i = 0; i < count && main->definition->defaults != NULL && is_right; i++) {
+        if (main->definition->defaults[i] == NULL)
+            continue;
+        main->defaults[i] = elaborate_default(session->elaborator, main->definition, i);
+        is_right = main->defaults[i] != 0;
+    }
+    return is_right;
+}
+
 static bool pass_elaborate(RunnelSession *session, Load *load)
 {
     bool is_right = true;
@@ -33,11 +52,7 @@ static bool pass_elaborate(RunnelSession *session, Load *load)
         step->item = session->program.items.count;
         is_right &= elaborate_item(session->elaborator, step->definition);
     }
-    session->main = find_main(session);
-    session->main_function = 0;
-    if (session->main != NULL && is_right)
-        session->main_function = elaborate_entry(session->elaborator, session->main);
-    return is_right && (session->main == NULL || session->main_function != 0);
+    return is_right && elaborate_main(session);
 }
 
 static const char *check_core(RunnelSession *session, const Load *load)
@@ -50,9 +65,9 @@ static bool pass_stream(RunnelSession *session, Load *load)
     if (session->options.counts_costs)
         return true; /* what a program would cost can be asked of any */
     if (session->options.materializes)
-        streamability_materialize(&session->program, &session->diagnostics, session->main_function,
+        streamability_materialize(&session->program, &session->diagnostics, session->main.function,
                                   load->first_function, load->first_item);
-    return streamability_check(&session->program, &session->diagnostics, session->main_function,
+    return streamability_check(&session->program, &session->diagnostics, session->main.function,
                                load->first_function, load->first_item);
 }
 

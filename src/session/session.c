@@ -131,23 +131,33 @@ void runnel_close(RunnelSession *session)
 
 /* ---- loading ---- */
 
+static void undo_load(RunnelSession *session, const Load *load)
+{
+    environment_rollback(&session->environment, load->mark);
+    elaborate_forget(session->elaborator, load->first_function);
+    session->steps.count = load->first_step;
+    session->program.items.count = load->first_item;
+    session->files.count = load->file_count;
+    session->open_files.count = 0;
+    session->stubs.count = 0;
+    session->main = load->main;
+    session->dialect = load->dialect;
+}
+
 static RunnelStatus load(RunnelSession *session, Source *source)
 {
     Load load = {.source = source,
                  .mark = environment_mark(&session->environment),
                  .first_step = session->steps.count,
                  .first_function = session->program.functions.count,
-                 .first_item = session->program.items.count};
-    uint32_t file_count = session->files.count;
+                 .first_item = session->program.items.count,
+                 .file_count = session->files.count,
+                 .main = session->main,
+                 .dialect = session->dialect};
     session->dialect = source->dialect;
     if (passes_run(session, &load))
         return RUNNEL_OK;
-    environment_rollback(&session->environment, load.mark);
-    session->steps.count = load.first_step;
-    session->program.items.count = load.first_item;
-    session->files.count = file_count;
-    session->open_files.count = 0;
-    session->stubs.count = 0;
+    undo_load(session, &load);
     return RUNNEL_COMPILE_ERROR;
 }
 
@@ -242,8 +252,10 @@ static RunnelStatus run_steps(RunnelSession *session, bool is_for_main)
         const Step *step = &session->steps.items[session->next_step++];
         if (is_for_main && step->kind == STEP_EXPRESSION)
             continue;
-        if (!run_step(session, step, !is_for_main))
+        if (!run_step(session, step, !is_for_main)) {
+            session->next_step = session->steps.count; /* what follows an error is not run later either */
             return status_of_errors(session);
+        }
     }
     return RUNNEL_OK;
 }
@@ -255,9 +267,9 @@ typedef struct Arguments {
 
 static bool is_main_wanted(const RunnelSession *session, const Arguments *arguments)
 {
-    if (session->main == NULL)
+    if (session->main.definition == NULL)
         return false;
-    if (session->main->dialect == DIALECT_RUNNEL || arguments->count > 0)
+    if (session->main.definition->dialect == DIALECT_RUNNEL || arguments->count > 0)
         return true;
     for (uint32_t i = session->next_step; i < session->steps.count; i++)
         if (session->steps.items[i].kind == STEP_EXPRESSION)
@@ -267,8 +279,8 @@ static bool is_main_wanted(const RunnelSession *session, const Arguments *argume
 
 static void wrong_argument_count(RunnelSession *session, size_t given)
 {
-    uint32_t wanted = session->main->item->parameter_count;
-    diagnostics_error(&session->diagnostics, ERROR_ARGUMENT_COUNT, session->main->span,
+    uint32_t wanted = session->main.definition->item->parameter_count;
+    diagnostics_error(&session->diagnostics, ERROR_ARGUMENT_COUNT, session->main.definition->span,
                       "`main` takes %u argument%s, but %zu %s given", wanted, wanted == 1 ? "" : "s", given,
                       given == 1 ? "is" : "are");
 }
@@ -276,17 +288,14 @@ static void wrong_argument_count(RunnelSession *session, size_t given)
 /* A missing argument takes the parameter's default. */
 static bool default_argument(RunnelSession *session, uint32_t index, Value *value)
 {
-    Definition **defaults = session->main->defaults;
-    if (defaults == NULL || defaults[index] == NULL)
-        return false;
-    CoreFunctionId function = elaborate_entry(session->elaborator, defaults[index]);
-    return function != 0 &&
-           ref_call(session->interpreter, function, NULL, 0, defaults[index]->span, value);
+    const EntryPoint *main = &session->main;
+    return main->defaults[index] != 0 &&
+           ref_call(session->interpreter, main->defaults[index], NULL, 0, main->definition->defaults[index]->span, value);
 }
 
 static bool read_arguments(RunnelSession *session, const Arguments *arguments, Value *values)
 {
-    const CoreBlock *body = session->program.functions.items[session->main_function]->body;
+    const CoreBlock *body = session->program.functions.items[session->main.function]->body;
     if (arguments->count > body->parameter_count) {
         wrong_argument_count(session, arguments->count);
         return false;
@@ -312,13 +321,13 @@ static bool read_arguments(RunnelSession *session, const Arguments *arguments, V
 
 static RunnelStatus run_main(RunnelSession *session, const Arguments *arguments)
 {
-    const CoreFunction *function = session->program.functions.items[session->main_function];
+    const CoreFunction *function = session->program.functions.items[session->main.function];
     uint32_t count = function->body->parameter_count;
     Value *values = ARENA_ARRAY(&session->arena, Value, count);
     Value result;
     if (!read_arguments(session, arguments, values))
         return status_of_errors(session);
-    if (!ref_call(session->interpreter, session->main_function, values, count, session->main->span, &result))
+    if (!ref_call(session->interpreter, session->main.function, values, count, session->main.definition->span, &result))
         return status_of_errors(session);
     show_value(session, session->dialect, "it", function->result_type, result);
     value_release(ref_heap(session->interpreter), &session->types, function->result_type, result);

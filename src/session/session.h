@@ -21,6 +21,13 @@ typedef struct Step {
     uint64_t print_length;
 } Step;
 
+/* The function `main`, if there is one. */
+typedef struct EntryPoint {
+    Definition *definition; /* null without */
+    CoreFunctionId function;
+    CoreFunctionId *defaults; /* for each parameter, 0 without */
+} EntryPoint;
+
 struct RunnelSession {
     RunnelOptions options;
     Memory memory;
@@ -38,8 +45,7 @@ struct RunnelSession {
     VEC(const char *) files; /* read so far, by canonical path: each is imported once */
     VEC(const char *) open_files; /* being read: a `load` of one of them would not end */
     VEC(const Item *) stubs;
-    Definition *main;
-    CoreFunctionId main_function;
+    EntryPoint main;
     Dialect dialect;  /* of the file or text loaded last */
     Text output;
     Text messages;
@@ -55,6 +61,9 @@ typedef struct Load {
     uint32_t first_step;
     uint32_t first_function; /* of Core */
     uint32_t first_item;
+    uint32_t file_count;
+    EntryPoint main; /* before the load, as a failed one leaves it; so is the dialect */
+    Dialect dialect;
 } Load;
 
 /* ---- passes.c ---- */

@@ -293,7 +293,7 @@ EnvironmentMark environment_mark(const Environment *environment)
 {
     return (EnvironmentMark){.definition_count = environment->definitions.count,
                              .next_position = environment->next_position,
-                             .datatype_count = environment->types->datatypes.count};
+                             .replacement_count = environment->replacements.count};
 }
 
 void environment_rollback(Environment *environment, EnvironmentMark mark)
@@ -309,6 +309,7 @@ void environment_rollback(Environment *environment, EnvironmentMark mark)
             definition->older->replaced_by = NULL;
     }
     environment->next_position = mark.next_position;
+    environment->replacements.count = mark.replacement_count;
 }
 
 /* ---- looking up ---- */
@@ -343,11 +344,22 @@ Definition *environment_lookup(const Environment *environment, Name name, Dialec
     return is_visible ? environment_built_in(environment, name, dialect) : NULL;
 }
 
-Definition *environment_current(Definition *definition, uint32_t position)
+bool environment_is_replaced(const Definition *definition, uint32_t position)
 {
-    while (definition->replaced_by != NULL && definition->replaced_by->position <= position)
-        definition = definition->replaced_by;
-    return definition;
+    return definition->replaced_by != NULL && definition->replaced_by->position <= position;
+}
+
+uint32_t environment_epoch(const Environment *environment, uint32_t position)
+{
+    uint32_t low = 0, high = environment->replacements.count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (environment->replacements.items[middle] <= position)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
 }
 
 void environment_each_name(const Environment *environment, Dialect dialect,

@@ -54,12 +54,14 @@ struct Definition {
     uint32_t position;
     Definition *older;       /* an earlier definition of the same name, now out of reach for later forms */
     Definition *replaced_by; /* a later one of the same type */
+    const uint32_t *replaced_variables; /* for each variable of the replacement's scheme, its index in this one's */
     Op op;
     Definition *alternatives[2]; /* OVERLOAD: for one argument, for two */
     const Item *item;            /* FUNCTION, BINDING, EXPRESSION, CONSTRUCTOR */
     uint32_t datatype;           /* CONSTRUCTOR */
     Definition *owner;           /* VALUE: the binding */
     Definition **defaults;       /* FUNCTION: for each parameter, its default as a function of (), or null */
+    Expr **default_uses;         /* [infer] each default as used for its parameter, at the parameter's type */
     VEC(Local) locals;
     VEC(Definition *) references; /* what its text names */
     Definition *last_referrer;    /* scratch of resolve */
@@ -89,6 +91,7 @@ typedef struct Environment {
     VEC(Definition *) library;     /* of lib/, in order of position */
     uint32_t next_position;
     uint32_t load_start; /* position of the first form of the text being loaded */
+    VEC(uint32_t) replacements; /* positions of the functions that replaced older ones, ascending */
     VEC(uint32_t) local_tops; /* by Name: scratch of resolve */
 } Environment;
 
@@ -107,7 +110,7 @@ Definition *environment_add_item(Environment *environment, const Source *source,
 typedef struct EnvironmentMark {
     uint32_t definition_count;
     uint32_t next_position;
-    uint32_t datatype_count;
+    uint32_t replacement_count;
 } EnvironmentMark;
 
 EnvironmentMark environment_mark(const Environment *environment);
@@ -123,8 +126,10 @@ Definition *environment_built_in(const Environment *environment, Name name, Dial
 /* Reports names that cannot be bound in the dialect; false if this is one. */
 bool environment_check_reserved(const Environment *environment, Name name, Span span, Dialect dialect);
 
-/* What a use of `definition` means once all forms up to `position` are in force. */
-Definition *environment_current(Definition *definition, uint32_t position);
+/* Whether a later definition stands in for this one once all forms up to `position` are in force. */
+bool environment_is_replaced(const Definition *definition, uint32_t position);
+/* How many functions have been replaced by then: what was compiled earlier may call those that were. */
+uint32_t environment_epoch(const Environment *environment, uint32_t position);
 
 /* Calls `consider` with every name visible at top level, for suggestions. */
 void environment_each_name(const Environment *environment, Dialect dialect,

@@ -19,18 +19,24 @@ static void infer_parameters(Infer *infer, const Item *item, TypeId expected)
 }
 
 /* A default must fit its parameter. */
-static void infer_defaults(Infer *infer, const Definition *function)
+static void infer_defaults(Infer *infer, Definition *function)
 {
     if (function->defaults == NULL)
         return;
-    for (uint32_t i = 0; i < function->item->parameter_count; i++) {
+    uint32_t count = function->item->parameter_count;
+    function->default_uses = ARENA_ARRAY(infer->arena, Expr *, count);
+    for (uint32_t i = 0; i < count; i++) {
         Definition *fallback = function->defaults[i];
-        if (fallback == NULL || fallback->state != DEFINITION_TYPED)
+        if (fallback == NULL)
             continue;
-        Expr use = {.kind = EXPR_NAME, .span = fallback->span, .reference = REFERENCE_DEFINITION, .definition = fallback};
-        TypeId type = type_resolve(infer->types, infer_expr(infer, &use));
-        infer_expect(infer, function->item->parameters[i].pattern->type_id, type_node(infer->types, type)->b,
-                     fallback->span, (Reason){.text = "the parameter is here", .span = function->item->parameters[i].pattern->span});
+        Expr *use = ARENA_NEW(infer->arena, Expr);
+        *use = (Expr){.kind = EXPR_NAME, .span = fallback->span, .reference = REFERENCE_DEFINITION, .definition = fallback};
+        function->default_uses[i] = use;
+        TypeId type = type_resolve(infer->types, infer_expr(infer, use));
+        const Pattern *parameter = function->item->parameters[i].pattern;
+        if (type_kind(infer->types, type) == TYPE_FUNCTION) /* else it is wrong, and reported already */
+            infer_expect(infer, parameter->type_id, type_node(infer->types, type)->b, fallback->span,
+                         (Reason){.text = "the parameter is here", .span = parameter->span});
     }
 }
 
@@ -419,17 +425,68 @@ static void visit(GroupSearch *search, Definition *start)
 
 /* ---- definitions given again ---- */
 
-static bool has_same_type(const Environment *environment, const Definition *a, const Definition *b)
+/* Two schemes side by side, and which variable of one is which of the other. */
+typedef struct SchemePair {
+    Types *types;
+    uint32_t *older_of; /* by index of the newer's variables: index + 1 of the older's, 0 while not met */
+    uint32_t *newer_of; /* the other way round */
+    ClassSet compared;  /* what classes are compared in */
+} SchemePair;
+
+static bool is_same_variable(const SchemePair *pair, TypeId newer, TypeId older)
 {
-    Text left, right;
-    text_init(&left, environment->memory);
-    text_init(&right, environment->memory);
-    type_print(environment->types, a->type, TYPE_STYLE_RUNNEL, &left);
-    type_print(environment->types, b->type, TYPE_STYLE_RUNNEL, &right);
-    bool is_same = strcmp(text_string(&left), text_string(&right)) == 0;
-    text_free(&left);
-    text_free(&right);
+    const TypeVariable *left = type_variable_of(pair->types, newer), *right = type_variable_of(pair->types, older);
+    uint32_t l = left->scheme_index, r = right->scheme_index;
+    bool is_alike = l != 0 && r != 0 && left->is_container == right->is_container &&
+                    ((left->class_set ^ right->class_set) & pair->compared) == 0;
+    if (!is_alike)
+        return false;
+    if (pair->older_of[l - 1] == 0 && pair->newer_of[r - 1] == 0) {
+        pair->older_of[l - 1] = r;
+        pair->newer_of[r - 1] = l;
+    }
+    return pair->older_of[l - 1] == r && pair->newer_of[r - 1] == l;
+}
+
+/* Equal but for the names of variables. What was found equal is remembered: types are graphs. */
+static bool is_same_type(const SchemePair *pair, TypeId newer, TypeId older)
+{
+    newer = type_resolve(pair->types, newer);
+    older = type_resolve(pair->types, older);
+    TypeNode left = *type_node(pair->types, newer), right = *type_node(pair->types, older);
+    if (left.kind != right.kind || left.is_ground != right.is_ground)
+        return false;
+    if (left.is_ground)
+        return newer == older;
+    if (left.kind == TYPE_VARIABLE)
+        return is_same_variable(pair, newer, older);
+    if (*type_memo(pair->types, newer) == older)
+        return true;
+    bool is_first_type = left.kind != TYPE_DATA && left.kind != TYPE_CLOSURE;
+    bool is_same = (is_first_type ? is_same_type(pair, left.a, right.a) : left.a == right.a) &&
+                   is_same_type(pair, left.b, right.b);
+    if (is_same)
+        *type_memo(pair->types, newer) = older;
     return is_same;
+}
+
+/* Sets `replaced_variables` of the older one when their types are the same. */
+static bool has_same_type(Environment *environment, const Definition *newer, Definition *older)
+{
+    /* NESL knows no sequences, so there `concrete` says nothing */
+    bool is_nesl = newer->dialect == DIALECT_NESL && older->dialect == DIALECT_NESL;
+    SchemePair pair = {.types = environment->types,
+                       .older_of = ARENA_ARRAY(environment->arena, uint32_t, newer->variable_count),
+                       .newer_of = ARENA_ARRAY(environment->arena, uint32_t, older->variable_count),
+                       .compared = is_nesl ? CLASS_CONCRETE : CLASS_ANY};
+    type_memo_start(environment->types);
+    if (!is_same_type(&pair, newer->type, older->type))
+        return false;
+    uint32_t *indices = ARENA_ARRAY(environment->arena, uint32_t, newer->variable_count);
+    for (uint32_t i = 0; i < newer->variable_count; i++)
+        indices[i] = pair.older_of[i] == 0 ? UINT32_MAX : pair.older_of[i] - 1; /* a variable of others in its group */
+    older->replaced_variables = indices;
+    return true;
 }
 
 static void replace_older(Environment *environment, Definition *definition)
@@ -441,9 +498,10 @@ static void replace_older(Environment *environment, Definition *definition)
     bool is_again = definition->dialect == DIALECT_NESL || older->position < environment->load_start;
     if (!is_again)
         return; /* reported as defined twice */
-    if (has_same_type(environment, definition, older))
+    if (has_same_type(environment, definition, older)) {
         older->replaced_by = definition;
-    else
+        *vec_push(environment->arena, &environment->replacements) = definition->position;
+    } else
         diagnostics_warning(environment->diagnostics, definition->span,
                             "Redefining %s with a new type.  Old calls will not be modified.",
                             names_text(environment->names, definition->name));
