@@ -396,8 +396,13 @@ static bool find_in_pattern(Elaborator *e, const Pattern *pattern, const Definit
 static CoreAtom elaborate_value(Elaborator *e, const Definition *value, Span span)
 {
     const CoreVar *global = value->owner->core;
-    if (global == NULL) {
-        elaborate_failed(e); /* its own item has failed */
+    if (global == NULL) { /* its own item has failed, or a function that replaced another one needs it too early */
+        if (value->owner->position >= e->position) {
+            diagnostics_error(e->diagnostics, ERROR_USED_TOO_EARLY, span,
+                              "a form further up needs this value, through a function that was defined again");
+            diagnostics_note(e->diagnostics, value->owner->item->span, "bound here");
+        }
+        elaborate_failed(e);
         return core_int(0);
     }
     CoreAtom atom = core_atom(e->program, *global);

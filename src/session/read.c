@@ -80,11 +80,11 @@ Source *read_file(RunnelSession *session, const char *path, Span span)
 }
 
 /* The path as the file system has it, so that a file is recognised however it is named. */
-static const char *canonical_path(RunnelSession *session, const char *path)
+static Name canonical_path(RunnelSession *session, const char *path)
 {
     char resolved[PATH_MAX];
     const char *found = realpath(path, resolved);
-    return arena_text(&session->arena, found == NULL ? path : found, strlen(found == NULL ? path : found));
+    return names_of(&session->names, found == NULL ? path : found);
 }
 
 /* `path` as seen from the directory of the file that names it. */
@@ -98,92 +98,129 @@ static const char *relative_path(RunnelSession *session, const Source *from, con
 
 /* ---- constant expressions: the argument of `load` ---- */
 
-static bool add_constant_text(RunnelSession *session, const Expr *expr, Text *out);
+typedef struct ConstantText {
+    RunnelSession *session;
+    Text text;
+    uint32_t step_count; /* names may stand for names, and twice for each: this bounds depth and time */
+} ConstantText;
 
-static bool add_constant_name(RunnelSession *session, const Expr *expr, Text *out)
+enum { CONSTANT_STEPS_MAX = 1000 };
+
+static bool add_constant_text(ConstantText *constant, const Expr *expr, uint32_t position);
+
+/* `position` is that of the form in which the name stands: it means what was bound before. */
+static bool add_constant_name(ConstantText *constant, const Expr *expr, uint32_t position)
 {
-    const Definition *found = environment_lookup(&session->environment, expr->name, DIALECT_NESL, false,
-                                                 session->environment.next_position);
-    bool is_bound = found != NULL && found->kind == DEFINITION_VALUE &&
+    const Definition *found =
+        environment_lookup(&constant->session->environment, expr->name, DIALECT_NESL, false, position - 1);
+    bool is_bound = found != NULL && found->kind == DEFINITION_VALUE && found->position < position &&
                     found->owner->item->pattern->kind == PATTERN_NAME;
-    return is_bound && add_constant_text(session, found->owner->item->value, out);
+    return is_bound && add_constant_text(constant, found->owner->item->value, found->position);
 }
 
-/* Texts, names bound to texts, and ++ of them. Chains are left-deep, but names of files are short: recursion is fine
- * within the parser's bound on nesting, and longer chains are refused. */
-static bool add_constant_text(RunnelSession *session, const Expr *expr, Text *out)
+/* Texts, names bound to texts, and ++ of them. */
+static bool add_constant_text(ConstantText *constant, const Expr *expr, uint32_t position)
 {
+    if (expr == NULL || ++constant->step_count > CONSTANT_STEPS_MAX)
+        return false;
     if (expr->kind == EXPR_STRING) {
-        text_add_bytes(out, expr->text, expr->count);
+        text_add_bytes(&constant->text, expr->text, expr->count);
         return true;
     }
     if (expr->kind == EXPR_NAME)
-        return add_constant_name(session, expr, out);
-    bool is_append = expr->kind == EXPR_BINARY && strcmp(names_text(&session->names, expr->name), "++") == 0;
-    uint32_t depth = 0;
-    for (const Expr *left = expr; left->kind == EXPR_BINARY; left = left->items[0])
-        depth++;
-    return is_append && depth < PARSE_DEPTH_MAX && add_constant_text(session, expr->items[0], out) &&
-           add_constant_text(session, expr->items[1], out);
+        return add_constant_name(constant, expr, position);
+    bool is_append = expr->kind == EXPR_BINARY && strcmp(names_text(&constant->session->names, expr->name), "++") == 0;
+    return is_append && add_constant_text(constant, expr->items[0], position) &&
+           add_constant_text(constant, expr->items[1], position);
 }
 
 /* ---- forms ---- */
 
 typedef enum ReadMode { READ_ALL, READ_DEFINITIONS } ReadMode;
 
-static void read_items(RunnelSession *session, Source *source, ReadMode mode);
+/* A file whose forms are being read. Files that name files make a stack of them, not of C frames. */
+typedef struct OpenFile {
+    Name path; /* canonical */
+    const Source *source;
+    ReadMode mode;
+    Items items;
+    uint32_t next; /* of items */
+} OpenFile;
 
-static bool contains(const char *const *paths, uint32_t count, const char *path)
+typedef struct Reader {
+    RunnelSession *session;
+    VEC(OpenFile) open;
+} Reader;
+
+static void open_file(Reader *reader, Source *source, Name path, ReadMode mode)
 {
-    for (uint32_t i = 0; i < count; i++)
-        if (strcmp(paths[i], path) == 0)
+    RunnelSession *session = reader->session;
+    *vec_push(&session->arena, &session->files) = path;
+    *vec_push(&session->arena, &reader->open) =
+        (OpenFile){.path = path,
+                   .source = source,
+                   .mode = mode,
+                   .items = parse_source(&session->arena, &session->names, &session->diagnostics, source)};
+}
+
+static bool is_read(const RunnelSession *session, Name path)
+{
+    for (uint32_t i = 0; i < session->files.count; i++)
+        if (session->files.items[i] == path)
             return true;
     return false;
 }
 
-static void read_named_file(RunnelSession *session, const char *path, Span span, ReadMode mode)
+static bool is_open(const Reader *reader, Name path)
 {
-    const char *canonical = canonical_path(session, path);
-    if (mode == READ_DEFINITIONS && contains(session->files.items, session->files.count, canonical))
+    for (uint32_t i = 0; i < reader->open.count; i++)
+        if (reader->open.items[i].path == path)
+            return true;
+    return false;
+}
+
+static void read_named_file(Reader *reader, const char *path, Span span, ReadMode mode)
+{
+    RunnelSession *session = reader->session;
+    Name canonical = canonical_path(session, path);
+    if (mode == READ_DEFINITIONS && is_read(session, canonical))
         return;
-    if (contains(session->open_files.items, session->open_files.count, canonical)) {
-        if (mode == READ_ALL)
-            cannot_read(session, span, path, "it is being loaded already, so this would not end");
+    if (is_open(reader, canonical)) {
+        cannot_read(session, span, path, "it is being loaded already, so this would not end");
         return;
     }
     Source *source = read_file(session, path, span);
-    if (source == NULL)
-        return;
-    *vec_push(&session->arena, &session->files) = canonical;
-    *vec_push(&session->arena, &session->open_files) = canonical;
-    read_items(session, source, mode);
-    session->open_files.count--;
+    if (source != NULL)
+        open_file(reader, source, canonical, mode);
 }
 
-static void read_import(RunnelSession *session, const Source *source, const Item *item)
+static void read_import(Reader *reader, const Source *source, const Item *item)
 {
+    RunnelSession *session = reader->session;
     const Expr *name = item->value;
     if (memchr(name->text, '\0', name->count) != NULL) {
         cannot_read(session, name->span, name->text, "the name holds a zero byte");
         return;
     }
-    read_named_file(session, relative_path(session, source, name->text), name->span, READ_DEFINITIONS);
+    read_named_file(reader, relative_path(session, source, name->text), name->span, READ_DEFINITIONS);
 }
 
-static void read_load(RunnelSession *session, const Source *source, const Item *item)
+static void read_load(Reader *reader, const Source *source, const Item *item)
 {
-    Text path;
-    text_init(&path, &session->memory);
-    if (item->value == NULL || !add_constant_text(session, item->value, &path))
+    RunnelSession *session = reader->session;
+    ConstantText constant = {.session = session};
+    Text *path = &constant.text;
+    text_init(path, &session->memory);
+    if (!add_constant_text(&constant, item->value, session->environment.next_position))
         diagnostics_error(&session->diagnostics, ERROR_CANNOT_READ_FILE, item->span,
                           "the argument of load is a text, or texts joined by ++");
     else {
-        if (!ends_with(text_string(&path), ".nesl") && !ends_with(text_string(&path), ".rnl"))
-            text_add(&path, ".nesl");
-        const char *copy = arena_text(&session->arena, text_string(&path), path.length);
-        read_named_file(session, relative_path(session, source, copy), item->span, READ_ALL);
+        if (!ends_with(text_string(path), ".nesl") && !ends_with(text_string(path), ".rnl"))
+            text_add(path, ".nesl");
+        const char *copy = arena_text(&session->arena, text_string(path), path->length);
+        read_named_file(reader, relative_path(session, source, copy), item->span, READ_ALL);
     }
-    text_free(&path);
+    text_free(path);
 }
 
 static void add_step(RunnelSession *session, StepKind kind, Definition *definition)
@@ -232,8 +269,9 @@ static const Item *with_stub(RunnelSession *session, const Item *item)
     return item;
 }
 
-static void read_item(RunnelSession *session, const Source *source, const Item *item, ReadMode mode)
+static void read_item(Reader *reader, const Source *source, const Item *item, ReadMode mode)
 {
+    RunnelSession *session = reader->session;
     Environment *environment = &session->environment;
     switch (item->kind) {
     case ITEM_FUNCTION:
@@ -256,10 +294,10 @@ static void read_item(RunnelSession *session, const Source *source, const Item *
             add_step(session, STEP_EXPRESSION, environment_add_item(environment, source, item));
         break;
     case ITEM_IMPORT:
-        read_import(session, source, item);
+        read_import(reader, source, item);
         break;
     case ITEM_LOAD:
-        read_load(session, source, item);
+        read_load(reader, source, item);
         break;
     case ITEM_SET:
         read_set(session, item);
@@ -278,13 +316,6 @@ static void read_item(RunnelSession *session, const Source *source, const Item *
     }
 }
 
-static void read_items(RunnelSession *session, Source *source, ReadMode mode)
-{
-    Items items = parse_source(&session->arena, &session->names, &session->diagnostics, source);
-    for (uint32_t i = 0; i < items.count; i++)
-        read_item(session, source, items.list[i], mode);
-}
-
 static void check_stubs(RunnelSession *session)
 {
     for (uint32_t i = 0; i < session->stubs.count; i++) {
@@ -298,12 +329,16 @@ static void check_stubs(RunnelSession *session)
 
 bool read_source(RunnelSession *session, Load *load)
 {
+    Reader reader = {.session = session};
     session->environment.load_start = session->environment.next_position;
-    const char *canonical = canonical_path(session, load->source->path);
-    *vec_push(&session->arena, &session->files) = canonical;
-    *vec_push(&session->arena, &session->open_files) = canonical;
-    read_items(session, load->source, READ_ALL);
-    session->open_files.count = 0;
+    open_file(&reader, load->source, canonical_path(session, load->source->path), READ_ALL);
+    while (reader.open.count > 0) {
+        OpenFile *top = &vec_last(&reader.open);
+        if (top->next == top->items.count)
+            reader.open.count--;
+        else
+            read_item(&reader, top->source, top->items.list[top->next++], top->mode);
+    }
     check_stubs(session);
     return true; /* whatever could be read goes on: more errors may be found */
 }

@@ -138,7 +138,6 @@ static void undo_load(RunnelSession *session, const Load *load)
     session->steps.count = load->first_step;
     session->program.items.count = load->first_item;
     session->files.count = load->file_count;
-    session->open_files.count = 0;
     session->stubs.count = 0;
     session->main = load->main;
     session->dialect = load->dialect;

@@ -42,8 +42,7 @@ struct RunnelSession {
     Interpreter *interpreter;
     VEC(Step) steps;
     uint32_t next_step;  /* the first that has not been run */
-    VEC(const char *) files; /* read so far, by canonical path: each is imported once */
-    VEC(const char *) open_files; /* being read: a `load` of one of them would not end */
+    VEC(Name) files;     /* read so far, by canonical path: each is imported once */
     VEC(const Item *) stubs;
     EntryPoint main;
     Dialect dialect;  /* of the file or text loaded last */

@@ -30,18 +30,40 @@ static AnnotatedVariable *find_annotated(Infer *infer, Name name)
 
 static TypeId add_annotated(Infer *infer, Name name, TypeId variable, ClassSet declared, Span span)
 {
-    type_variable_of(infer->types, variable)->name = name;
-    *vec_push(infer->arena, &infer->annotated) = (AnnotatedVariable){
-        .name = name, .variable = variable, .span = span, .declared = declared, .definition = infer->definition};
+    *vec_push(infer->arena, &infer->annotated) =
+        (AnnotatedVariable){.name = name,
+                            .variable = variable,
+                            .is_container = type_variable_of(infer->types, variable)->is_container,
+                            .span = span,
+                            .declared = declared,
+                            .definition = infer->definition};
     return variable;
 }
 
-static TypeId annotated_variable(Infer *infer, Name name, Span span)
+static TypeId fresh_annotated(Infer *infer, bool is_container, Span span)
 {
-    AnnotatedVariable *known = find_annotated(infer, name);
-    if (known != NULL)
+    return is_container ? type_container_variable(infer->types, span) : infer_fresh(infer, span);
+}
+
+/* A name stands for types or for containers, not for both. */
+static TypeId annotated_variable(Infer *infer, Name name, bool is_container, Span span)
+{
+    const AnnotatedVariable *known = find_annotated(infer, name);
+    if (known == NULL)
+        return add_annotated(infer, name, fresh_annotated(infer, is_container, span), CLASS_ANY, span);
+    if (known->is_container == is_container)
         return known->variable;
-    return add_annotated(infer, name, infer_fresh(infer, span), CLASS_ANY, span);
+    const char *text = names_text(infer->environment->names, name);
+    if (is_container)
+        diagnostics_error(infer->diagnostics, ERROR_TYPE_ARGUMENTS, span,
+                          "`%s` is a type in this definition, so it takes no type", text);
+    else
+        diagnostics_error(infer->diagnostics, ERROR_TYPE_ARGUMENTS, span,
+                          "`%s` is a container in this definition, so it takes the type of its elements: `%s[...]`", text,
+                          text);
+    diagnostics_note(infer->diagnostics, known->span, "it first stands here");
+    infer_failed(infer);
+    return fresh_annotated(infer, is_container, span);
 }
 
 static TypeId unknown_type(Infer *infer, const TypeExpr *expr)
@@ -96,15 +118,7 @@ static TypeId named_type(Infer *infer, const TypeExpr *expr)
             return datatype_type(infer, expr, found);
     }
     bool is_variable = expr->item_count == 0 && (find_annotated(infer, expr->name) != NULL || looks_like_variable(text));
-    return is_variable ? annotated_variable(infer, expr->name, expr->span) : unknown_type(infer, expr);
-}
-
-static TypeId container_variable(Infer *infer, const TypeExpr *expr)
-{
-    AnnotatedVariable *known = find_annotated(infer, expr->name);
-    if (known != NULL)
-        return known->variable;
-    return add_annotated(infer, expr->name, type_container_variable(infer->types, expr->span), CLASS_ANY, expr->span);
+    return is_variable ? annotated_variable(infer, expr->name, false, expr->span) : unknown_type(infer, expr);
 }
 
 TypeId infer_type_expr(Infer *infer, const TypeExpr *expr)
@@ -120,7 +134,7 @@ TypeId infer_type_expr(Infer *infer, const TypeExpr *expr)
     case TYPE_EXPR_SEQUENCE:
         return type_sequence(types, infer_type_expr(infer, expr->items[0]));
     case TYPE_EXPR_CONTAINER: {
-        TypeId mark = container_variable(infer, expr);
+        TypeId mark = annotated_variable(infer, expr->name, true, expr->span);
         return infer_container(infer, mark, infer_type_expr(infer, expr->items[0]), expr->span);
     }
     case TYPE_EXPR_TUPLE: {
@@ -137,28 +151,41 @@ TypeId infer_type_expr(Infer *infer, const TypeExpr *expr)
     return 0;
 }
 
+static ClassSet declared_class(Infer *infer, const ClassConstraint *constraint)
+{
+    const char *name = names_text(infer->environment->names, constraint->class_name);
+    ClassSet set = class_named(name);
+    if (set != 0)
+        return set;
+    diagnostics_error(infer->diagnostics, ERROR_UNKNOWN_TYPE, constraint->span, "there is no class called `%s`", name);
+    diagnostics_note(infer->diagnostics, (Span){0},
+                     "the classes are any, concrete, scalar, ordinal, number, logical, integer, floating and container");
+    infer_failed(infer);
+    return CLASS_ANY;
+}
+
+static void report_declared_twice(Infer *infer, const ClassConstraint *constraint, const AnnotatedVariable *known)
+{
+    const char *name = names_text(infer->environment->names, constraint->variable);
+    diagnostics_error(infer->diagnostics, ERROR_BOUND_TWICE, constraint->span,
+                      "`%s` has another class in this definition already", name);
+    diagnostics_note(infer->diagnostics, known->span, "it first stands here");
+    infer_failed(infer);
+}
+
 void infer_context(Infer *infer, const TypeContext *context)
 {
     for (uint32_t i = 0; i < context->count; i++) {
         const ClassConstraint *constraint = &context->items[i];
-        const char *name = names_text(infer->environment->names, constraint->class_name);
-        if (strcmp(name, "container") == 0) {
-            add_annotated(infer, constraint->variable, type_container_variable(infer->types, constraint->span), CLASS_ANY,
-                          constraint->span);
-            continue;
-        }
-        ClassSet set = class_named(name);
-        if (set == 0) {
-            diagnostics_error(infer->diagnostics, ERROR_UNKNOWN_TYPE, constraint->span, "there is no class called `%s`",
-                              name);
-            diagnostics_note(infer->diagnostics, (Span){0},
-                             "the classes are any, concrete, scalar, ordinal, number, logical, integer, floating "
-                             "and container");
-            infer_failed(infer);
-            set = CLASS_ANY;
-        }
-        add_annotated(infer, constraint->variable, type_variable(infer->types, set, constraint->span), set,
-                      constraint->span);
+        bool is_container = strcmp(names_text(infer->environment->names, constraint->class_name), "container") == 0;
+        ClassSet set = is_container ? CLASS_ANY : declared_class(infer, constraint);
+        const AnnotatedVariable *known = find_annotated(infer, constraint->variable);
+        if (known == NULL) {
+            TypeId variable = is_container ? type_container_variable(infer->types, constraint->span)
+                                           : type_variable(infer->types, set, constraint->span);
+            add_annotated(infer, constraint->variable, variable, set, constraint->span);
+        } else if (known->is_container != is_container || known->declared != set)
+            report_declared_twice(infer, constraint, known);
     }
 }
 

@@ -8,6 +8,7 @@
 typedef struct AnnotatedVariable {
     Name name;
     TypeId variable;
+    bool is_container; /* it stands for a mark, not a type */
     Span span;
     ClassSet declared; /* what the annotation promises */
     const Definition *definition;

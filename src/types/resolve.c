@@ -252,8 +252,11 @@ static Definition *lookup(const Resolver *r, Name name)
     Definition *found = environment_lookup(r->environment, name, definition->dialect, definition->is_library,
                                            definition->position - is_binding);
     bool is_itself = is_binding && found != NULL && found->owner == definition;
-    /* NESL reads its forms one by one: a name bound here is not known yet. */
-    return is_itself && definition->dialect == DIALECT_NESL ? NULL : found;
+    if (!is_itself)
+        return found;
+    Definition *before = environment_built_in(r->environment, name, definition->dialect);
+    /* NESL reads its forms one by one: a name bound here is not known yet. In .rnl such a binding is called cyclic. */
+    return before != NULL || definition->dialect == DIALECT_NESL ? before : found;
 }
 
 /* A constant of the library is called wherever it is named. */

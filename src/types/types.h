@@ -56,7 +56,6 @@ typedef struct TypeVariable {
     bool is_in_parameters; /* of a function being generalised */
     bool is_literal;     /* the type of a numeric literal: messages show its default */
     bool is_float_literal; /* defaults to float rather than int */
-    Name name;           /* as annotated; 0 otherwise */
     uint32_t scheme_index; /* position + 1 in the scheme that generalises it; 0 if none does */
     Span origin;         /* of what last restricted it */
 } TypeVariable;
