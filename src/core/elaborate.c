@@ -20,10 +20,8 @@ void elaborate_forget(Elaborator *e, uint32_t function_count)
     if (e->program->functions.count == function_count)
         return;
     e->program->functions.count = function_count;
-    e->specialisations.count = 0;
-    e->table_size = 0;
+    e->made = e->undone = (SpecialisationTable){0};
     e->waiting.count = 0;
-    e->depth = 0;
 }
 
 /* ---- effects ---- */
@@ -69,6 +67,8 @@ static void find_effects(CoreProgram *program, uint32_t first)
 static void start(Elaborator *e, Scope *scope, uint32_t position)
 {
     e->has_errors = false;
+    e->nesting = 0;
+    e->types->is_too_deep = false;
     e->position = position;
     e->epoch = environment_epoch(e->environment, position);
     e->scope = scope;
@@ -147,6 +147,7 @@ bool elaborate_item(Elaborator *e, Definition *definition)
                      .dialect = definition->dialect,
                      .block = elaborate_close(e, &block, NULL, 0, result)};
     specialise_waiting(e);
+    elaborate_check_depth(e, definition->item->span);
     if (definition->kind == DEFINITION_BINDING && !e->has_errors && !type_is_concrete(e->types, result.type)) {
         diagnostics_error(e->diagnostics, ERROR_SEQUENCE_BINDING, definition->item->value->span,
                           "a top-level binding cannot hold a function that captured a sequence");
@@ -181,6 +182,7 @@ static CoreFunctionId make_entry(Elaborator *e, Label label, const TypeId *param
     uint32_t function_count = e->program->functions.count;
     const Specialisation *made = specialise(e, label, parameters, count, span);
     specialise_waiting(e);
+    elaborate_check_depth(e, span);
     if (made == NULL || e->has_errors) {
         elaborate_forget(e, function_count);
         return 0;

@@ -6,6 +6,27 @@ void elaborate_failed(Elaborator *e)
     e->has_errors = true;
 }
 
+bool elaborate_nest(Elaborator *e, Span span)
+{
+    if (++e->nesting <= ELABORATE_NESTING_MAX)
+        return true;
+    diagnostics_error(e->diagnostics, ERROR_ENDLESS_SPECIALISATION, span,
+                      "functions that return functions are specialised here inside one another, and too deeply");
+    elaborate_failed(e);
+    return false;
+}
+
+bool elaborate_check_depth(Elaborator *e, Span span)
+{
+    if (!e->types->is_too_deep || e->has_errors)
+        return !e->has_errors;
+    diagnostics_error(e->diagnostics, ERROR_TYPE_TOO_LARGE, span,
+                      "a type here is nested more than %d deep, once it is known what the function is used with",
+                      TYPE_DEPTH_MAX);
+    elaborate_failed(e);
+    return false;
+}
+
 TypeId elaborate_ground(Elaborator *e, TypeId type)
 {
     return type_substitute(e->types, type, e->scope->types, e->scope->type_count);
@@ -73,12 +94,14 @@ static void report_mixed(Elaborator *e, Span span)
 
 TypeId elaborate_join(Elaborator *e, TypeId a, TypeId b, Span span)
 {
-    if (a == b || e->has_errors)
+    if (a == b || !elaborate_check_depth(e, span))
         return a;
     TypeNode left = *type_node(e->types, a), right = *type_node(e->types, b);
     if (left.kind == TYPE_CLOSURE && right.kind == TYPE_CLOSURE) {
         if (left.a == 0 || right.a == 0)
             return left.a == 0 ? b : a;
+        if (left.a == right.a) /* what they captured may hold functions, known here and not known there */
+            return type_closure(e->types, left.a, elaborate_join(e, left.b, right.b, span));
         report_mixed(e, span);
         return a;
     }
@@ -210,6 +233,8 @@ static void attach_function(Elaborator *e, CoreStatement *statement, CoreAtom cl
                             uint32_t operand_count)
 {
     const TypeNode *node = type_node(e->types, closure.type);
+    if (!elaborate_check_depth(e, statement->span))
+        return;
     if (node->kind != TYPE_CLOSURE)
         bug("elaborate", "an operator is no function");
     if (node->a == 0) {
@@ -503,7 +528,7 @@ static CoreAtom call_unknown(Elaborator *e, const Expr *call)
 /* A call of a function value: the label is in its type, what it captured is passed first. */
 static CoreAtom call_closure(Elaborator *e, const Expr *call, CoreAtom closure)
 {
-    if (e->has_errors)
+    if (!elaborate_check_depth(e, call->span))
         return core_int(0);
     TypeNode node = *type_node(e->types, closure.type);
     if (node.kind != TYPE_CLOSURE)
@@ -773,5 +798,10 @@ static CoreAtom elaborate_kind(Elaborator *e, Expr *expr)
 CoreAtom elaborate_expr(Elaborator *e, Expr *expr)
 {
     /* After an error nothing is built any more; the atom returned is not looked at. */
-    return e->has_errors ? core_int(0) : elaborate_kind(e, expr);
+    if (e->has_errors || !elaborate_nest(e, expr->span))
+        return core_int(0);
+    CoreAtom atom = elaborate_kind(e, expr);
+    e->nesting--;
+    elaborate_check_depth(e, expr->span);
+    return atom;
 }

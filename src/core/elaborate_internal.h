@@ -9,6 +9,7 @@
 #define RUNNEL_CORE_ELABORATE_INTERNAL_H
 
 #include "core/elaborate.h"
+#include "front/parse.h"
 
 typedef struct Label {
     Expr *lambda;           /* null for a definition used as a value */
@@ -30,6 +31,12 @@ typedef struct Specialisation {
     uint32_t next;       /* in its hash chain, index + 1 */
 } Specialisation;
 
+typedef struct SpecialisationTable {
+    VEC(Specialisation *) list;
+    uint32_t *slots; /* hash chains: index in the list + 1 */
+    uint32_t slot_count;
+} SpecialisationTable;
+
 typedef struct Scope {
     Definition *definition;
     CoreAtom *locals;
@@ -46,11 +53,10 @@ struct Elaborator {
     Arena *arena;
     Diagnostics *diagnostics;
     VEC(Label) labels; /* [0] stands for a function not known yet */
-    VEC(Specialisation *) specialisations;
-    uint32_t *table; /* hash of specialisations: index + 1 */
-    uint32_t table_size;
+    SpecialisationTable made;
+    SpecialisationTable undone; /* what tries that were wrong have made: their results are better guesses than none */
     VEC(Specialisation *) waiting; /* bodies to be made */
-    uint32_t depth;                /* of specialisations made at once because their result type must be known */
+    uint32_t nesting;              /* of expressions, in bodies that are made at once because their result type must be known too */
     uint32_t position;             /* of the item being elaborated */
     uint32_t epoch;                /* definitions replaced before it: what was made earlier may call the old ones */
     Scope *scope;
@@ -60,7 +66,10 @@ struct Elaborator {
     bool has_errors;
 };
 
-enum { CLOSURE_DEPTH_MAX = 60, SPECIALISATION_DEPTH_MAX = 100, SPECIALISATIONS_MAX = 200000 };
+/* A body made inside another one takes as much of the C stack as this many expressions inside each other. */
+enum { BODY_NESTING = 4 };
+
+enum { CLOSURE_DEPTH_MAX = 60, ELABORATE_NESTING_MAX = 2 * PARSE_DEPTH_MAX, SPECIALISATIONS_MAX = 200000 };
 
 /* ---- elaborate_expr.c ---- */
 CoreAtom elaborate_expr(Elaborator *e, Expr *expr);
@@ -68,6 +77,10 @@ CoreAtom elaborate_expr(Elaborator *e, Expr *expr);
 Label elaborate_label(Elaborator *e, const Expr *use);
 /* Binds the names of a pattern to the parts of a value. */
 void elaborate_pattern(Elaborator *e, const Pattern *pattern, CoreAtom value);
+/* Enters an expression, whose caller leaves by nesting--; false after reporting that the C stack could not hold more. */
+bool elaborate_nest(Elaborator *e, Span span);
+/* False after an error; reports that some type was too deep, so that another one stands in its place. */
+bool elaborate_check_depth(Elaborator *e, Span span);
 /* The ground type of an expression or other type in the current scope. */
 TypeId elaborate_ground(Elaborator *e, TypeId type);
 /* The components of a tuple along its right spine, `count` of them. */

@@ -140,29 +140,52 @@ static bool is_same_key(const Key *a, const Key *b)
     return true;
 }
 
-static void link_in_table(Elaborator *e, uint32_t index)
+static uint32_t *slot_of(const SpecialisationTable *table, const Key *key)
 {
-    Specialisation *made = e->specialisations.items[index];
+    return &table->slots[hash_key(key) & (table->slot_count - 1)];
+}
+
+static void link_in_table(SpecialisationTable *table, uint32_t index)
+{
+    Specialisation *made = table->list.items[index];
     Key key = key_of(made);
-    uint32_t slot = hash_key(&key) & (e->table_size - 1);
-    made->next = e->table[slot];
-    e->table[slot] = index + 1;
+    uint32_t *slot = slot_of(table, &key);
+    made->next = *slot;
+    *slot = index + 1;
 }
 
-static void grow_table(Elaborator *e)
+static void grow_table(Elaborator *e, SpecialisationTable *table)
 {
-    e->table_size = e->table_size == 0 ? 256 : e->table_size * 2;
-    e->table = ARENA_ARRAY(e->arena, uint32_t, e->table_size);
-    for (uint32_t i = 0; i < e->specialisations.count; i++)
-        link_in_table(e, i);
+    table->slot_count = table->slot_count == 0 ? 256 : table->slot_count * 2;
+    table->slots = ARENA_ARRAY(e->arena, uint32_t, table->slot_count);
+    for (uint32_t i = 0; i < table->list.count; i++)
+        link_in_table(table, i);
 }
 
-static Specialisation *find(const Elaborator *e, const Key *key)
+static void add_to_table(Elaborator *e, SpecialisationTable *table, Specialisation *made)
 {
-    if (e->table_size == 0)
+    *vec_push(e->arena, &table->list) = made;
+    if (table->list.count * 2 > table->slot_count)
+        grow_table(e, table);
+    else
+        link_in_table(table, table->list.count - 1);
+}
+
+/* The last one heads its chain, so taking it out is quick. */
+static Specialisation *take_last(SpecialisationTable *table)
+{
+    Specialisation *last = vec_pop(&table->list);
+    Key key = key_of(last);
+    *slot_of(table, &key) = last->next;
+    return last;
+}
+
+static Specialisation *find(const SpecialisationTable *table, const Key *key)
+{
+    if (table->slot_count == 0)
         return NULL;
-    for (uint32_t i = e->table[hash_key(key) & (e->table_size - 1)]; i != 0;) {
-        Specialisation *made = e->specialisations.items[i - 1];
+    for (uint32_t i = *slot_of(table, key); i != 0;) {
+        Specialisation *made = table->list.items[i - 1];
         Key other = key_of(made);
         if (is_same_key(&other, key))
             return made;
@@ -275,6 +298,22 @@ static TypeId make_body_once(Elaborator *e, Specialisation *made)
     return result.type;
 }
 
+static void report_endless(Elaborator *e, const Label *label, Span span)
+{
+    diagnostics_error(e->diagnostics, ERROR_ENDLESS_SPECIALISATION, span,
+                      "`%s` would have to be specialised without end: each call passes it a new function",
+                      names_text(e->names, label->definition->name));
+    elaborate_failed(e);
+}
+
+static void report_endless_result(Elaborator *e, const Label *label, Span span)
+{
+    diagnostics_error(e->diagnostics, ERROR_ENDLESS_SPECIALISATION, span,
+                      "the function that `%s` returns would hold other functions without end",
+                      names_text(e->names, label->definition->name));
+    elaborate_failed(e);
+}
+
 /* ---- assuming ---- */
 
 /* What a try at a body has added. */
@@ -284,27 +323,34 @@ typedef struct Try {
 
 static Try start_try(const Elaborator *e)
 {
-    return (Try){e->specialisations.count, e->program->functions.count, e->waiting.count};
+    return (Try){e->made.list.count, e->program->functions.count, e->waiting.count};
 }
 
-/* Forgets what was specialised under an assumption that was wrong. */
+/* Forgets what was specialised under an assumption that was wrong, but for the results: made again, their bodies are right
+ * at the first try. Otherwise bodies inside bodies would be made exponentially often. */
 static void undo_try(Elaborator *e, Try undone)
 {
-    e->specialisations.count = undone.specialisations;
+    while (e->made.list.count > undone.specialisations) {
+        Specialisation *last = take_last(&e->made);
+        Key key = key_of(last);
+        Specialisation *known = find(&e->undone, &key);
+        if (known != NULL)
+            known->result = last->result;
+        else
+            add_to_table(e, &e->undone, last);
+    }
     e->program->functions.count = undone.functions;
     e->waiting.count = undone.waiting;
-    memset(e->table, 0, e->table_size * sizeof *e->table);
-    for (uint32_t i = 0; i < e->specialisations.count; i++)
-        link_in_table(e, i);
 }
 
-enum { ASSUMPTIONS_MAX = 8 };
+enum { ASSUMPTIONS_MAX = 100 };
 
 /* The first try lets pass what is not known of functions; if that mattered, the body is made again with what was learnt. */
 static void make_body(Elaborator *e, Specialisation *made)
 {
     bool outer_lenient = e->is_lenient, outer_was_lenient = e->was_lenient;
-    for (uint32_t i = 0; i < ASSUMPTIONS_MAX && !e->has_errors; i++) {
+    bool is_right = false;
+    for (uint32_t i = 0; !is_right && !e->has_errors; i++) {
         Try attempt = start_try(e);
         e->is_lenient = i == 0 || outer_lenient;
         e->was_lenient = false;
@@ -312,9 +358,12 @@ static void make_body(Elaborator *e, Specialisation *made)
         TypeId type = make_body_once(e, made);
         bool was_right = type == made->result || !made->is_assumed;
         made->result = type;
-        if (was_right && (!e->was_lenient || outer_lenient))
+        is_right = was_right && (!e->was_lenient || outer_lenient);
+        if (is_right || e->has_errors)
             break;
         undo_try(e, attempt);
+        if (i == ASSUMPTIONS_MAX || type_node(e->types, type)->closure_depth > CLOSURE_DEPTH_MAX)
+            report_endless_result(e, &made->label, span_of(made));
     }
     e->was_lenient |= outer_was_lenient;
     e->is_lenient = outer_lenient;
@@ -329,14 +378,6 @@ void specialise_waiting(Elaborator *e)
 }
 
 /* ---- asking for one ---- */
-
-static void report_endless(Elaborator *e, const Label *label, Span span)
-{
-    diagnostics_error(e->diagnostics, ERROR_ENDLESS_SPECIALISATION, span,
-                      "`%s` would have to be specialised without end: each call passes it a new function",
-                      names_text(e->names, label->definition->name));
-    elaborate_failed(e);
-}
 
 /* What inference knows of the result; functions in it are assumed unknown. */
 static TypeId expected_result(Elaborator *e, const Label *label)
@@ -361,11 +402,7 @@ static Specialisation *add(Elaborator *e, const Key *key)
     made->parameter_count = key->count;
     Name name = key->label.lambda != NULL ? names_of(e->names, "lambda") : key->label.definition->name;
     made->function = core_function(e->program, name, span_of(made));
-    *vec_push(e->arena, &e->specialisations) = made;
-    if (e->specialisations.count * 2 > e->table_size)
-        grow_table(e);
-    else
-        link_in_table(e, e->specialisations.count - 1);
+    add_to_table(e, &e->made, made);
     return made;
 }
 
@@ -374,15 +411,14 @@ Specialisation *specialise(Elaborator *e, Label label, const TypeId *parameters,
     bool is_library = label.definition->is_library && label.definition->kind == DEFINITION_FUNCTION;
     Span call = e->scope->call.start != 0 ? e->scope->call : span;
     Key key = {label, e->epoch, is_library ? call : (Span){0}, parameters, count};
-    Specialisation *made = find(e, &key);
+    Specialisation *made = find(&e->made, &key);
     if (made != NULL) {
         made->is_assumed |= !made->is_done;
         return made;
     }
     TypeId all = type_tuple(e->types, parameters, count);
     uint32_t closure_depth = type_node(e->types, all)->closure_depth;
-    if (closure_depth > CLOSURE_DEPTH_MAX || e->depth > SPECIALISATION_DEPTH_MAX ||
-        e->specialisations.count > SPECIALISATIONS_MAX) {
+    if (closure_depth > CLOSURE_DEPTH_MAX || e->made.list.count > SPECIALISATIONS_MAX) {
         report_endless(e, &label, call);
         return NULL;
     }
@@ -397,19 +433,19 @@ Specialisation *specialise(Elaborator *e, Label label, const TypeId *parameters,
     }
     TypeId result = expected_result(e, &label);
     made = add(e, &key);
-    made->result = specialise_assume(e, result);
-    /* A type variable may stand for a function, so the parameters tell too. */
-    bool is_known = !type_node(e->types, result)->has_function && closure_depth == 0;
+    const Specialisation *before = find(&e->undone, &key);
+    made->result = before != NULL ? before->result : specialise_assume(e, result);
     e->program->functions.items[made->function]->result_type = made->result;
+    bool is_known = !type_node(e->types, result)->has_function;
     if (is_known) {
         made->is_done = true;
         *vec_push(e->arena, &e->waiting) = made;
         return made;
     }
     CoreBuilder *builder = e->builder;
-    e->depth++;
+    e->nesting += BODY_NESTING;
     make_body(e, made);
-    e->depth--;
+    e->nesting -= BODY_NESTING;
     e->builder = builder;
     return e->has_errors ? NULL : made;
 }

@@ -29,7 +29,9 @@ static uint32_t height_of_comprehension(const Comprehension *comprehension)
             height = taller(height, qualifier->generators[j].source);
     }
     height = taller(height, comprehension->group_value);
-    return taller(height, comprehension->order_key);
+    height = taller(height, comprehension->order_key);
+    uint32_t count = comprehension->qualifier_count;
+    return count > 1 ? height + count - 1 : height; /* what follows a qualifier stands inside it */
 }
 
 static uint32_t height_of_children(const Expr *expr)

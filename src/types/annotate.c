@@ -207,20 +207,20 @@ static void add_to_scheme(void *context, TypeId variable)
     info->scheme_index = builder->variables.count;
 }
 
-static void collect_open_containers(Environment *environment, Definition *definition, TypeId type)
+static void collect_open_containers(Environment *environment, Definition *definition, TypeId type, uint32_t depth)
 {
     Types *types = environment->types;
     type = type_resolve(types, type);
     TypeNode node = *type_node(types, type);
-    if (node.is_ground || *type_memo(types, type) != 0)
+    if (node.is_ground || *type_memo(types, type) != 0 || depth > TYPE_DEPTH_MAX)
         return;
     *type_memo(types, type) = type;
     if (node.kind == TYPE_CONTAINER && type_kind(types, type_resolve(types, node.a)) == TYPE_VARIABLE)
         *vec_push(environment->arena, &definition->open_containers) = type;
     if (node.kind == TYPE_PAIR || node.kind == TYPE_FUNCTION)
-        collect_open_containers(environment, definition, node.a);
+        collect_open_containers(environment, definition, node.a, depth + 1);
     if (node.kind != TYPE_VARIABLE)
-        collect_open_containers(environment, definition, node.b);
+        collect_open_containers(environment, definition, node.b, depth + 1);
 }
 
 void infer_collect_scheme(Environment *environment, Definition **definitions, uint32_t count)
@@ -232,7 +232,7 @@ void infer_collect_scheme(Environment *environment, Definition **definitions, ui
         definitions[i]->variables = builder.variables.items;
         definitions[i]->variable_count = builder.variables.count;
         type_memo_start(environment->types);
-        collect_open_containers(environment, definitions[i], definitions[i]->type);
+        collect_open_containers(environment, definitions[i], definitions[i]->type, 1);
     }
 }
 

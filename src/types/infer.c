@@ -332,8 +332,10 @@ static void infer_group_of(Environment *environment, Definition **group, uint32_
     for (uint32_t i = 0; i < count; i++) {
         if (group[i]->kind == DEFINITION_BINDING)
             check_binding(&infer, group[i]);
-        group[i]->state = infer.has_errors ? DEFINITION_WRONG : DEFINITION_TYPED;
+        check_not_too_deep(&infer, group[i]);
     }
+    for (uint32_t i = 0; i < count; i++)
+        group[i]->state = infer.has_errors ? DEFINITION_WRONG : DEFINITION_TYPED;
 }
 
 /* ---- finding groups ---- */

@@ -30,10 +30,11 @@ typedef struct Infer {
     VEC(const Expr *) literals;        /* numeric ones: checked when their types are known */
     VEC(AnnotatedVariable) annotated;
     bool has_errors;
+    bool has_given_up; /* types were too large: comparing more of them would take for ever, and say the same */
     /* why the last unification failed: the innermost parts */
     TypeId failed_expected, failed_found;
     ClassSet failed_class;
-    uint32_t steps;
+    uint32_t steps, depth; /* of the walk over a type that is going on */
 } Infer;
 
 typedef enum Unification {

@@ -464,20 +464,20 @@ static void settle_selects(Infer *infer)
 /* ---- containers whose kind was open ---- */
 
 /* Whether a type holds a sequence, whatever its variables stand for. */
-static bool has_sequence(Infer *infer, TypeId type)
+static bool has_sequence(Infer *infer, TypeId type, uint32_t depth)
 {
     type = type_resolve(infer->types, type);
     TypeNode node = *type_node(infer->types, type);
-    if (node.is_ground || *type_memo(infer->types, type) != 0)
+    if (node.is_ground || *type_memo(infer->types, type) != 0 || depth > TYPE_DEPTH_MAX)
         return node.has_sequence;
     *type_memo(infer->types, type) = type;
     switch (node.kind) {
     case TYPE_PAIR:
-        return has_sequence(infer, node.a) || has_sequence(infer, node.b);
+        return has_sequence(infer, node.a, depth + 1) || has_sequence(infer, node.b, depth + 1);
     case TYPE_CONTAINER:
-        return type_resolve(infer->types, node.a) == TYPE_MARK_SEQUENCE || has_sequence(infer, node.b);
+        return type_resolve(infer->types, node.a) == TYPE_MARK_SEQUENCE || has_sequence(infer, node.b, depth + 1);
     case TYPE_DATA:
-        return has_sequence(infer, node.b);
+        return has_sequence(infer, node.b, depth + 1);
     case TYPE_NONE:
     case TYPE_SCALAR:
     case TYPE_UNIT:
@@ -502,7 +502,7 @@ static bool settle_container(Infer *infer, PendingContainer pending)
     if (type_kind(infer->types, mark) != TYPE_VARIABLE)
         return true;
     type_memo_start(infer->types);
-    if (!has_sequence(infer, node.b))
+    if (!has_sequence(infer, node.b, 1))
         return false;
     type_variable_of(infer->types, mark)->link = TYPE_MARK_SEQUENCE;
     return true;

@@ -267,15 +267,22 @@ static TypeId default_of(const TypeVariable *variable)
     return TYPE_INT;
 }
 
+/* Links of variables do not count towards the depth of nodes, so walks over types with variables count for themselves. */
+static bool is_within_depth(Types *types, uint32_t depth)
+{
+    types->is_too_deep |= depth > TYPE_DEPTH_MAX;
+    return depth <= TYPE_DEPTH_MAX;
+}
+
 typedef struct Substitution {
     Types *types;
     const TypeId *values;
     uint32_t count;
 } Substitution;
 
-static TypeId substitute(const Substitution *s, TypeId type);
+static TypeId substitute(const Substitution *s, TypeId type, uint32_t depth);
 
-static TypeId substitute_node(const Substitution *s, TypeId type)
+static TypeId substitute_node(const Substitution *s, TypeId type, uint32_t depth)
 {
     Types *types = s->types;
     TypeNode node = *type_node(types, type); /* a copy: the table may move */
@@ -288,13 +295,13 @@ static TypeId substitute_node(const Substitution *s, TypeId type)
     case TYPE_PAIR:
     case TYPE_CONTAINER:
     case TYPE_FUNCTION: {
-        TypeId a = substitute(s, node.a);
-        TypeId b = substitute(s, node.b);
+        TypeId a = substitute(s, node.a, depth + 1);
+        TypeId b = substitute(s, node.b, depth + 1);
         return share(types, node.kind, a, b, true, true);
     }
     case TYPE_DATA:
     case TYPE_CLOSURE:
-        return share(types, node.kind, node.a, substitute(s, node.b), false, true);
+        return share(types, node.kind, node.a, substitute(s, node.b, depth + 1), false, true);
     case TYPE_NONE:
     case TYPE_SCALAR:
     case TYPE_UNIT:
@@ -304,15 +311,17 @@ static TypeId substitute_node(const Substitution *s, TypeId type)
     return type;
 }
 
-static TypeId substitute(const Substitution *s, TypeId type)
+static TypeId substitute(const Substitution *s, TypeId type, uint32_t depth)
 {
     type = type_resolve(s->types, type);
     if (type_node(s->types, type)->is_ground)
         return type;
+    if (!is_within_depth(s->types, depth))
+        return TYPE_UNIT_ID;
     TypeId known = *type_memo(s->types, type);
     if (known != 0)
         return known;
-    TypeId result = substitute_node(s, type);
+    TypeId result = substitute_node(s, type, depth);
     *type_memo(s->types, type) = result;
     return result;
 }
@@ -320,7 +329,7 @@ static TypeId substitute(const Substitution *s, TypeId type)
 TypeId type_substitute(Types *types, TypeId type, const TypeId *values, uint32_t count)
 {
     type_memo_start(types);
-    return substitute(&(Substitution){types, values, count}, type);
+    return substitute(&(Substitution){types, values, count}, type, 1);
 }
 
 /* ---- variables ---- */
@@ -331,11 +340,11 @@ typedef struct VariableWalk {
     void *context;
 } VariableWalk;
 
-static void walk_variables(const VariableWalk *walk, TypeId type)
+static void walk_variables(const VariableWalk *walk, TypeId type, uint32_t depth)
 {
     type = type_resolve(walk->types, type);
     TypeNode node = *type_node(walk->types, type);
-    if (node.is_ground || *type_memo(walk->types, type) != 0)
+    if (node.is_ground || *type_memo(walk->types, type) != 0 || !is_within_depth(walk->types, depth))
         return;
     *type_memo(walk->types, type) = type;
     switch (node.kind) {
@@ -345,12 +354,12 @@ static void walk_variables(const VariableWalk *walk, TypeId type)
     case TYPE_PAIR:
     case TYPE_CONTAINER:
     case TYPE_FUNCTION:
-        walk_variables(walk, node.a);
-        walk_variables(walk, node.b);
+        walk_variables(walk, node.a, depth + 1);
+        walk_variables(walk, node.b, depth + 1);
         break;
     case TYPE_DATA:
     case TYPE_CLOSURE:
-        walk_variables(walk, node.b);
+        walk_variables(walk, node.b, depth + 1);
         break;
     case TYPE_NONE:
     case TYPE_SCALAR:
@@ -363,5 +372,5 @@ static void walk_variables(const VariableWalk *walk, TypeId type)
 void type_each_variable(Types *types, TypeId type, void (*visit)(void *context, TypeId variable), void *context)
 {
     type_memo_start(types);
-    walk_variables(&(VariableWalk){types, visit, context}, type);
+    walk_variables(&(VariableWalk){types, visit, context}, type, 1);
 }

@@ -3,7 +3,8 @@
  * Binding a variable restricts what it is bound to by the variable's class. A container that must be concrete is a vector. */
 #include "types/infer.h"
 
-/* Types are graphs; this bounds the walk over one as a tree. */
+/* Types are graphs; this bounds the walk over one as a tree. Its depth is bounded too: links of variables may make types deeper
+ * than any node says. */
 enum { UNIFY_STEPS_MAX = 1000000 };
 
 static Unification failure(Infer *infer, Unification why, TypeId expected, TypeId found)
@@ -47,22 +48,15 @@ static Unification restrict_container(Infer *infer, TypeId type)
     return restrict_type(infer, node.b, CLASS_CONCRETE);
 }
 
-static Unification restrict_type(Infer *infer, TypeId type, ClassSet class_set)
+/* Counts a step of the walk over a type; false when it has become too long, or too deep for the stack. */
+static bool is_within_bounds(Infer *infer)
 {
-    if (class_set == CLASS_ANY)
-        return UNIFY_OK;
-    if (++infer->steps > UNIFY_STEPS_MAX)
-        return UNIFY_TOO_LARGE;
-    type = type_resolve(infer->types, type);
+    return ++infer->steps <= UNIFY_STEPS_MAX && infer->depth <= TYPE_DEPTH_MAX;
+}
+
+static Unification restrict_parts(Infer *infer, TypeId type)
+{
     TypeNode node = *type_node(infer->types, type);
-    if (node.kind == TYPE_VARIABLE)
-        return restrict_variable(infer, type, class_set);
-    if (node.kind == TYPE_SCALAR)
-        return (class_set & 1u << node.a) != 0 ? UNIFY_OK : class_failure(infer, type, class_set);
-    if ((class_set & CLASS_BIT_STRUCTURED) == 0)
-        return class_failure(infer, type, class_set);
-    if (node.is_ground)
-        return node.has_sequence ? class_failure(infer, type, CLASS_CONCRETE) : UNIFY_OK;
     switch (node.kind) {
     case TYPE_PAIR: {
         Unification first = restrict_type(infer, node.a, CLASS_CONCRETE);
@@ -82,6 +76,28 @@ static Unification restrict_type(Infer *infer, TypeId type, ClassSet class_set)
         break;
     }
     return UNIFY_OK;
+}
+
+static Unification restrict_type(Infer *infer, TypeId type, ClassSet class_set)
+{
+    if (class_set == CLASS_ANY)
+        return UNIFY_OK;
+    if (!is_within_bounds(infer))
+        return UNIFY_TOO_LARGE;
+    type = type_resolve(infer->types, type);
+    TypeNode node = *type_node(infer->types, type);
+    if (node.kind == TYPE_VARIABLE)
+        return restrict_variable(infer, type, class_set);
+    if (node.kind == TYPE_SCALAR)
+        return (class_set & 1u << node.a) != 0 ? UNIFY_OK : class_failure(infer, type, class_set);
+    if ((class_set & CLASS_BIT_STRUCTURED) == 0)
+        return class_failure(infer, type, class_set);
+    if (node.is_ground)
+        return node.has_sequence ? class_failure(infer, type, CLASS_CONCRETE) : UNIFY_OK;
+    infer->depth++;
+    Unification parts = restrict_parts(infer, type);
+    infer->depth--;
+    return parts;
 }
 
 Unification infer_restrict(Infer *infer, TypeId type, ClassSet class_set)
@@ -179,7 +195,7 @@ static Unification unify_nodes(Infer *infer, TypeId expected, TypeId found)
 
 static Unification unify(Infer *infer, TypeId expected, TypeId found)
 {
-    if (++infer->steps > UNIFY_STEPS_MAX)
+    if (!is_within_bounds(infer))
         return UNIFY_TOO_LARGE;
     expected = type_resolve(infer->types, expected);
     found = type_resolve(infer->types, found);
@@ -191,7 +207,10 @@ static Unification unify(Infer *infer, TypeId expected, TypeId found)
     }
     if (type_kind(infer->types, expected) == TYPE_VARIABLE)
         return bind_variable(infer, expected, found);
-    return unify_nodes(infer, expected, found);
+    infer->depth++;
+    Unification parts = unify_nodes(infer, expected, found);
+    infer->depth--;
+    return parts;
 }
 
 Unification infer_unify(Infer *infer, TypeId expected, TypeId found)
@@ -308,6 +327,7 @@ static void report(Infer *infer, Unification why, TypeId expected, TypeId found,
         break;
     case UNIFY_TOO_LARGE:
         diagnostics_error(infer->diagnostics, ERROR_TYPE_TOO_LARGE, at, "the types here are too large to compare");
+        infer->has_given_up = true;
         break;
     }
     note_reason(infer, reason);
@@ -315,6 +335,8 @@ static void report(Infer *infer, Unification why, TypeId expected, TypeId found,
 
 bool infer_expect(Infer *infer, TypeId expected, TypeId found, Span at, Reason reason)
 {
+    if (infer->has_given_up)
+        return false;
     Unification result = infer_unify(infer, expected, found);
     if (result != UNIFY_OK)
         report(infer, result, expected, found, at, reason);
@@ -323,6 +345,8 @@ bool infer_expect(Infer *infer, TypeId expected, TypeId found, Span at, Reason r
 
 bool infer_require(Infer *infer, TypeId type, ClassSet class_set, Span at, Reason reason)
 {
+    if (infer->has_given_up)
+        return false;
     Unification result = infer_restrict(infer, type, class_set);
     if (result != UNIFY_OK)
         report(infer, result, type, type, at, reason);
