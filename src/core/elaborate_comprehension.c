@@ -68,7 +68,7 @@ static CoreAtom point_to_group(Elaborator *e, Comprehension *c)
     parts[count++] = elaborate_expr(e, c->group_value);
     for (uint32_t i = 0; i < c->bound_count; i++)
         if (c->grouped_locals[i] != UINT32_MAX)
-            parts[count++] = e->scope->locals[c->bound_locals[i]];
+            parts[count++] = *elaborate_local(e, c->bound_locals[i]);
     return e->has_errors ? parts[0] : elaborate_tuple(e, parts, count, c->group_key->span);
 }
 
@@ -151,7 +151,7 @@ static void bind_collections(Elaborator *e, Comprehension *c, const CoreVar *col
         CoreAtom collection = core_atom(e->program, collections[next++]);
         if (is_vector)
             collection = elaborate_tab(e, collection, span);
-        e->scope->locals[c->grouped_locals[i]] = collection;
+        *elaborate_local(e, c->grouped_locals[i]) = collection;
     }
 }
 
@@ -196,7 +196,7 @@ static CoreAtom elaborate_order(Elaborator *e, const Comprehension *c, CoreAtom 
 static void check_free_locals(Elaborator *e, const Comprehension *c)
 {
     for (uint32_t i = 0; i < c->free_count; i++) {
-        TypeId type = e->scope->locals[c->free_locals[i]].type;
+        TypeId type = elaborate_local(e, c->free_locals[i])->type;
         if (type_is_concrete(e->types, type))
             continue;
         infer_report_free_local(e->environment, &e->scope->definition->locals.items[c->free_locals[i]], type,

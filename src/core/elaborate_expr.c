@@ -6,6 +6,19 @@ void elaborate_failed(Elaborator *e)
     e->has_errors = true;
 }
 
+CoreAtom *elaborate_local(Elaborator *e, LocalId local)
+{
+    const Expr *lambda = e->scope->lambda;
+    if (lambda == NULL)
+        return &e->scope->locals[local];
+    if (local >= lambda->first_local)
+        return &e->scope->locals[lambda->capture_count + (local - lambda->first_local)];
+    for (uint32_t i = 0; i < lambda->capture_count; i++)
+        if (lambda->captures[i] == local)
+            return &e->scope->locals[i];
+    bug("elaborate", "a lambda uses a variable that it did not capture");
+}
+
 bool elaborate_nest(Elaborator *e, Span span)
 {
     if (++e->nesting <= ELABORATE_NESTING_MAX)
@@ -244,8 +257,7 @@ static void attach_function(Elaborator *e, CoreStatement *statement, CoreAtom cl
         return;
     }
     Label label = e->labels.items[node->a];
-    TypeId captured_type = node->b;
-    bool has_captured = captured_type != TYPE_UNIT_ID;
+    bool has_captured = specialise_has_captured(&label);
     TypeId *parameters = ARENA_ARRAY(e->arena, TypeId, operand_count + 1);
     if (has_captured)
         parameters[0] = closure.type;
@@ -467,7 +479,7 @@ Label elaborate_label(Elaborator *e, const Expr *use)
 static CoreAtom elaborate_name(Elaborator *e, Expr *expr)
 {
     if (expr->reference == REFERENCE_LOCAL)
-        return e->scope->locals[expr->local];
+        return *elaborate_local(e, expr->local);
     Definition *definition = expr->definition;
     if (definition->kind == DEFINITION_VALUE)
         return elaborate_value(e, definition, expr->span);
@@ -536,7 +548,7 @@ static CoreAtom call_closure(Elaborator *e, const Expr *call, CoreAtom closure)
     if (node.a == 0)
         return call_unknown(e, call);
     Label label = e->labels.items[node.a];
-    bool has_captured = node.b != TYPE_UNIT_ID;
+    bool has_captured = specialise_has_captured(&label);
     uint32_t arity = specialise_arity(&label);
     CoreAtom *arguments = ARENA_ARRAY(e->arena, CoreAtom, arity + 1);
     arguments[0] = closure;
@@ -706,7 +718,7 @@ static CoreAtom elaborate_lambda(Elaborator *e, Expr *lambda)
                    .type_count = e->scope->type_count};
     CoreAtom *captured = ARENA_ARRAY(e->arena, CoreAtom, lambda->capture_count);
     for (uint32_t i = 0; i < lambda->capture_count; i++)
-        captured[i] = e->scope->locals[lambda->captures[i]];
+        captured[i] = *elaborate_local(e, lambda->captures[i]);
     return elaborate_closure(e, label, captured, lambda->capture_count, lambda->span);
 }
 
@@ -726,7 +738,7 @@ void elaborate_pattern(Elaborator *e, const Pattern *pattern, CoreAtom value)
         return;
     switch (pattern->kind) {
     case PATTERN_NAME:
-        e->scope->locals[pattern->local] = value;
+        *elaborate_local(e, pattern->local) = value;
         name_atom(e, value, pattern->name);
         break;
     case PATTERN_WILDCARD:

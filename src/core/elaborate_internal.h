@@ -37,9 +37,12 @@ typedef struct SpecialisationTable {
     uint32_t slot_count;
 } SpecialisationTable;
 
+/* A scope's locals: those of a definition are numbered from 0, those of a lambda follow each other and are few, however many its
+ * definition has; it sees the others that it captured. */
 typedef struct Scope {
     Definition *definition;
-    CoreAtom *locals;
+    const Expr *lambda; /* null in a definition's own text */
+    CoreAtom *locals;   /* of a lambda: what it captured first */
     const TypeId *types;
     uint32_t type_count;
     Span call; /* in a library function: the user's call */
@@ -53,6 +56,8 @@ struct Elaborator {
     Arena *arena;
     Diagnostics *diagnostics;
     VEC(Label) labels; /* [0] stands for a function not known yet */
+    uint32_t *label_slots; /* hash of labels, open addressing; 0 is free */
+    uint32_t label_slot_count;
     SpecialisationTable made;
     SpecialisationTable undone; /* what tries that were wrong have made: their results are better guesses than none */
     VEC(Specialisation *) waiting; /* bodies to be made */
@@ -77,6 +82,8 @@ CoreAtom elaborate_expr(Elaborator *e, Expr *expr);
 Label elaborate_label(Elaborator *e, const Expr *use);
 /* Binds the names of a pattern to the parts of a value. */
 void elaborate_pattern(Elaborator *e, const Pattern *pattern, CoreAtom value);
+/* The place of a local variable of the current scope. */
+CoreAtom *elaborate_local(Elaborator *e, LocalId local);
 /* Enters an expression, whose caller leaves by nesting--; false after reporting that the C stack could not hold more. */
 bool elaborate_nest(Elaborator *e, Span span);
 /* False after an error; reports that some type was too deep, so that another one stands in its place. */
@@ -118,6 +125,8 @@ CoreAtom elaborate_closure(Elaborator *e, Label label, const CoreAtom *captured,
 uint32_t specialise_label(Elaborator *e, Label label);
 /* The Core function of a label for these parameters (captured values first). Null after an error. */
 Specialisation *specialise(Elaborator *e, Label label, const TypeId *parameters, uint32_t count, Span span);
+/* Whether its values hold captured ones: then they are its first parameter, wrapped. */
+bool specialise_has_captured(const Label *label);
 /* How many parameters a function of this label takes, captured values not counted. */
 uint32_t specialise_arity(const Label *label);
 /* Makes the bodies that are waiting. */

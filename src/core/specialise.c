@@ -22,14 +22,43 @@ static bool is_same_label(const Label *a, const Label *b)
     return true;
 }
 
+static uint64_t hash_label(const Label *label)
+{
+    uint64_t hash = (uint64_t)(uintptr_t)label->definition * 31 + (uint64_t)(uintptr_t)label->lambda;
+    hash *= UINT64_C(0x94d049bb133111eb);
+    for (uint32_t i = 0; i < label->type_count; i++)
+        hash = (hash ^ label->types[i]) * UINT64_C(0x9e3779b97f4a7c15);
+    return hash;
+}
+
+/* The slot of a label, or the free one where it would be. */
+static uint32_t *label_slot(const Elaborator *e, const Label *label)
+{
+    uint32_t mask = e->label_slot_count - 1;
+    uint32_t slot = (uint32_t)(hash_label(label) >> 32) & mask;
+    while (e->label_slots[slot] != 0 && !is_same_label(&e->labels.items[e->label_slots[slot]], label))
+        slot = (slot + 1) & mask;
+    return &e->label_slots[slot];
+}
+
+static void grow_label_slots(Elaborator *e)
+{
+    e->label_slot_count = e->label_slot_count == 0 ? 64 : e->label_slot_count * 2;
+    e->label_slots = ARENA_ARRAY(e->arena, uint32_t, e->label_slot_count);
+    for (uint32_t i = 1; i < e->labels.count; i++)
+        *label_slot(e, &e->labels.items[i]) = i;
+}
+
 uint32_t specialise_label(Elaborator *e, Label label)
 {
-    for (uint32_t i = 1; i < e->labels.count; i++)
-        if (is_same_label(&e->labels.items[i], &label))
-            return i;
-    uint32_t index = e->labels.count;
-    *vec_push(e->arena, &e->labels) = label;
-    return index;
+    if (e->labels.count * 2 >= e->label_slot_count)
+        grow_label_slots(e);
+    uint32_t *slot = label_slot(e, &label);
+    if (*slot == 0) {
+        *slot = e->labels.count;
+        *vec_push(e->arena, &e->labels) = label;
+    }
+    return *slot;
 }
 
 CoreAtom elaborate_closure(Elaborator *e, Label label, const CoreAtom *captured, uint32_t count, Span span)
@@ -65,6 +94,11 @@ TypeId specialise_assume(Elaborator *e, TypeId ground)
         break;
     }
     return ground;
+}
+
+bool specialise_has_captured(const Label *label)
+{
+    return label->lambda != NULL && label->lambda->capture_count > 0;
 }
 
 uint32_t specialise_arity(const Label *label)
@@ -114,11 +148,8 @@ typedef struct Key {
 
 static uint32_t hash_key(const Key *key)
 {
-    const Label *label = &key->label;
-    uint64_t hash = (uint64_t)(uintptr_t)label->definition * 31 + (uint64_t)(uintptr_t)label->lambda + key->epoch;
+    uint64_t hash = hash_label(&key->label) + key->epoch;
     hash = (hash ^ key->call.start) * UINT64_C(0x94d049bb133111eb);
-    for (uint32_t i = 0; i < label->type_count; i++)
-        hash = (hash ^ label->types[i]) * UINT64_C(0x9e3779b97f4a7c15);
     for (uint32_t i = 0; i < key->count; i++)
         hash = (hash ^ key->parameters[i]) * UINT64_C(0xbf58476d1ce4e5b9);
     return (uint32_t)(hash >> 32);
@@ -215,7 +246,7 @@ static void bind_captured(Elaborator *e, const Specialisation *made, CoreVar clo
     CoreAtom *captured = ARENA_ARRAY(e->arena, CoreAtom, lambda->capture_count);
     elaborate_components(e, tuple, captured, lambda->capture_count, lambda->span);
     for (uint32_t i = 0; i < lambda->capture_count; i++) {
-        e->scope->locals[lambda->captures[i]] = captured[i];
+        e->scope->locals[i] = captured[i];
         CoreVariable *variable = &e->program->variables.items[captured[i].variable];
         if (variable->name == 0)
             variable->name = e->scope->definition->locals.items[lambda->captures[i]].name;
@@ -225,7 +256,7 @@ static void bind_captured(Elaborator *e, const Specialisation *made, CoreVar clo
 static CoreAtom lambda_body(Elaborator *e, const Specialisation *made, const CoreVar *parameters)
 {
     const Expr *lambda = made->label.lambda;
-    bool has_captured = lambda->capture_count > 0;
+    bool has_captured = specialise_has_captured(&made->label);
     if (has_captured)
         bind_captured(e, made, parameters[0]);
     const Pattern *pattern = lambda->pattern;
@@ -275,8 +306,11 @@ static void move_to_call(CoreBlock *block, Span call)
 static TypeId make_body_once(Elaborator *e, Specialisation *made)
 {
     Definition *definition = made->label.definition;
+    const Expr *lambda = made->label.lambda;
+    uint32_t local_count = lambda != NULL ? lambda->capture_count + lambda->local_count : definition->locals.count;
     Scope scope = {.definition = definition,
-                   .locals = ARENA_ARRAY(e->arena, CoreAtom, definition->locals.count),
+                   .lambda = lambda,
+                   .locals = ARENA_ARRAY(e->arena, CoreAtom, local_count),
                    .types = made->label.types,
                    .type_count = made->label.type_count,
                    .call = made->call};

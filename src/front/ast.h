@@ -186,9 +186,11 @@ struct Expr {
     Instance instance;      /* [infer] of the definition */
     uint16_t height;        /* levels of the tree from here down; a left spine of operators counts as one */
     bool is_last_component; /* [infer] EXPR_SELECT: the index names the end of the spine */
-    /* [resolve] EXPR_LAMBDA: the outer locals it captures, and a number unique in the session */
+    /* [resolve] EXPR_LAMBDA: the outer locals it captures; its own follow each other from first_local on */
     LocalId *captures;
     uint32_t capture_count;
+    LocalId first_local;
+    uint32_t local_count;
 };
 
 /* ---- top-level forms ---- */

@@ -47,8 +47,7 @@ static const char *format_message(Diagnostics *diagnostics, const char *format, 
 
 static void report(Diagnostics *diagnostics, Diagnostic diagnostic, const char *format, va_list arguments)
 {
-    bool is_dropped = diagnostics->error_count > diagnostics->error_limit;
-    if (is_dropped)
+    if (diagnostics_is_full(diagnostics))
         return;
     diagnostic.message = format_message(diagnostics, format, arguments);
     *vec_push(diagnostics->arena, &diagnostics->list) = diagnostic;
@@ -83,7 +82,7 @@ void diagnostics_note(Diagnostics *diagnostics, Span span, const char *format, .
 enum { SHOWN_LINE_MAX = 160 };
 
 /* The line with a caret under the span; long lines are cut to a window around the caret. */
-static void print_excerpt(const Diagnostics *diagnostics, Span span, Location at, Text *out)
+static void print_excerpt(Span span, Location at, Text *out)
 {
     const Source *source = at.source;
     uint32_t start = source->line_starts[at.line - 1];
@@ -109,7 +108,6 @@ static void print_excerpt(const Diagnostics *diagnostics, Span span, Location at
     uint32_t room = end - start > column ? end - start - column : 1;
     text_add_repeated(out, '^', width < room ? width : room);
     text_add_char(out, '\n');
-    (void)diagnostics;
 }
 
 static void print_one(const Diagnostics *diagnostics, const Diagnostic *diagnostic, Text *out)
@@ -133,38 +131,39 @@ static void print_one(const Diagnostics *diagnostics, const Diagnostic *diagnost
     text_add(out, diagnostic->message);
     text_add_char(out, '\n');
     if (at.source != NULL)
-        print_excerpt(diagnostics, diagnostic->span, at, out);
+        print_excerpt(diagnostic->span, at, out);
+}
+
+/* An error or warning and the notes after it. */
+typedef struct Entry {
+    uint32_t start; /* its position */
+    uint32_t index; /* in the list */
+} Entry;
+
+static int compare_entries(const void *a, const void *b)
+{
+    const Entry *left = a, *right = b;
+    if (left->start != right->start)
+        return left->start < right->start ? -1 : 1;
+    return left->index < right->index ? -1 : left->index > right->index;
 }
 
 void diagnostics_print(const Diagnostics *diagnostics, Text *out)
 {
-    /* A selection in order of position, stable; lists are short (the error limit bounds them). */
-    uint32_t count = diagnostics->list.count;
+    uint32_t count = diagnostics->list.count, entry_count = 0;
     const Diagnostic *list = diagnostics->list.items;
-    uint32_t last_start = 0;
-    uint32_t printed = 0;
-    while (printed < count) {
-        uint32_t next_start = UINT32_MAX;
-        for (uint32_t i = 0; i < count; i++)
-            if (list[i].severity != SEVERITY_NOTE && list[i].span.start < next_start &&
-                (printed == 0 || list[i].span.start > last_start))
-                next_start = list[i].span.start;
-        bool is_found = false;
-        for (uint32_t i = 0; i < count; i++) {
-            bool is_head = list[i].severity != SEVERITY_NOTE;
-            if (!is_head || list[i].span.start != next_start)
-                continue;
-            is_found = true;
-            print_one(diagnostics, &list[i], out);
-            printed++;
-            for (uint32_t j = i + 1; j < count && list[j].severity == SEVERITY_NOTE; j++, printed++)
-                print_one(diagnostics, &list[j], out);
-        }
-        if (!is_found)
-            break;
-        last_start = next_start;
+    Entry *entries = ARENA_ARRAY(diagnostics->arena, Entry, count);
+    for (uint32_t i = 0; i < count; i++)
+        if (list[i].severity != SEVERITY_NOTE)
+            entries[entry_count++] = (Entry){list[i].span.start, i};
+    qsort(entries, entry_count, sizeof *entries, compare_entries);
+    for (uint32_t i = 0; i < entry_count; i++) {
+        uint32_t next = entries[i].index;
+        do
+            print_one(diagnostics, &list[next++], out);
+        while (next < count && list[next].severity == SEVERITY_NOTE);
     }
-    if (diagnostics->error_count > diagnostics->error_limit) {
+    if (diagnostics_is_full(diagnostics)) {
         uint32_t more = diagnostics->error_count - diagnostics->error_limit;
         text_addf(out, "(%u more error%s)\n", more, more == 1 ? "" : "s");
     }

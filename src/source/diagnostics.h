@@ -46,6 +46,12 @@ void diagnostics_init(Diagnostics *diagnostics, Arena *arena, const Sources *sou
 /* Forgets what was reported, for the next input of a session. */
 void diagnostics_clear(Diagnostics *diagnostics);
 
+/* Whether the last error is not kept, since there were too many before it. */
+static inline bool diagnostics_is_full(const Diagnostics *diagnostics)
+{
+    return diagnostics->error_count > diagnostics->error_limit;
+}
+
 __attribute__((format(printf, 4, 5))) void diagnostics_error(Diagnostics *diagnostics, ErrorCode code, Span span,
                                                              const char *format, ...);
 __attribute__((format(printf, 3, 4))) void diagnostics_warning(Diagnostics *diagnostics, Span span,

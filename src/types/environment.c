@@ -254,10 +254,25 @@ static void check_name(Environment *environment, const Definition *definition)
     }
 }
 
+/* Every definition points to the one before and to one much further back, at distances like those of the digits of a
+ * skew-binary number (Myers 1983), so that any of n is found in log n steps. */
+static void link_older(Definition *definition, Definition *older)
+{
+    definition->older = definition->much_older = older;
+    if (older == NULL)
+        return;
+    definition->age = older->age + 1;
+    const Definition *first = older->much_older;
+    const Definition *second = first == NULL ? NULL : first->much_older;
+    bool are_equal_jumps = second != NULL && older->age - first->age == first->age - second->age;
+    if (are_equal_jumps)
+        definition->much_older = first->much_older;
+}
+
 static void name_definition(Environment *environment, Definition *definition)
 {
     Definition **slot = slot_of(environment, &environment->user, definition->name);
-    definition->older = *slot;
+    link_older(definition, *slot);
     *slot = definition;
     check_name(environment, definition);
 }
@@ -337,7 +352,7 @@ Definition *environment_lookup(const Environment *environment, Name name, Dialec
 {
     Definition *found = is_library ? NULL : find_in(&environment->user, name);
     while (found != NULL && found->position > position && found->older != NULL)
-        found = found->older;
+        found = found->much_older->position > position ? found->much_older : found->older;
     if (found != NULL)
         return found;
     bool is_visible = is_library || !environment_is_private(environment, name);

@@ -53,6 +53,8 @@ struct Definition {
     bool is_recursive; /* calls itself, directly or through others */
     uint32_t position;
     Definition *older;       /* an earlier definition of the same name, now out of reach for later forms */
+    Definition *much_older;  /* one further back, so that looking up is quick where a name has thousands (`it`) */
+    uint32_t age;            /* how many older ones there are */
     Definition *replaced_by; /* a later one of the same type */
     const uint32_t *replaced_variables; /* for each variable of the replacement's scheme, its index in this one's */
     Op op;

@@ -228,19 +228,28 @@ static void use_not_provided(Resolver *r, Expr *expr)
     resolve_expr(r, expr);
 }
 
-static void report_unknown_name(Resolver *r, const Expr *expr)
+/* A name like the one nothing is called; null if there is none. */
+static const char *similar_name(const Resolver *r, const char *text)
 {
-    const char *text = names_text(r->environment->names, expr->name);
     size_t length = strlen(text);
-    Suggestion suggestion = {.wanted = text, .distance = length < 5 ? 2 : length < 9 ? 3 : 4};
     if (length < 2)
-        suggestion.distance = 0;
+        return NULL;
+    Suggestion suggestion = {.wanted = text, .distance = length < 5 ? 2 : length < 9 ? 3 : 4};
     for (uint32_t i = r->scope.count; i > 0; i--)
         consider_name(&suggestion, names_text(r->environment->names, r->scope.items[i - 1].name));
     environment_each_name(r->environment, r->definition->dialect, consider_name, &suggestion);
-    diagnostics_error(r->environment->diagnostics, ERROR_UNKNOWN_NAME, expr->span, "nothing is called `%s` here", text);
-    if (suggestion.best != NULL)
-        diagnostics_note(r->environment->diagnostics, (Span){0}, "did you mean `%s`?", suggestion.best);
+    return suggestion.best;
+}
+
+static void report_unknown_name(Resolver *r, const Expr *expr)
+{
+    Diagnostics *diagnostics = r->environment->diagnostics;
+    const char *text = names_text(r->environment->names, expr->name);
+    diagnostics_error(diagnostics, ERROR_UNKNOWN_NAME, expr->span, "nothing is called `%s` here", text);
+    /* all names are compared, which would be slow for errors that are not shown */
+    const char *similar = diagnostics_is_full(diagnostics) ? NULL : similar_name(r, text);
+    if (similar != NULL)
+        diagnostics_note(diagnostics, (Span){0}, "did you mean `%s`?", similar);
     fail(r);
 }
 
@@ -506,6 +515,8 @@ static void resolve_lambda(Resolver *r, Expr *lambda)
     leave_scope(r, scope);
     lambda->captures = frame.free.items;
     lambda->capture_count = frame.free.count;
+    lambda->first_local = frame.first_inside;
+    lambda->local_count = r->definition->locals.count - frame.first_inside;
 }
 
 /* The expression that rebuilds what a pattern took apart; null if a part is not named. */
