@@ -89,6 +89,22 @@ static bool starts_argument(TokenKind kind)
            kind == TOKEN_FALSE;
 }
 
+/* Words that begin a form in other languages. */
+static const struct {
+    const char *word, *hint;
+} foreign_words[] = {
+    {"def", "a function is written `function name(parameters) = expression`"},
+    {"fun", "a function is written `function name(parameters) = expression`"},
+    {"func", "a function is written `function name(parameters) = expression`"},
+    {"fn", "a function is written `function name(parameters) = expression`"},
+    {"var", "a binding is written `name = expression;`"},
+    {"val", "a binding is written `name = expression;`"},
+    {"const", "a binding is written `name = expression;`"},
+    {"for", "`{e : x in xs}` computes e for each element"},
+    {"while", "a loop is a recursive function"},
+    {"return", "the body of a function is one expression, and its value the result"},
+};
+
 /* `f x` looks natural to whoever knows NESL. */
 static void note_juxtaposition(Parser *parser, uint32_t index)
 {
@@ -96,8 +112,14 @@ static void note_juxtaposition(Parser *parser, uint32_t index)
         return;
     if (!starts_argument(parser_kind_at(parser, index)) || parser_kind_at(parser, index - 1) != TOKEN_NAME)
         return;
+    const char *word = names_text(parser->names, parser->tokens[index - 1].name);
+    for (size_t i = 0; i < sizeof foreign_words / sizeof *foreign_words; i++)
+        if (strcmp(foreign_words[i].word, word) == 0) {
+            diagnostics_note(parser->diagnostics, (Span){0, 0}, "%s", foreign_words[i].hint);
+            return;
+        }
     diagnostics_note(parser->diagnostics, (Span){0, 0}, "to apply a function, write its argument in parentheses: `%s(...)`",
-                     names_text(parser->names, parser->tokens[index - 1].name));
+                     word);
 }
 
 static void note_hints(Parser *parser, uint32_t index)

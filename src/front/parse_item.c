@@ -141,7 +141,11 @@ static Item *parse_function(Parser *parser)
     if (is_stub && !parser->has_failed) {
         item->kind = ITEM_STUB;
     } else {
+        bool had_failed = parser->has_failed;
         parser_expect(parser, TOKEN_EQUAL);
+        if (parser->has_failed && !had_failed)
+            diagnostics_note(parser->diagnostics, (Span){0, 0}, "a function is written `function name(parameters)%s = expression`",
+                             parser_is_nesl(parser) ? "" : " : type");
         item->value = parse_part(parser);
     }
     return item;

@@ -66,13 +66,33 @@ static TypeId annotated_variable(Infer *infer, Name name, bool is_container, Spa
     return fresh_annotated(infer, is_container, span);
 }
 
+/* What types are called elsewhere. */
+static const struct {
+    const char *name, *here;
+} foreign_types[] = {
+    {"integer", "int"}, {"long", "int"},    {"int64", "i64"},  {"int32", "i32"},   {"double", "float"},
+    {"number", "int"},  {"float64", "f64"}, {"float32", "f32"}, {"boolean", "bool"}, {"byte", "u8"},
+    {"string", "[char]"}, {"str", "[char]"}, {"text", "[char]"}, {"unit", "()"},     {"void", "()"},
+};
+
+static const char *similar_type(const char *text)
+{
+    for (size_t i = 0; i < sizeof foreign_types / sizeof foreign_types[0]; i++)
+        if (strcmp(text, foreign_types[i].name) == 0)
+            return foreign_types[i].here;
+    for (uint32_t scalar = 0; scalar < SCALAR_COUNT; scalar++)
+        if (strlen(text) > 2 && names_distance(text, scalar_name((ScalarType)scalar), 3) < 3)
+            return scalar_name((ScalarType)scalar);
+    return NULL;
+}
+
 static TypeId unknown_type(Infer *infer, const TypeExpr *expr)
 {
     const char *text = names_text(infer->environment->names, expr->name);
     diagnostics_error(infer->diagnostics, ERROR_UNKNOWN_TYPE, expr->span, "there is no type called `%s`", text);
-    for (uint32_t scalar = 0; scalar < SCALAR_COUNT; scalar++)
-        if (names_distance(text, scalar_name((ScalarType)scalar), 3) < 3 && strlen(text) > 2)
-            diagnostics_note(infer->diagnostics, (Span){0}, "did you mean `%s`?", scalar_name((ScalarType)scalar));
+    const char *similar = similar_type(text);
+    if (similar != NULL)
+        diagnostics_note(infer->diagnostics, (Span){0}, "did you mean `%s`?", similar);
     diagnostics_note(infer->diagnostics, (Span){0},
                      "a type variable is a single letter, or declared by `:: (%s in any)`", text);
     infer_failed(infer);

@@ -113,7 +113,7 @@ static void check_annotated(Infer *infer, const AnnotatedVariable *annotated)
         diagnostics_error(infer->diagnostics, ERROR_TYPE_TOO_GENERAL, annotated->span,
                           "the annotation promises any %s `%s`, but the definition works for `%s` only",
                           is_mark ? "container" : "type", name,
-                          !is_mark ? type_text(infer->types, type) : type == TYPE_MARK_VECTOR ? "vectors" : "sequences");
+                          !is_mark ? infer_text(infer, type) : type == TYPE_MARK_VECTOR ? "vectors" : "sequences");
         infer_failed(infer);
         return;
     }
@@ -207,7 +207,7 @@ static void check_binding(Infer *infer, Definition *binding)
     if (type_node(infer->types, type)->has_sequence && binding->state != DEFINITION_WRONG) {
         diagnostics_error(infer->diagnostics, ERROR_SEQUENCE_BINDING, binding->item->value->span,
                           "a top-level binding cannot hold a sequence, but this is of type `%s`",
-                          type_text(infer->types, type));
+                          infer_text(infer, type));
         diagnostics_note(infer->diagnostics, (Span){0},
                          "tab(...) materialises it; a function makes it anew at each use");
         infer_failed(infer);

@@ -29,6 +29,7 @@ typedef struct Infer {
     VEC(Expr *) selects;               /* x.i whose x is not known well enough yet */
     VEC(const Expr *) literals;        /* numeric ones: checked when their types are known */
     VEC(AnnotatedVariable) annotated;
+    Span line_break;                   /* an argument, in NESL, on another line than its function; start == 0 without */
     bool has_errors;
     bool has_given_up; /* types were too large: comparing more of them would take for ever, and say the same */
     /* why the last unification failed: the innermost parts */
@@ -65,8 +66,12 @@ typedef struct Reason {
 bool infer_expect(Infer *infer, TypeId expected, TypeId found, Span at, Reason reason);
 bool infer_require(Infer *infer, TypeId type, ClassSet class_set, Span at, Reason reason);
 void infer_failed(Infer *infer);
+/* A type as messages about this definition show it. */
+const char *infer_text(const Infer *infer, TypeId type);
 /* Adds to an error what a function takes, and where it is defined. */
 void infer_note_callee(Infer *infer, const Expr *callee);
+/* NESL applies a function to what follows it, in the next line too: where a `;` is missing, the error is elsewhere. */
+void infer_note_line_break(Infer *infer);
 
 /* ---- annotate.c ---- */
 

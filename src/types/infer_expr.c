@@ -127,7 +127,9 @@ static bool check_argument_count(Infer *infer, const Expr *function, TypeId expe
                           ? 0
                           : spine_length(infer->types, expected);
     uint32_t given = is_one ? 1 : argument->item_count;
-    bool is_open = type_kind(infer->types, end) == TYPE_VARIABLE;
+    /* a last parameter of any type may be a tuple of what is left */
+    bool is_open = type_kind(infer->types, end) == TYPE_VARIABLE &&
+                   (type_variable_of(infer->types, end)->class_set & CLASS_BIT_STRUCTURED) != 0;
     bool may_end_in_tuple = argument->kind == EXPR_TUPLE && given > 1 && given < wanted;
     if (given == wanted || (is_open && given > wanted) || may_end_in_tuple)
         return true;
@@ -157,7 +159,10 @@ static TypeId apply(Infer *infer, Expr *function, Expr *argument, Span span)
         return result;
     }
     diagnostics_error(infer->diagnostics, ERROR_NOT_A_FUNCTION, function->span,
-                      "this is not a function but `%s`, so it cannot be called", type_text(infer->types, type));
+                      "this is not a function but `%s`, so it cannot be called", infer_text(infer, type));
+    if (function->kind == EXPR_BOOL && infer->definition->dialect == DIALECT_NESL)
+        diagnostics_note(infer->diagnostics, (Span){0}, "in NESL, `t` and `f` are the truth values");
+    infer_note_line_break(infer);
     infer_failed(infer);
     return result;
 }
@@ -173,8 +178,19 @@ static void choose_overload(Infer *infer, Expr *function, const Expr *argument)
     function->definition = function->definition->alternatives[has_two ? 1 : 0];
 }
 
+static bool is_on_later_line(const Infer *infer, Span before, Span after)
+{
+    const Source *source = sources_find(infer->environment->sources, before.end);
+    if (source == NULL || after.start < before.end || after.start > source->base + source->length)
+        return false;
+    return memchr(source->text + (before.end - source->base), '\n', after.start - before.end) != NULL;
+}
+
 static TypeId infer_call(Infer *infer, Expr *call)
 {
+    bool is_nesl = infer->definition->dialect == DIALECT_NESL && !infer->definition->is_library;
+    if (is_nesl && is_on_later_line(infer, call->items[0]->span, call->items[1]->span))
+        infer->line_break = call->items[1]->span;
     infer_expr(infer, call->items[1]);
     choose_overload(infer, call->items[0], call->items[1]);
     infer_expr(infer, call->items[0]);
@@ -196,7 +212,11 @@ static TypeId infer_operator(Infer *infer, Expr *expr)
                    : infer_fresh(infer, expr->span);
     TypeId operands = type_resolve(infer->types, scheme.a);
     TypeId left = type_first(infer->types, operands), right = type_rest(infer->types, operands);
-    bool is_right = infer_expect(infer, left, expr->items[0]->type, expr->items[0]->span, no_reason) &&
+    const char *spelling = names_text(infer->environment->names, expr->name);
+    bool compares = infer->definition->dialect == DIALECT_NESL &&
+                    (strcmp(spelling, "==") == 0 || strcmp(spelling, "/=") == 0);
+    Reason left_reason = {.text = compares ? "eql(a, b) compares values of any type" : NULL};
+    bool is_right = infer_expect(infer, left, expr->items[0]->type, expr->items[0]->span, left_reason) &&
                     infer_expect(infer, right, expr->items[1]->type, expr->items[1]->span, (Reason){.operator = expr});
     return is_right ? scheme.b : infer_fresh(infer, expr->span);
 }
@@ -382,7 +402,7 @@ static void report_no_component(Infer *infer, const Expr *select)
 {
     diagnostics_error(infer->diagnostics, ERROR_NO_SUCH_COMPONENT, select->span,
                       "there is no component %llu in `%s`", (unsigned long long)select->magnitude,
-                      type_text(infer->types, select->items[0]->type));
+                      infer_text(infer, select->items[0]->type));
     infer_failed(infer);
 }
 
@@ -535,13 +555,26 @@ void infer_settle(Infer *infer)
 
 /* ---- patterns ---- */
 
+static void report_pattern(Infer *infer, const Pattern *pattern, TypeId type)
+{
+    if (pattern->item_count == 0)
+        diagnostics_error(infer->diagnostics, ERROR_TYPE_MISMATCH, pattern->span,
+                          "the pattern `()` expects the unit value, found `%s`", infer_text(infer, type));
+    else
+        diagnostics_error(infer->diagnostics, ERROR_TYPE_MISMATCH, pattern->span,
+                          "the pattern expects a tuple of %u components, found `%s`", pattern->item_count,
+                          infer_text(infer, type));
+    infer_failed(infer);
+}
+
 static void infer_tuple_pattern(Infer *infer, Pattern *pattern, TypeId type)
 {
     TypeId *items = ARENA_ARRAY(infer->arena, TypeId, pattern->item_count);
     for (uint32_t i = 0; i < pattern->item_count; i++)
         items[i] = infer_fresh(infer, pattern->items[i]->span);
     TypeId tuple = type_tuple(infer->types, items, pattern->item_count);
-    infer_expect(infer, type, tuple, pattern->span, (Reason){.text = "the pattern takes this apart", .span = pattern->span});
+    if (infer_unify(infer, type, tuple) != UNIFY_OK)
+        report_pattern(infer, pattern, type);
     for (uint32_t i = 0; i < pattern->item_count; i++)
         infer_pattern(infer, pattern->items[i], items[i]);
 }
@@ -666,7 +699,7 @@ static void infer_order(Infer *infer, Comprehension *c, TypeId mark)
         const Expr *source = c->qualifiers[0].generators[0].source;
         diagnostics_error(infer->diagnostics, ERROR_CONTAINER_MISMATCH, source->span,
                           "`order by` sorts a vector, but this is a sequence `%s`",
-                          type_text(infer->types, source->type));
+                          infer_text(infer, source->type));
         diagnostics_note(infer->diagnostics, (Span){0}, "tab(s) materialises a sequence");
         infer_failed(infer);
     }

@@ -241,13 +241,50 @@ static const char *similar_name(const Resolver *r, const char *text)
     return suggestion.best;
 }
 
+/* What names of other languages, and of the other dialect, are here. */
+static const struct {
+    const char *name;
+    Dialect dialect;
+    const char *hint;
+} foreign_names[] = {
+    {"true", DIALECT_NESL, "NESL writes `t` and `f`"},
+    {"false", DIALECT_NESL, "NESL writes `t` and `f`"},
+    {"T", DIALECT_RUNNEL, "the truth values are `true` and `false`"},
+    {"F", DIALECT_RUNNEL, "the truth values are `true` and `false`"},
+    {"True", DIALECT_RUNNEL, "the truth values are `true` and `false`"},
+    {"False", DIALECT_RUNNEL, "the truth values are `true` and `false`"},
+    {"len", DIALECT_RUNNEL, "the length of a container is `#xs`"},
+    {"len", DIALECT_NESL, "the length of a sequence is `#a`"},
+    {"size", DIALECT_RUNNEL, "the length of a container is `#xs`"},
+    {"size", DIALECT_NESL, "the length of a sequence is `#a`"},
+    {"range", DIALECT_RUNNEL, "a range is `[a:b]` or `{a:b}`"},
+    {"range", DIALECT_NESL, "a range is `[a:b]`"},
+    {"fold", DIALECT_RUNNEL, "reduce(op, identity, xs) combines the elements"},
+    {"foldl", DIALECT_RUNNEL, "reduce(op, identity, xs) combines the elements"},
+    {"foldr", DIALECT_RUNNEL, "reduce(op, identity, xs) combines the elements"},
+    {"for", DIALECT_NESL, "`{e : x in xs}` computes e for each element"},
+    {"while", DIALECT_NESL, "a loop is a recursive function"},
+    {"return", DIALECT_NESL, "the body of a function is one expression, and its value the result"},
+};
+
+static const char *foreign_hint(const Resolver *r, const char *text)
+{
+    for (size_t i = 0; i < sizeof foreign_names / sizeof foreign_names[0]; i++)
+        if (foreign_names[i].dialect == r->definition->dialect && strcmp(foreign_names[i].name, text) == 0)
+            return foreign_names[i].hint;
+    return NULL;
+}
+
 static void report_unknown_name(Resolver *r, const Expr *expr)
 {
     Diagnostics *diagnostics = r->environment->diagnostics;
     const char *text = names_text(r->environment->names, expr->name);
     diagnostics_error(diagnostics, ERROR_UNKNOWN_NAME, expr->span, "nothing is called `%s` here", text);
+    const char *hint = foreign_hint(r, text);
     /* all names are compared, which would be slow for errors that are not shown */
-    const char *similar = diagnostics_is_full(diagnostics) ? NULL : similar_name(r, text);
+    const char *similar = hint != NULL || diagnostics_is_full(diagnostics) ? NULL : similar_name(r, text);
+    if (hint != NULL)
+        diagnostics_note(diagnostics, (Span){0}, "%s", hint);
     if (similar != NULL)
         diagnostics_note(diagnostics, (Span){0}, "did you mean `%s`?", similar);
     fail(r);

@@ -188,6 +188,7 @@ void type_print(const Types *types, TypeId type, TypeStyle style, Text *out);
 
 /* For messages: without the context, in the types' arena. */
 const char *type_text(const Types *types, TypeId type);
+const char *type_text_in(const Types *types, TypeId type, TypeStyle style);
 
 /* Calls `visit` for every unbound variable of a type, once each, in order of appearance. */
 void type_each_variable(Types *types, TypeId type, void (*visit)(void *context, TypeId variable), void *context);

@@ -209,9 +209,14 @@ void type_print(const Types *types, TypeId type, TypeStyle style, Text *out)
 
 const char *type_text(const Types *types, TypeId type)
 {
+    return type_text_in(types, type, TYPE_STYLE_RUNNEL);
+}
+
+const char *type_text_in(const Types *types, TypeId type, TypeStyle style)
+{
     Text text;
     text_init(&text, types->arena->memory);
-    TypePrinter printer = {.types = types, .style = TYPE_STYLE_RUNNEL, .out = &text, .shows_defaults = true};
+    TypePrinter printer = {.types = types, .style = style, .out = &text, .shows_defaults = true};
     print_type(&printer, type);
     const char *copy = arena_text(types->arena, text_string(&text), text.length);
     text_free(&text);

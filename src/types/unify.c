@@ -221,6 +221,12 @@ Unification infer_unify(Infer *infer, TypeId expected, TypeId found)
 
 /* ---- reporting ---- */
 
+const char *infer_text(const Infer *infer, TypeId type)
+{
+    bool is_nesl = infer->definition->dialect == DIALECT_NESL;
+    return type_text_in(infer->types, type, is_nesl ? TYPE_STYLE_NESL : TYPE_STYLE_RUNNEL);
+}
+
 void infer_failed(Infer *infer)
 {
     infer->has_errors = true;
@@ -231,8 +237,8 @@ static void report_container(Infer *infer, Span at)
 {
     bool wants_vector = type_is_vector(infer->types, infer->failed_expected);
     diagnostics_error(infer->diagnostics, ERROR_CONTAINER_MISMATCH, at, "expected a %s `%s`, found a %s `%s`",
-                      wants_vector ? "vector" : "sequence", type_text(infer->types, infer->failed_expected),
-                      wants_vector ? "sequence" : "vector", type_text(infer->types, infer->failed_found));
+                      wants_vector ? "vector" : "sequence", infer_text(infer, infer->failed_expected),
+                      wants_vector ? "sequence" : "vector", infer_text(infer, infer->failed_found));
     diagnostics_note(infer->diagnostics, (Span){0}, "%s",
                      wants_vector ? "tab(s) materialises a sequence, seq(v) streams a vector"
                                   : "seq(v) streams a vector, tab(s) materialises a sequence");
@@ -245,7 +251,7 @@ static const char *kind_text(Infer *infer, TypeId type)
     const TypeVariable *variable =
         type_kind(infer->types, type) == TYPE_VARIABLE ? type_variable_of(infer->types, type) : NULL;
     if (variable == NULL || variable->is_literal)
-        return arena_format(infer->arena, "`%s`", type_text(infer->types, type));
+        return arena_format(infer->arena, "`%s`", infer_text(infer, type));
     return arena_format(infer->arena, "a type in class %s", class_name(variable->class_set));
 }
 
@@ -257,6 +263,8 @@ static void report_class(Infer *infer, Span at)
     diagnostics_error(infer->diagnostics, ERROR_CLASS_MISMATCH, at, "expected %s, found %s", expected,
                       kind_text(infer, infer->failed_found));
     TypeId found = type_resolve(infer->types, infer->failed_found);
+    if (type_kind(infer->types, found) == TYPE_CONTAINER)
+        diagnostics_note(infer->diagnostics, (Span){0}, "a comprehension such as `{x + 1 : x in xs}` computes with each element");
     bool is_between_classes = type_kind(infer->types, found) == TYPE_VARIABLE &&
                               (type_variable_of(infer->types, found)->class_set & CLASS_INTEGER) != 0;
     if (infer->definition->dialect == DIALECT_NESL && is_between_classes)
@@ -267,7 +275,7 @@ static void report_not_concrete(Infer *infer, Span at)
 {
     diagnostics_error(infer->diagnostics, ERROR_NOT_CONCRETE, at,
                       "`%s` contains a sequence, but a concrete type is needed here",
-                      type_text(infer->types, infer->failed_found));
+                      infer_text(infer, infer->failed_found));
     diagnostics_note(infer->diagnostics, (Span){0}, "tab(s) materialises a sequence");
 }
 
@@ -284,8 +292,10 @@ void infer_note_callee(Infer *infer, const Expr *callee)
     if (callee->kind != EXPR_NAME)
         return;
     TypeId parameter = type_node(infer->types, type_resolve(infer->types, callee->type))->a;
-    diagnostics_note(infer->diagnostics, callee_span(callee), "`%s` takes %s",
-                     names_text(infer->environment->names, callee->name), type_text(infer->types, parameter));
+    bool is_local = callee->reference == REFERENCE_LOCAL;
+    diagnostics_note(infer->diagnostics, callee_span(callee), "`%s` takes %s%s",
+                     names_text(infer->environment->names, callee->name), infer_text(infer, parameter),
+                     is_local ? "; a local function has one type, a function at top level may have many" : "");
 }
 
 static void note_reason(Infer *infer, Reason reason)
@@ -297,7 +307,37 @@ static void note_reason(Infer *infer, Reason reason)
     if (reason.operator != NULL)
         diagnostics_note(infer->diagnostics, reason.operator->items[0]->span, "the left operand of `%s` is `%s`",
                          names_text(infer->environment->names, reason.operator->name),
-                         type_text(infer->types, reason.operator->items[0]->type));
+                         infer_text(infer, reason.operator->items[0]->type));
+}
+
+/* The scalar type of a number or of a literal; SCALAR_COUNT for anything else. */
+static ScalarType number_type(const Infer *infer, TypeId type)
+{
+    type = type_resolve(infer->types, type);
+    if (type_kind(infer->types, type) == TYPE_VARIABLE && type_variable_of(infer->types, type)->is_literal)
+        return type_variable_of(infer->types, type)->is_float_literal ? SCALAR_F64 : SCALAR_I64;
+    bool is_number = type_is_scalar(infer->types, type) && (CLASS_NUMBER & 1u << type_scalar(infer->types, type)) != 0;
+    return is_number ? type_scalar(infer->types, type) : SCALAR_COUNT;
+}
+
+/* There are no implicit conversions, which surprises many. */
+static void note_conversion(Infer *infer, TypeId expected, TypeId found)
+{
+    ScalarType wanted = number_type(infer, expected), given = number_type(infer, found);
+    if (wanted == SCALAR_COUNT || given == SCALAR_COUNT)
+        return;
+    bool is_cut = wanted == SCALAR_I64 && scalar_kind(given) == KIND_FLOATING;
+    diagnostics_note(infer->diagnostics, (Span){0}, "numbers are converted by name: %s(x)%s",
+                     is_cut ? "float" : scalar_name(wanted), is_cut ? ", trunc(x), round(x), floor(x), ceil(x)" : "");
+}
+
+void infer_note_line_break(Infer *infer)
+{
+    if (infer->line_break.start == 0)
+        return;
+    diagnostics_note(infer->diagnostics, infer->line_break,
+                     "this is the argument of what ends the line before it; is a `;` missing there?");
+    infer->line_break = (Span){0};
 }
 
 static void report(Infer *infer, Unification why, TypeId expected, TypeId found, Span at, Reason reason)
@@ -308,7 +348,8 @@ static void report(Infer *infer, Unification why, TypeId expected, TypeId found,
         return;
     case UNIFY_MISMATCH:
         diagnostics_error(infer->diagnostics, ERROR_TYPE_MISMATCH, at, "expected `%s`, found `%s`",
-                          type_text(infer->types, expected), type_text(infer->types, found));
+                          infer_text(infer, expected), infer_text(infer, found));
+        note_conversion(infer, expected, found);
         break;
     case UNIFY_CLASS:
         report_class(infer, at);
@@ -319,8 +360,8 @@ static void report(Infer *infer, Unification why, TypeId expected, TypeId found,
     case UNIFY_INFINITE:
         diagnostics_error(infer->diagnostics, ERROR_INFINITE_TYPE, at,
                           "the type would contain itself: `%s` would have to be `%s`",
-                          type_text(infer->types, infer->failed_expected),
-                          type_text(infer->types, infer->failed_found));
+                          infer_text(infer, infer->failed_expected),
+                          infer_text(infer, infer->failed_found));
         break;
     case UNIFY_NOT_CONCRETE:
         report_not_concrete(infer, at);
@@ -331,6 +372,7 @@ static void report(Infer *infer, Unification why, TypeId expected, TypeId found,
         break;
     }
     note_reason(infer, reason);
+    infer_note_line_break(infer);
 }
 
 bool infer_expect(Infer *infer, TypeId expected, TypeId found, Span at, Reason reason)
