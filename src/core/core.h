@@ -146,7 +146,6 @@ CoreBlock *core_block(CoreBuilder *builder, const CoreVar *parameters, uint32_t 
 /* Readable text of the whole program, or of one function. */
 void core_print(const CoreProgram *program, Text *out);
 void core_print_function(const CoreProgram *program, CoreFunctionId function, Text *out);
-void core_print_item(const CoreProgram *program, const CoreItem *item, Text *out);
 /* The name that a variable has in the text of the function or item whose block is `unit`. */
 void core_print_variable(const CoreProgram *program, const CoreBlock *unit, CoreVar variable, Text *out);
 

@@ -398,13 +398,6 @@ void core_print_function(const CoreProgram *program, CoreFunctionId function, Te
     print_function(&printer, function);
 }
 
-void core_print_item(const CoreProgram *program, const CoreItem *item, Text *out)
-{
-    CorePrinter printer;
-    printer_init(&printer, program, out);
-    print_item(&printer, item);
-}
-
 void core_print_variable(const CoreProgram *program, const CoreBlock *unit, CoreVar variable, Text *out)
 {
     CorePrinter printer;

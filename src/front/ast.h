@@ -20,7 +20,7 @@
 typedef struct Expr Expr;
 typedef struct Pattern Pattern;
 typedef struct TypeExpr TypeExpr;
-typedef struct Definition Definition; /* types/scope.h */
+typedef struct Definition Definition; /* types/environment.h */
 typedef uint32_t LocalId;             /* a local variable, numbered within its definition */
 typedef uint32_t TypeId;              /* types/types.h */
 

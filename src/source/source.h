@@ -49,9 +49,4 @@ Source *sources_add(Sources *sources, const char *path, const char *text, size_t
 Source *sources_find(const Sources *sources, uint32_t position);
 Location sources_locate(const Sources *sources, uint32_t position);
 
-static inline Span span_join(Span a, Span b)
-{
-    return (Span){a.start, b.end > a.end ? b.end : a.end};
-}
-
 #endif

@@ -40,9 +40,9 @@ static TypeId add_annotated(Infer *infer, Name name, TypeId variable, ClassSet d
     return variable;
 }
 
-static TypeId fresh_annotated(Infer *infer, bool is_container, Span span)
+static TypeId fresh_annotated(Infer *infer, bool is_container)
 {
-    return is_container ? type_container_variable(infer->types, span) : infer_fresh(infer, span);
+    return is_container ? type_container_variable(infer->types) : infer_fresh(infer);
 }
 
 /* A name stands for types or for containers, not for both. */
@@ -50,7 +50,7 @@ static TypeId annotated_variable(Infer *infer, Name name, bool is_container, Spa
 {
     const AnnotatedVariable *known = find_annotated(infer, name);
     if (known == NULL)
-        return add_annotated(infer, name, fresh_annotated(infer, is_container, span), CLASS_ANY, span);
+        return add_annotated(infer, name, fresh_annotated(infer, is_container), CLASS_ANY, span);
     if (known->is_container == is_container)
         return known->variable;
     const char *text = names_text(infer->environment->names, name);
@@ -63,7 +63,7 @@ static TypeId annotated_variable(Infer *infer, Name name, bool is_container, Spa
                           text);
     diagnostics_note(infer->diagnostics, known->span, "it first stands here");
     infer_failed(infer);
-    return fresh_annotated(infer, is_container, span);
+    return fresh_annotated(infer, is_container);
 }
 
 /* What types are called elsewhere. */
@@ -96,7 +96,7 @@ static TypeId unknown_type(Infer *infer, const TypeExpr *expr)
     diagnostics_note(infer->diagnostics, (Span){0},
                      "a type variable is a single letter, or declared by `:: (%s in any)`", text);
     infer_failed(infer);
-    return infer_fresh(infer, expr->span);
+    return infer_fresh(infer);
 }
 
 static TypeId datatype_type(Infer *infer, const TypeExpr *expr, Definition *definition)
@@ -104,7 +104,7 @@ static TypeId datatype_type(Infer *infer, const TypeExpr *expr, Definition *defi
     infer_constructor(infer->environment, definition);
     if (definition->state == DEFINITION_WRONG) {
         infer_failed(infer); /* reported where it is defined */
-        return infer_fresh(infer, expr->span);
+        return infer_fresh(infer);
     }
     const Datatype *datatype = &infer->types->datatypes.items[definition->datatype];
     if (expr->item_count != datatype->visible_count) {
@@ -112,7 +112,7 @@ static TypeId datatype_type(Infer *infer, const TypeExpr *expr, Definition *defi
                           names_text(infer->environment->names, expr->name), datatype->visible_count,
                           expr->item_count);
         infer_failed(infer);
-        return infer_fresh(infer, expr->span);
+        return infer_fresh(infer);
     }
     uint32_t count = datatype->parameter_count;
     TypeId *arguments = ARENA_ARRAY(infer->arena, TypeId, count);
@@ -201,8 +201,8 @@ void infer_context(Infer *infer, const TypeContext *context)
         ClassSet set = is_container ? CLASS_ANY : declared_class(infer, constraint);
         const AnnotatedVariable *known = find_annotated(infer, constraint->variable);
         if (known == NULL) {
-            TypeId variable = is_container ? type_container_variable(infer->types, constraint->span)
-                                           : type_variable(infer->types, set, constraint->span);
+            TypeId variable = is_container ? type_container_variable(infer->types)
+                                           : type_variable(infer->types, set);
             add_annotated(infer, constraint->variable, variable, set, constraint->span);
         } else if (known->is_container != is_container || known->declared != set)
             report_declared_twice(infer, constraint, known);
@@ -320,7 +320,7 @@ static void add_parameter(DatatypeBuilder *builder, TypeId variable)
 }
 
 /* Makes a hidden parameter of every function type. */
-static TypeId hide_functions(DatatypeBuilder *builder, TypeId type, Span span)
+static TypeId hide_functions(DatatypeBuilder *builder, TypeId type)
 {
     Types *types = builder->infer->types;
     type = type_resolve(types, type);
@@ -330,18 +330,18 @@ static TypeId hide_functions(DatatypeBuilder *builder, TypeId type, Span span)
     switch (node.kind) {
     case TYPE_FUNCTION: {
         *vec_push(builder->infer->arena, &builder->functions) = type;
-        TypeId hidden = type_variable(types, CLASS_CONCRETE, span);
+        TypeId hidden = type_variable(types, CLASS_CONCRETE);
         add_parameter(builder, hidden);
         return hidden;
     }
     case TYPE_PAIR: {
-        TypeId first = hide_functions(builder, node.a, span);
-        return type_pair(types, first, hide_functions(builder, node.b, span));
+        TypeId first = hide_functions(builder, node.a);
+        return type_pair(types, first, hide_functions(builder, node.b));
     }
     case TYPE_CONTAINER:
-        return type_container(types, node.a, hide_functions(builder, node.b, span));
+        return type_container(types, node.a, hide_functions(builder, node.b));
     case TYPE_DATA:
-        return type_data(types, node.a, hide_functions(builder, node.b, span));
+        return type_data(types, node.a, hide_functions(builder, node.b));
     case TYPE_NONE:
     case TYPE_SCALAR:
     case TYPE_UNIT:
@@ -373,8 +373,8 @@ void infer_constructor(Environment *environment, Definition *definition)
                           "the datatype `%s` contains itself, so its values would never end",
                           names_text(environment->names, definition->name));
         infer_failed(&infer);
-        definition->type = type_function(environment->types, infer_fresh(&infer, definition->span),
-                                         infer_fresh(&infer, definition->span));
+        definition->type = type_function(environment->types, infer_fresh(&infer),
+                                         infer_fresh(&infer));
         return;
     }
     definition->state = DEFINITION_INFERRING;
@@ -387,7 +387,7 @@ void infer_constructor(Environment *environment, Definition *definition)
     for (uint32_t i = 0; i < infer.annotated.count; i++)
         add_parameter(&builder, infer.annotated.items[i].variable);
     uint32_t visible = builder.parameters.count;
-    TypeId hidden_contents = hide_functions(&builder, contents, definition->span);
+    TypeId hidden_contents = hide_functions(&builder, contents);
     TypeId data = data_before_specialisation(&builder, definition->datatype, visible);
     Datatype *datatype = &environment->types->datatypes.items[definition->datatype];
     datatype->contents = hidden_contents;

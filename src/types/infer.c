@@ -10,7 +10,7 @@ static void infer_parameters(Infer *infer, const Item *item, TypeId expected)
 {
     TypeId *types = ARENA_ARRAY(infer->arena, TypeId, item->parameter_count);
     for (uint32_t i = 0; i < item->parameter_count; i++) {
-        types[i] = infer_fresh(infer, item->parameters[i].pattern->span);
+        types[i] = infer_fresh(infer);
         infer_pattern(infer, item->parameters[i].pattern, types[i]);
     }
     infer_expect(infer, expected, type_tuple(infer->types, types, item->parameter_count), item->name_span,
@@ -269,10 +269,10 @@ static void check_order(Infer *infer, Definition *definition)
 static void start_type(Infer *infer, Definition *definition)
 {
     if (definition->kind == DEFINITION_FUNCTION)
-        definition->type = type_function(infer->types, infer_fresh(infer, definition->span),
-                                         infer_fresh(infer, definition->span));
+        definition->type = type_function(infer->types, infer_fresh(infer),
+                                         infer_fresh(infer));
     else
-        definition->type = infer_fresh(infer, definition->span);
+        definition->type = infer_fresh(infer);
 }
 
 static void generalise(Infer *infer, Definition **group, uint32_t count)

@@ -90,9 +90,9 @@ void infer_pattern(Infer *infer, Pattern *pattern, TypeId type);
 /* Settles what was left open: selections, containers. */
 void infer_settle(Infer *infer);
 
-static inline TypeId infer_fresh(Infer *infer, Span span)
+static inline TypeId infer_fresh(Infer *infer)
 {
-    return type_variable(infer->types, CLASS_ANY, span);
+    return type_variable(infer->types, CLASS_ANY);
 }
 
 /* A container type whose elements must be concrete if it is or becomes a vector. */

@@ -23,14 +23,14 @@ TypeId infer_container(Infer *infer, TypeId mark, TypeId element, Span span)
 /* ---- uses of definitions ---- */
 
 /* NESL has no classes below number: there a function for all integer types is one for int, for all floats one for float. */
-static TypeId fresh_like(Infer *infer, TypeId variable, Span span)
+static TypeId fresh_like(Infer *infer, TypeId variable)
 {
     TypeVariable model = *type_variable_of(infer->types, variable);
     bool is_nesl = infer->definition->dialect == DIALECT_NESL;
     if (is_nesl && (model.class_set == CLASS_INTEGER || model.class_set == CLASS_FLOATING))
         return model.class_set == CLASS_INTEGER ? TYPE_INT : TYPE_FLOAT;
-    TypeId fresh = model.is_container ? type_container_variable(infer->types, span)
-                                      : type_variable(infer->types, model.class_set, span);
+    TypeId fresh = model.is_container ? type_container_variable(infer->types)
+                                      : type_variable(infer->types, model.class_set);
     type_variable_of(infer->types, fresh)->is_float_literal = model.is_float_literal;
     return fresh;
 }
@@ -44,14 +44,14 @@ static TypeId instantiate(Infer *infer, Definition *definition, Expr *use)
     if (definition->state == DEFINITION_WRONG) {
         infer->has_errors = true; /* reported where it is defined */
         infer->definition->state = DEFINITION_WRONG;
-        return infer_fresh(infer, use->span);
+        return infer_fresh(infer);
     }
     if (definition->state == DEFINITION_INFERRING || definition->variable_count == 0)
         return definition->type;
     use->instance.count = definition->variable_count;
     use->instance.types = ARENA_ARRAY(infer->arena, TypeId, definition->variable_count);
     for (uint32_t i = 0; i < definition->variable_count; i++)
-        use->instance.types[i] = fresh_like(infer, definition->variables[i], use->span);
+        use->instance.types[i] = fresh_like(infer, definition->variables[i]);
     for (uint32_t i = 0; i < definition->open_containers.count; i++) {
         TypeId container = type_substitute(infer->types, definition->open_containers.items[i], use->instance.types,
                                            use->instance.count);
@@ -75,7 +75,7 @@ static TypeId infer_name(Infer *infer, Expr *expr)
         break;
     }
     infer_failed(infer);
-    return infer_fresh(infer, expr->span);
+    return infer_fresh(infer);
 }
 
 /* ---- calls ---- */
@@ -87,7 +87,7 @@ static void expect_arguments(Infer *infer, TypeId expected, Expr *argument, Reas
     for (uint32_t i = 0; i + 1 < count; i++) {
         TypeId resolved = type_resolve(infer->types, expected);
         if (type_kind(infer->types, resolved) != TYPE_PAIR) {
-            TypeId rest[2] = {argument->items[i]->type, infer_fresh(infer, argument->span)};
+            TypeId rest[2] = {argument->items[i]->type, infer_fresh(infer)};
             if (!infer_expect(infer, resolved, type_tuple(infer->types, rest, 2), argument->span, reason))
                 return;
             expected = rest[1];
@@ -153,7 +153,7 @@ static TypeId apply(Infer *infer, Expr *function, Expr *argument, Span span)
             expect_arguments(infer, node.a, argument, (Reason){.callee = function});
         return node.b;
     }
-    TypeId result = infer_fresh(infer, span);
+    TypeId result = infer_fresh(infer);
     if (type_kind(infer->types, type) == TYPE_VARIABLE) {
         infer_expect(infer, type, type_function(infer->types, argument->type, result), span, no_reason);
         return result;
@@ -204,12 +204,12 @@ static TypeId infer_operator(Infer *infer, Expr *expr)
 {
     TypeNode scheme = *type_node(infer->types, instantiate(infer, expr->definition, expr));
     if (scheme.kind != TYPE_FUNCTION)
-        return infer_fresh(infer, expr->span);
+        return infer_fresh(infer);
     /* after a failure the result is anything, so that one mistake is one error */
     if (expr->kind == EXPR_UNARY)
         return infer_expect(infer, scheme.a, expr->items[0]->type, expr->items[0]->span, no_reason)
                    ? scheme.b
-                   : infer_fresh(infer, expr->span);
+                   : infer_fresh(infer);
     TypeId operands = type_resolve(infer->types, scheme.a);
     TypeId left = type_first(infer->types, operands), right = type_rest(infer->types, operands);
     const char *spelling = names_text(infer->environment->names, expr->name);
@@ -218,7 +218,7 @@ static TypeId infer_operator(Infer *infer, Expr *expr)
     Reason left_reason = {.text = compares ? "eql(a, b) compares values of any type" : NULL};
     bool is_right = infer_expect(infer, left, expr->items[0]->type, expr->items[0]->span, left_reason) &&
                     infer_expect(infer, right, expr->items[1]->type, expr->items[1]->span, (Reason){.operator = expr});
-    return is_right ? scheme.b : infer_fresh(infer, expr->span);
+    return is_right ? scheme.b : infer_fresh(infer);
 }
 
 /* Walks the left spine of a chain of operators from its innermost operand outwards. */
@@ -292,7 +292,7 @@ static TypeId infer_number(Infer *infer, const Expr *expr)
     bool is_float = expr->kind == EXPR_FLOAT;
     if (infer->definition->dialect == DIALECT_NESL)
         return is_float ? TYPE_FLOAT : TYPE_INT;
-    TypeId type = type_variable(infer->types, is_float ? CLASS_FLOATING : CLASS_NUMBER, expr->span);
+    TypeId type = type_variable(infer->types, is_float ? CLASS_FLOATING : CLASS_NUMBER);
     type_variable_of(infer->types, type)->is_literal = true;
     type_variable_of(infer->types, type)->is_float_literal = is_float;
     return type;
@@ -317,7 +317,7 @@ static bool share_literal_type(Infer *infer, Expr *item, TypeId element)
 
 static TypeId infer_list(Infer *infer, Expr *list)
 {
-    TypeId element = infer_fresh(infer, list->span);
+    TypeId element = infer_fresh(infer);
     if (list->element_type != NULL)
         infer_expect(infer, element, infer_type_expr(infer, list->element_type), list->span, no_reason);
     for (uint32_t i = 0; i < list->item_count; i++) {
@@ -338,7 +338,7 @@ static TypeId infer_range(Infer *infer, Expr *range)
 {
     TypeId element = infer->definition->dialect == DIALECT_NESL
                          ? TYPE_INT
-                         : type_variable(infer->types, range->is_inclusive ? CLASS_INTEGER : CLASS_NUMBER, range->span);
+                         : type_variable(infer->types, range->is_inclusive ? CLASS_INTEGER : CLASS_NUMBER);
     for (uint32_t i = 0; i < range->item_count; i++) {
         infer_expr(infer, range->items[i]);
         infer_expect(infer, element, range->items[i]->type, range->items[i]->span,
@@ -352,7 +352,7 @@ static TypeId infer_range(Infer *infer, Expr *range)
 
 static TypeId infer_element(Infer *infer, Expr *expr)
 {
-    TypeId element = infer_fresh(infer, expr->span);
+    TypeId element = infer_fresh(infer);
     TypeId vector = infer_container(infer, TYPE_MARK_VECTOR, element, expr->items[0]->span);
     infer_expr(infer, expr->items[0]);
     infer_expect(infer, vector, expr->items[0]->type, expr->items[0]->span,
@@ -424,7 +424,7 @@ static bool try_select(Infer *infer, Expr *select)
 static TypeId infer_select(Infer *infer, Expr *select)
 {
     infer_expr(infer, select->items[0]);
-    select->type = infer_fresh(infer, select->span);
+    select->type = infer_fresh(infer);
     if (!try_select(infer, select))
         *vec_push(infer->arena, &infer->selects) = select;
     return select->type;
@@ -467,7 +467,7 @@ static void force_select(Infer *infer)
     uint32_t count = needed < 2 ? 2 : needed;
     TypeId *components = ARENA_ARRAY(infer->arena, TypeId, count);
     for (uint32_t i = 0; i < count; i++)
-        components[i] = infer_fresh(infer, select->span);
+        components[i] = infer_fresh(infer);
     if (!infer_expect(infer, type_tuple(infer->types, components, count), spine.type, select->span, no_reason))
         infer->selects.items[0] = vec_pop(&infer->selects);
 }
@@ -571,7 +571,7 @@ static void infer_tuple_pattern(Infer *infer, Pattern *pattern, TypeId type)
 {
     TypeId *items = ARENA_ARRAY(infer->arena, TypeId, pattern->item_count);
     for (uint32_t i = 0; i < pattern->item_count; i++)
-        items[i] = infer_fresh(infer, pattern->items[i]->span);
+        items[i] = infer_fresh(infer);
     TypeId tuple = type_tuple(infer->types, items, pattern->item_count);
     if (infer_unify(infer, type, tuple) != UNIFY_OK)
         report_pattern(infer, pattern, type);
@@ -584,7 +584,7 @@ static void infer_constructor_pattern(Infer *infer, Pattern *pattern, TypeId typ
     Expr use = {.kind = EXPR_NAME, .span = pattern->span};
     TypeNode constructor = *type_node(infer->types, instantiate(infer, pattern->definition, &use));
     if (constructor.kind != TYPE_FUNCTION) { /* wrong, and reported where it is defined */
-        infer_pattern(infer, pattern->items[0], infer_fresh(infer, pattern->span));
+        infer_pattern(infer, pattern->items[0], infer_fresh(infer));
         return;
     }
     infer_expect(infer, type, constructor.b, pattern->span, no_reason);
@@ -622,11 +622,11 @@ void infer_pattern(Infer *infer, Pattern *pattern, TypeId type)
 /* Gives the mark of the generators' containers, which are all of one kind. */
 static TypeId infer_sources(Infer *infer, Qualifier *qualifier)
 {
-    TypeId mark = type_container_variable(infer->types, qualifier->generators[0].source->span);
+    TypeId mark = type_container_variable(infer->types);
     for (uint32_t i = 0; i < qualifier->generator_count; i++) {
         Expr *source = qualifier->generators[i].source;
         infer_expr(infer, source);
-        TypeId element = infer_fresh(infer, source->span);
+        TypeId element = infer_fresh(infer);
         TypeId container = infer_container(infer, mark, element, source->span);
         infer_expect(infer, container, source->type, source->span,
                      i == 0 ? (Reason){.text = "a generator draws from a vector or a sequence"}
@@ -767,7 +767,7 @@ static TypeId infer_let(Infer *infer, Expr *let)
 
 static TypeId infer_lambda(Infer *infer, Expr *lambda)
 {
-    TypeId parameter = infer_fresh(infer, lambda->pattern->span);
+    TypeId parameter = infer_fresh(infer);
     infer_pattern(infer, lambda->pattern, parameter);
     return type_function(infer->types, parameter, infer_expr(infer, lambda->items[0]));
 }

@@ -136,14 +136,14 @@ static TypeId add_variable(Types *types, TypeVariable variable)
     return add_node(types, (TypeNode){.kind = TYPE_VARIABLE, .a = index, .depth = 1});
 }
 
-TypeId type_variable(Types *types, ClassSet class_set, Span origin)
+TypeId type_variable(Types *types, ClassSet class_set)
 {
-    return add_variable(types, (TypeVariable){.class_set = class_set, .origin = origin});
+    return add_variable(types, (TypeVariable){.class_set = class_set});
 }
 
-TypeId type_container_variable(Types *types, Span origin)
+TypeId type_container_variable(Types *types)
 {
-    return add_variable(types, (TypeVariable){.class_set = CLASS_ANY, .is_container = true, .origin = origin});
+    return add_variable(types, (TypeVariable){.class_set = CLASS_ANY, .is_container = true});
 }
 
 /* ---- scalars by name ---- */

@@ -57,7 +57,6 @@ typedef struct TypeVariable {
     bool is_literal;     /* the type of a numeric literal: messages show its default */
     bool is_float_literal; /* defaults to float rather than int */
     uint32_t scheme_index; /* position + 1 in the scheme that generalises it; 0 if none does */
-    Span origin;         /* of what last restricted it */
 } TypeVariable;
 
 /* A datatype: one constructor of the same name.
@@ -126,8 +125,8 @@ TypeId type_sequence(Types *types, TypeId element);
 TypeId type_function(Types *types, TypeId argument, TypeId result);
 TypeId type_data(Types *types, uint32_t datatype, TypeId arguments);
 TypeId type_closure(Types *types, uint32_t label, TypeId captured);
-TypeId type_variable(Types *types, ClassSet class_set, Span origin);
-TypeId type_container_variable(Types *types, Span origin);
+TypeId type_variable(Types *types, ClassSet class_set);
+TypeId type_container_variable(Types *types);
 
 /* The scalar type of a name, aliases such as real included; 0 if there is none. */
 TypeId type_scalar_named(const char *name);
