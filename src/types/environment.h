@@ -36,7 +36,8 @@ typedef enum DefinitionState {
 typedef struct Local {
     Name name;
     Span span;
-    bool is_used; /* [resolve] */
+    bool is_used;                    /* [resolve] */
+    uint32_t last_frame, last_union; /* scratch of resolve */
     TypeId type;  /* [infer] */
 } Local;
 
@@ -94,7 +95,7 @@ typedef struct Environment {
     uint32_t next_position;
     uint32_t load_start; /* position of the first form of the text being loaded */
     VEC(uint32_t) replacements; /* positions of the functions that replaced older ones, ascending */
-    VEC(uint32_t) local_tops; /* by Name: scratch of resolve */
+    VEC(uint32_t) local_tops, local_newest; /* by Name: scratch of resolve */
 } Environment;
 
 void environment_init(Environment *environment, Memory *memory, Arena *arena, Names *names, Sources *sources,

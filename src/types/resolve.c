@@ -11,6 +11,7 @@
 
 /* What lies between a local variable and its use: a lambda, or a comprehension past its first generators. */
 typedef struct Frame {
+    uint32_t number; /* in the order of opening, from 1 */
     LocalId first_inside;
     VEC(LocalId) free;
     VEC(Span) spans;
@@ -28,6 +29,8 @@ typedef struct Resolver {
     Arena *arena;
     VEC(ScopeEntry) scope;
     VEC(Frame) frames;
+    uint32_t frame_count; /* opened so far */
+    uint32_t union_count; /* of the locals of several frames, made so far */
 } Resolver;
 
 static void resolve_expr(Resolver *r, Expr *expr);
@@ -71,35 +74,46 @@ static void leave_scope(Resolver *r, uint32_t count)
 
 static void note_use(Frame *frame, Arena *arena, LocalId local, Span span)
 {
-    for (uint32_t i = 0; i < frame->free.count; i++)
-        if (frame->free.items[i] == local)
-            return;
     *vec_push(arena, &frame->free) = local;
     *vec_push(arena, &frame->spans) = span;
 }
 
+/* Frames open and close like brackets: those opened before the last one that noted a local, and still open, have noted it too. */
 static void use_local(Resolver *r, Expr *expr, LocalId local)
 {
+    Local *info = &r->definition->locals.items[local];
     expr->reference = REFERENCE_LOCAL;
     expr->local = local;
-    r->definition->locals.items[local].is_used = true;
-    for (uint32_t i = r->frames.count; i > 0 && local < r->frames.items[i - 1].first_inside; i--)
-        note_use(&r->frames.items[i - 1], r->arena, local, expr->span);
+    info->is_used = true;
+    uint32_t noted_before = info->last_frame;
+    for (uint32_t i = r->frames.count; i > 0; i--) {
+        Frame *frame = &r->frames.items[i - 1];
+        if (local >= frame->first_inside || frame->number <= noted_before)
+            break;
+        note_use(frame, r->arena, local, expr->span);
+        if (frame->number > info->last_frame)
+            info->last_frame = frame->number;
+    }
 }
 
 /* ---- patterns ---- */
 
+/* `first` is the first local of the whole pattern; the newest of each name is remembered. */
 static void check_bound_once(Resolver *r, const Pattern *pattern, LocalId first)
 {
+    Environment *environment = r->environment;
+    while (environment->local_newest.count <= pattern->name)
+        *vec_push(r->arena, &environment->local_newest) = 0;
+    uint32_t *newest = &environment->local_newest.items[pattern->name];
     const Definition *definition = r->definition;
-    for (LocalId local = first; local < definition->locals.count; local++)
-        if (definition->locals.items[local].name == pattern->name) {
-            diagnostics_error(r->environment->diagnostics, ERROR_BOUND_TWICE, pattern->span,
-                              "`%s` is bound twice in one pattern", names_text(r->environment->names, pattern->name));
-            diagnostics_note(r->environment->diagnostics, definition->locals.items[local].span,
-                             "the other binding is here");
-            fail(r);
-        }
+    LocalId other = *newest; /* of this definition or an earlier one: its name tells */
+    if (other >= first && other < definition->locals.count && definition->locals.items[other].name == pattern->name) {
+        diagnostics_error(environment->diagnostics, ERROR_BOUND_TWICE, pattern->span, "`%s` is bound twice in one pattern",
+                          names_text(environment->names, pattern->name));
+        diagnostics_note(environment->diagnostics, definition->locals.items[other].span, "the other binding is here");
+        fail(r);
+    }
+    *newest = definition->locals.count;
 }
 
 static void bind_constructor(Resolver *r, Pattern *pattern)
@@ -532,14 +546,18 @@ static void resolve_call(Resolver *r, Expr *call)
 static void close_comprehension_frame(Resolver *r, Frame *all)
 {
     Frame frame = vec_pop(&r->frames);
-    for (uint32_t i = 0; i < frame.free.count; i++)
-        note_use(all, r->arena, frame.free.items[i], frame.spans.items[i]);
+    for (uint32_t i = 0; i < frame.free.count; i++) {
+        Local *local = &r->definition->locals.items[frame.free.items[i]];
+        if (local->last_union != r->union_count)
+            note_use(all, r->arena, frame.free.items[i], frame.spans.items[i]);
+        local->last_union = r->union_count;
+    }
 }
 
 static void open_frame(Resolver *r, LocalId first_inside)
 {
     Frame *frame = vec_push(r->arena, &r->frames);
-    *frame = (Frame){.first_inside = first_inside};
+    *frame = (Frame){.number = ++r->frame_count, .first_inside = first_inside};
 }
 
 static void resolve_lambda(Resolver *r, Expr *lambda)
@@ -706,6 +724,7 @@ static void resolve_comprehension(Resolver *r, Expr *expr)
             c->grouped_locals[i] = UINT32_MAX;
     leave_scope(r, scope);
     Frame all = {0};
+    r->union_count++;
     while (r->frames.count > frame_count)
         close_comprehension_frame(r, &all);
     c->free_locals = all.free.items;
