@@ -6,7 +6,7 @@
  *
  *     test_math             test
  *     test_math --update    rewrite the table
- *     test_math COUNT       test more arguments for each function (3000 if not given), without looking at the table */
+ *     test_math COUNT       test more arguments for each function (2000 if not given), without looking at the table */
 #include <stdio.h>
 
 #ifndef RUNNEL_HAVE_MPFR
@@ -24,7 +24,7 @@ int main(void)
 #include <mpfr.h>
 #include <stdlib.h>
 
-enum { PRECISION = 160, DEFAULT_COUNT = 3000 };
+enum { PRECISION = 160, DEFAULT_COUNT = 2000 };
 
 typedef int Reference(mpfr_t result, const mpfr_t x, const mpfr_t y);
 
@@ -144,7 +144,8 @@ static int reference_significand(mpfr_t result, const mpfr_t x, const mpfr_t y)
 #undef MATH_1
 #undef MATH_2
 
-/* Depends on the precision of its argument, which is not that of the result here: see test_math_exact.c. */
+/* Depends on the precision of its argument, which is not that of the result here: test_math_exact.c compares all its bits with
+ * those of the C library. */
 #define reference_nextafter NULL
 
 static const Function functions[] = {
@@ -460,8 +461,11 @@ int main(int argc, char **argv)
                                                                    "|---|---|---|---|\n");
     for (int i = 0; i < FUNCTION_COUNT; i++) {
         const Function *function = &functions[i];
-        if (function->reference == NULL)
+        if (function->reference == NULL) {
+            Worst none = {0.0, 0.0, 0.0};
+            add_row(&table, function, &none, &none);
             continue;
+        }
         Worst f64 = measure(function, false, count), f32 = measure(function, true, count);
         is_good &= is_within(function, &f64, "f64") & is_within(function, &f32, "f32");
         add_row(&table, function, &f64, &f32);
