@@ -1,5 +1,6 @@
-/* Prints nanoseconds per element of log, exp and sin in loops over an array that fits the second-level cache: ours, which the compiler
- * vectorises, the C library's one by one, and the C library's vectors (libmvec), where the compiler knows them.
+/* Prints nanoseconds per element of log, exp and sin in loops over an array that fits the second-level cache: ours, which
+ * the compiler vectorises, the C library's one by one, and the C library's vectors (libmvec), where the compiler knows
+ * them.
  *
  *     gcc -O3 -march=x86-64-v3 -ffp-contract=off -fno-math-errno -Isrc -o math_speed tools/math_speed.c -lmvec -lm
  *

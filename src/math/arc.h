@@ -49,9 +49,9 @@ MATH_INLINE double math_acos(double x)
  *     up to tan(pi/8)      atan(u),           u = y / x
  *     up to tan(3 pi/8)    pi/4 + atan(u),    u = (y - x) / (y + x)
  *     beyond               pi/2 + atan(u),    u = -x / y
- * so |u| <= tan(pi/8) = 0.415, and u is the quotient of pairs that are exact. To the left of the y axis the angle is pi minus
- * that. atan u = u + u^3 tail(u^2), degree 14. The sum of a multiple of pi/4 and u is exact as a pair; what rounds besides is at
- * most 0.025. Error below 0.6 ulp. */
+ * so |u| <= tan(pi/8) = 0.415, and u is the quotient of pairs that are exact. To the left of the y axis the angle is pi
+ * minus that. atan u = u + u^3 tail(u^2), degree 14. The sum of a multiple of pi/4 and u is exact as a pair; what rounds
+ * besides is at most 0.025. Error below 0.6 ulp. */
 MATH_INLINE double math_angle_of(double y, double x, bool is_left)
 {
     bool is_steep = y > x * 0x1.3504f333f9de6p+1;                   /* tan(3 pi/8) */
@@ -85,8 +85,8 @@ MATH_INLINE double math_atan(double x)
     return math_with_sign(angle, x);
 }
 
-/* Infinite coordinates and two zeros are replaced by points on the axis or the diagonal that have the same angle. Both coordinates
- * are scaled so that products of halves neither overflow nor, unless the quotient itself does, underflow. */
+/* Infinite coordinates and two zeros are replaced by points on the axis or the diagonal that have the same angle. Both
+ * coordinates are scaled so that products of halves neither overflow nor, unless the quotient itself does, underflow. */
 MATH_INLINE double math_atan2(double y, double x)
 {
     double a = math_magnitude(y), b = math_magnitude(x);

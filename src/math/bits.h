@@ -1,12 +1,12 @@
 /* What the elementary functions are made of: the bits of floats, selection without branches, sums and products whose
  * rounding errors are kept.
  *
- * Rules for all functions of this directory. They use + - * / and sqrt alone, each rounded to nearest, in the order written:
- * no contraction (-ffp-contract=off), no fma, no table that is looked up, no call of the C library where it may round
- * differently elsewhere. So a result is the same bits whatever compiles it, in whatever lanes it runs. Main paths have no
- * branches; all cases are computed and math_select takes one, through integer masks, since a compiler may not
- * move a floating-point operation across a condition and would not vectorise the loop around it. Which nan a function returns is not
- * said: engines make them canonical. */
+ * Rules for all functions of this directory. They use + - * / and sqrt alone, each rounded to nearest, in the order
+ * written: no contraction (-ffp-contract=off), no fma, no table that is looked up, no call of the C library where it may
+ * round differently elsewhere. So a result is the same bits whatever compiles it, in whatever lanes it runs. Main paths
+ * have no branches; all cases are computed and math_select takes one, through integer masks, since a compiler may not
+ * move a floating-point operation across a condition and would not vectorise the loop around it. Which nan a function
+ * returns is not said: engines make them canonical. */
 #ifndef RUNNEL_MATH_BITS_H
 #define RUNNEL_MATH_BITS_H
 
@@ -70,8 +70,8 @@ MATH_INLINE double math_times_sign(double x, double sign)
     return math_of_bits(math_bits(x) ^ (math_bits(sign) & MATH_SIGN_BIT));
 }
 
-/* The nearest integer, ties to even, for |x| < 2^51: adding this constant leaves no room for a fraction. The integer is also in
- * the low bits of the sum, which is how it is had without a conversion; AVX2 has none for 64 bits. */
+/* The nearest integer, ties to even, for |x| < 2^51: adding this constant leaves no room for a fraction. The integer is
+ * also in the low bits of the sum, which is how it is had without a conversion; AVX2 has none for 64 bits. */
 #define MATH_ROUNDER 0x1.8p52
 
 MATH_INLINE double math_nearest(double x)

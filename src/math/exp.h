@@ -1,7 +1,7 @@
 /* exp, exp2, exp10, expm1, sinh, cosh, tanh.
  *
- * exp x = 2^k exp r with k the integer nearest to x / ln 2 and |r| <= ln 2 / 2 = 0.347. ln 2 has two parts; k times the first is
- * exact, so r is known as a pair. exp r = 1 + r + r^2/2 + r^3 tail(r), a polynomial of degree 9 for the tail. */
+ * exp x = 2^k exp r with k the integer nearest to x / ln 2 and |r| <= ln 2 / 2 = 0.347. ln 2 has two parts; k times the
+ * first is exact, so r is known as a pair. exp r = 1 + r + r^2/2 + r^3 tail(r), a polynomial of degree 9 for the tail. */
 #ifndef RUNNEL_MATH_EXP_H
 #define RUNNEL_MATH_EXP_H
 
@@ -20,8 +20,8 @@ MATH_INLINE MathReduced math_exp_reduce(double x, double low)
     return (MathReduced){k, math_quick_two_sum(rest, low - k * MATH_LN2_LOW)};
 }
 
-/* exp r. The sum 1 + r is exact as a pair, so only the last addition rounds at full weight: r^2 (1/2 + ...) is at most 0.07, its
- * three roundings and the tail's error 2^-55 r^3 add 0.1 ulp. Error below 0.62 ulp. */
+/* exp r. The sum 1 + r is exact as a pair, so only the last addition rounds at full weight: r^2 (1/2 + ...) is at most
+ * 0.07, its three roundings and the tail's error 2^-55 r^3 add 0.1 ulp. Error below 0.62 ulp. */
 MATH_INLINE double math_exp_of(MathPair r)
 {
     double x = r.high;
@@ -62,8 +62,8 @@ MATH_INLINE double math_exp10(double x)
     return math_scale(math_exp_of(r), k);
 }
 
-/* exp x - 1 = 2^k ((1 - 2^-k) + (exp r - 1)). Both parts may cancel to a third of their size (k = 1), so exp r - 1 = r + r^2/2 + ...
- * is a pair whose r^2 is exact; what rounds is r^3 tail(r) < 0.008. Error below 0.6 ulp. */
+/* exp x - 1 = 2^k ((1 - 2^-k) + (exp r - 1)). Both parts may cancel to a third of their size (k = 1), so exp r - 1 = r +
+ * r^2/2 + ... is a pair whose r^2 is exact; what rounds is r^3 tail(r) < 0.008. Error below 0.6 ulp. */
 MATH_INLINE double math_expm1(double x)
 {
     double inside = math_at_most(x, 710.0);
@@ -82,8 +82,8 @@ MATH_INLINE double math_expm1(double x)
 /* ---- hyperbolic functions ----
  * With |x| = k ln 2 + r, S = sinh r, C = cosh r and w = 2^-2k:
  *     2 sinh |x| = 2^k ((C + S) - w (C - S)),    2 cosh |x| = 2^k ((C + S) + w (C - S)),
- * all as pairs; where k = 0 the first is 2 S, which keeps its relative accuracy near 0. S = r + r^3 tail(r^2), C = 1 + r^2/2 + r^4
- * tail(r^2) with r^2 exact; both are good to 2^-60. */
+ * all as pairs; where k = 0 the first is 2 S, which keeps its relative accuracy near 0. S = r + r^3 tail(r^2), C = 1 +
+ * r^2/2 + r^4 tail(r^2) with r^2 exact; both are good to 2^-60. */
 typedef struct MathHyperbolic {
     double k;            /* k - 1 is the exponent of both */
     MathPair sinh, cosh; /* times 2^(k - 1) */

@@ -41,9 +41,9 @@ MATH_INLINE double math_log_ends(double x, double result)
     return math_select(x >= 0.0, result, MATH_NAN);
 }
 
-/* k ln 2 + ln(1 + f + f_low), |f| <= 0.4143, |f_low| at most an ulp of f. k ln 2 + f is exact as a pair; the rest rounds by
- * about 2^-56, at a result of at least 0.34 or, for k = 0, in proportion to f. The derivative 1 / (1 + f) is that of f_low and
- * needs few bits. Error below 0.8 ulp. */
+/* k ln 2 + ln(1 + f + f_low), |f| <= 0.4143, |f_low| at most an ulp of f. k ln 2 + f is exact as a pair; the rest rounds
+ * by about 2^-56, at a result of at least 0.34 or, for k = 0, in proportion to f. The derivative 1 / (1 + f) is that of
+ * f_low and needs few bits. Error below 0.8 ulp. */
 MATH_INLINE double math_log_sum(double k, double f, double f_low)
 {
     double half_square = 0.5 * f * f;
@@ -94,8 +94,8 @@ MATH_INLINE double math_log10(double x)
     return math_log_ends(x, sum.high + (sum.low + part.low));
 }
 
-/* ln(1 + x + low) for -1 < x < infinity. 1 + x is exact as a pair; scaled by 2^-k its high part minus 1, plus its low part, is f
- * again as a pair: for k = 0 it is x itself. */
+/* ln(1 + x + low) for -1 < x < infinity. 1 + x is exact as a pair; scaled by 2^-k its high part minus 1, plus its low
+ * part, is f again as a pair: for k = 0 it is x itself. */
 MATH_INLINE double math_log1p_of(double x, double low)
 {
     MathPair sum = math_two_sum(1.0, x);
@@ -167,8 +167,8 @@ MATH_INLINE double math_acosh(double x)
     return math_select(x >= 1.0, result, MATH_NAN);
 }
 
-/* (1 + x) / (1 - x) = 2^k m, so atanh x = k ln 2 / 2 + atanh s with s = (m - 1) / (m + 1) = ((1 + x) - 2^k (1 - x)) / ((1 + x) +
- * 2^k (1 - x)), a quotient of pairs; for k = 0 it is x itself. atanh s = s + s^3 tail(s^2) / 2. */
+/* (1 + x) / (1 - x) = 2^k m, so atanh x = k ln 2 / 2 + atanh s with s = (m - 1) / (m + 1) = ((1 + x) - 2^k (1 - x)) / ((1
+ * + x) + 2^k (1 - x)), a quotient of pairs; for k = 0 it is x itself. atanh s = s + s^3 tail(s^2) / 2. */
 MATH_INLINE double math_atanh(double x)
 {
     double a = math_magnitude(x);

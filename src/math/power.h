@@ -39,8 +39,8 @@ MATH_INLINE bool math_is_integer(double x)
     return (magnitude >= 0x1p52) | ((magnitude + 0x1p52) - 0x1p52 == magnitude);
 }
 
-/* x^y = exp(y ln |x|) with the logarithm accurate enough that 745 times its error is below 2^-55, and a sign. Error below 0.75 ulp.
- * An exponent beyond 2^64 overflows or underflows for every x but 1, so it is cut there. */
+/* x^y = exp(y ln |x|) with the logarithm accurate enough that 745 times its error is below 2^-55, and a sign. Error below
+ * 0.75 ulp. An exponent beyond 2^64 overflows or underflows for every x but 1, so it is cut there. */
 MATH_INLINE double math_pow(double x, double y)
 {
     double a = math_magnitude(x);
@@ -62,9 +62,9 @@ MATH_INLINE double math_pow(double x, double y)
     return math_select((y == 0.0) | (x == 1.0), 1.0, result);
 }
 
-/* |x| = 8^q m with 1/2 <= m < 4: a polynomial of degree 6 gives the root of m to 2^-10, Halley's step (cubic) to 2^-30. It is cut
- * to 26 bits, so that its square is exact, and a last step t (1 + (r - t) / (2 t + r)), r = m / t^2, has one third of r's
- * rounding error. Error below 0.67 ulp. */
+/* |x| = 8^q m with 1/2 <= m < 4: a polynomial of degree 6 gives the root of m to 2^-10, Halley's step (cubic) to 2^-30.
+ * It is cut to 26 bits, so that its square is exact, and a last step t (1 + (r - t) / (2 t + r)), r = m / t^2, has one
+ * third of r's rounding error. Error below 0.67 ulp. */
 MATH_INLINE double math_cbrt(double x)
 {
     double a = math_magnitude(x);
@@ -86,8 +86,8 @@ MATH_INLINE double math_cbrt(double x)
 }
 
 /* ---- integer powers ----
- * Repeated squaring from the low bit of the exponent on: the result is the product of the squares x, x^2, x^4, ... whose bits
- * are set, multiplied in this order, and 1 when none is. So x^2 is x * x and x^3 is x * (x * x). */
+ * Repeated squaring from the low bit of the exponent on: the result is the product of the squares x, x^2, x^4, ... whose
+ * bits are set, multiplied in this order, and 1 when none is. So x^2 is x * x and x^3 is x * (x * x). */
 static inline double math_power(double x, uint64_t exponent)
 {
     double result = 1.0;

@@ -1,7 +1,8 @@
 /* The functions of f32, computed in f64 and rounded at the end.
  *
- * The most frequent have shorter polynomials of their own, good to 2^-32 or better, and no pairs: f64 arithmetic has 29 bits to spare. The
- * others round the f64 function's result. Either way the error is 0.5 ulp and a little. Both vectorise. */
+ * The most frequent have shorter polynomials of their own, good to 2^-32 or better, and no pairs: f64 arithmetic has 29
+ * bits to spare. The others round the f64 function's result. Either way the error is 0.5 ulp and a little. Both
+ * vectorise. */
 #ifndef RUNNEL_MATH_SINGLE_H
 #define RUNNEL_MATH_SINGLE_H
 

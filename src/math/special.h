@@ -1,5 +1,5 @@
-/* The rest of <math.h>, scalar, within 4 ulp: hypot, fmod, remainder, erf, erfc, gamma, lgamma; and what is exact: rounding to whole
- * floats, signs, exponents, neighbours. These have branches and need not vectorise. */
+/* The rest of <math.h>, scalar, within 4 ulp: hypot, fmod, remainder, erf, erfc, gamma, lgamma; and what is exact:
+ * rounding to whole floats, signs, exponents, neighbours. These have branches and need not vectorise. */
 #ifndef RUNNEL_MATH_SPECIAL_H
 #define RUNNEL_MATH_SPECIAL_H
 
@@ -179,8 +179,8 @@ static inline double math_hypot(double x, double y)
 }
 
 /* ---- erf and erfc ----
- * Up to 1, erf x = x (2 / sqrt pi + x^2 tail(x^2)). From 1/2 on, erfc x = exp(-x^2) P(t) / (x + 1/2), t = (x - 3) / (x + 3), with the
- * square as a pair; P(t) goes smoothly to 1 / sqrt pi. The one is 1 minus the other where that is no loss. */
+ * Up to 1, erf x = x (2 / sqrt pi + x^2 tail(x^2)). From 1/2 on, erfc x = exp(-x^2) P(t) / (x + 1/2), t = (x - 3) / (x +
+ * 3), with the square as a pair; P(t) goes smoothly to 1 / sqrt pi. The one is 1 minus the other where that is no loss. */
 static inline double math_erfc_far(double x)
 {
     if (x > 28.0)
@@ -215,9 +215,9 @@ static inline double math_erfc(double x)
 }
 
 /* ---- gamma and lgamma ----
- * From 12 on, Stirling: ln gamma x = (x - 1/2) ln x - x + ln(2 pi)/2 + S(1/x^2) / x, ten terms, as a pair good to 2^-55 absolutely up to 171. Below,
- * gamma x = gamma(x + n) / (x (x + 1) ... (x + n - 1)) with the product as a pair; of negative numbers,
- * gamma(-x) = -pi / (x sin(pi x) gamma x). */
+ * From 12 on, Stirling: ln gamma x = (x - 1/2) ln x - x + ln(2 pi)/2 + S(1/x^2) / x, ten terms, as a pair good to 2^-55
+ * absolutely up to 171. Below, gamma x = gamma(x + n) / (x (x + 1) ... (x + n - 1)) with the product as a pair; of
+ * negative numbers, gamma(-x) = -pi / (x sin(pi x) gamma x). */
 #define MATH_STIRLING_LEAST 12.0
 
 static inline MathPair math_pair_add(MathPair a, MathPair b)
@@ -276,7 +276,8 @@ static inline MathPair math_lgamma_pair(double x)
     return math_pair_add(math_stirling(shifted), math_pair_negate(math_pair_log(product)));
 }
 
-/* x |sin(pi x)| as a pair, x > 0 and not whole: with f the distance to the nearest integer, sin(pi f), or cos(pi (1/2 - f)). */
+/* x |sin(pi x)| as a pair, x > 0 and not whole: with f the distance to the nearest integer, sin(pi f), or cos(pi (1/2 -
+ * f)). */
 static inline MathPair math_times_sine(double x)
 {
     double f = math_magnitude(x - math_round_even(x));

@@ -1,9 +1,10 @@
 /* sin, cos, tan.
  *
- * x = k pi/2 + r with |r| <= pi/4. Up to MATH_HUGE_ANGLE, k has 20 bits and pi/2 four parts, so that k times each of the first three
- * is exact: r is known as a pair to 2^-130 absolutely, and no f64 in the range lies nearer than 2^-61 to a multiple of pi/2. Beyond, the
- * bits of 2/pi that matter are multiplied with x in integers (Payne and Hanek): rare, slow, one element at a time. A loop that
- * vectorises computes math_sin_fast for all of its elements, and then math_sin_slow for those with math_is_huge_angle.
+ * x = k pi/2 + r with |r| <= pi/4. Up to MATH_HUGE_ANGLE, k has 20 bits and pi/2 four parts, so that k times each of the
+ * first three is exact: r is known as a pair to 2^-130 absolutely, and no f64 in the range lies nearer than 2^-61 to a
+ * multiple of pi/2. Beyond, the bits of 2/pi that matter are multiplied with x in integers (Payne and Hanek): rare, slow,
+ * one element at a time. A loop that vectorises computes math_sin_fast for all of its elements, and then math_sin_slow
+ * for those with math_is_huge_angle.
  *
  * sin r = r + r^3 tail(r^2), cos r = 1 - r^2/2 + r^4 tail(r^2), both tails of degree 6. */
 #ifndef RUNNEL_MATH_TRIG_H
@@ -49,8 +50,9 @@ MATH_INLINE uint64_t math_two_over_pi_bits(uint64_t position)
                       : math_two_over_pi[word] << shift | math_two_over_pi[word + 1] >> (64 - shift);
 }
 
-/* x = integer 2^e, |x| > 2^20. Bits of 2/pi whose product with 2^e is a multiple of 4 do not matter; of the 192 from there on, the
- * product with the integer, modulo 2^192, has the quadrant in its top two bits and the fraction of it, to 2^-137, below. */
+/* x = integer 2^e, |x| > 2^20. Bits of 2/pi whose product with 2^e is a multiple of 4 do not matter; of the 192 from
+ * there on, the product with the integer, modulo 2^192, has the quadrant in its top two bits and the fraction of it, to
+ * 2^-137, below. */
 static inline MathAngle math_angle_slow(double x)
 {
     uint64_t bits = math_bits(x) & ~MATH_SIGN_BIT;
@@ -120,8 +122,8 @@ MATH_INLINE double math_cos_of(MathAngle angle)
     return math_sin_of(angle);
 }
 
-/* sin r / cos r, in odd quadrants -cos r / sin r, as a quotient of pairs. For r^2 exact in the cosine; the sine's r^3 tail has 0.15
- * ulp. Error below 0.9 ulp. */
+/* sin r / cos r, in odd quadrants -cos r / sin r, as a quotient of pairs. For r^2 exact in the cosine; the sine's r^3
+ * tail has 0.15 ulp. Error below 0.9 ulp. */
 MATH_INLINE double math_tan_of(MathAngle angle)
 {
     MathPair s = math_sin_parts(angle.r);

@@ -79,11 +79,15 @@ static void check_power(double x, uint64_t n)
 
 int main(void)
 {
-    static const double specials[] = {0.0, -0.0, 0.5, -0.5, 1.0, -1.0, 1.5, 2.5, -2.5, 0.49999999999999994, 0x1p52, 0x1p52 - 0.5, 0x1p51 + 0.5, 0x1p23 + 1.0,
-                                      0x1p53, 0x1p-1074, 0x1p-1022, 0x1p-1073, 0x1p-1021, 0x1.fffffffffffffp1023, 0x1p1023, 0x1p-149, 0x1p-126,
-                                      0x1.fffffep127, (double)INFINITY, -(double)INFINITY, (double)NAN};
+    static const double specials[] = {
+        0.0, -0.0, 0.5, -0.5, 1.0, -1.0, 1.5, 2.5, -2.5, 0.49999999999999994, 0x1p52, 0x1p52 - 0.5, 0x1p51 + 0.5,
+        0x1p23 + 1.0, 0x1p53, 0x1p-1074, 0x1p-1022, 0x1p-1073, 0x1p-1021, 0x1.fffffffffffffp1023, 0x1p1023, 0x1p-149,
+        0x1p-126, 0x1.fffffep127, (double)INFINITY, -(double)INFINITY, (double)NAN,
+    };
     enum { SPECIALS = sizeof specials / sizeof specials[0] };
-    static const int shifts[] = {0, 1, -1, 52, -53, 1023, -1022, -1023, -1074, -1075, 1074, 2098, -2098, 2200, -2200, 1000000, -1000000};
+    static const int shifts[] = {
+        0, 1, -1, 52, -53, 1023, -1022, -1023, -1074, -1075, 1074, 2098, -2098, 2200, -2200, 1000000, -1000000,
+    };
     for (int i = 0; i < SPECIALS; i++) {
         for (int j = 0; j < SPECIALS; j++)
             check_pair(specials[i], specials[j]);
@@ -94,7 +98,8 @@ int main(void)
     for (int i = 0; i < 200000; i++) {
         double x = math_of_bits(next_random(&state)), y = math_of_bits(next_random(&state));
         check_pair(x, y);
-        double near = (double)(int64_t)next_random(&state) * 0x1p-60, other = (double)(int64_t)next_random(&state) * 0x1p-61;
+        double near = (double)(int64_t)next_random(&state) * 0x1p-60;
+        double other = (double)(int64_t)next_random(&state) * 0x1p-61;
         check_pair(near, other);
         check_pair(floor(near) + 0.5, floor(other));
         check_pair(math_of_bits(next_random(&state) >> 12), math_of_bits(next_random(&state) >> (12 + i % 50)));

@@ -1,6 +1,7 @@
-/* Loops over the elementary functions that are held to 1 ulp are vectorised, and their results are the same bits as those of scalar
- * code, of unoptimised code, of every known compiler that is there. loops/math_loops.c is compiled here, for x86-64-v3 (AVX2) with the
- * report of the vectoriser, and plainly. This is the test of f64; test_math_vector_f32.c makes that of f32 of it. */
+/* Loops over the elementary functions that are held to 1 ulp are vectorised, and their results are the same bits as those
+ * of scalar code, of unoptimised code, of every known compiler that is there. loops/math_loops.c is compiled here, for
+ * x86-64-v3 (AVX2) with the report of the vectoriser, and plainly. This is the test of f64; test_math_vector_f32.c makes
+ * that of f32 of it. */
 #define _GNU_SOURCE
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
-/* The quality of the random generator (math/random.h): standard statistical tests with fixed seeds, so that the verdict is always the
- * same. Each statistic has a known distribution for truly random numbers; it must lie where all but one in a million would, on either
- * side: too even is as suspicious as too uneven. Streams tested: counters under one key, keys at one counter, the states of
- * comprehension elements, and keys and counters that differ in one bit. */
+/* The quality of the random generator (math/random.h): standard statistical tests with fixed seeds, so that the verdict
+ * is always the same. Each statistic has a known distribution for truly random numbers; it must lie where all but one in
+ * a million would, on either side: too even is as suspicious as too uneven. Streams tested: counters under one key, keys
+ * at one counter, the states of comprehension elements, and keys and counters that differ in one bit. */
 #include "math/random.h"
 
 #include <stdbool.h>
@@ -93,9 +93,15 @@ static const struct {
     const char *name;
     Stream *at;
 } streams[] = {
-    {"counters of key 0", counters_of_key_0}, {"counters of a key", counters_of_a_key}, {"every 1024th counter", counters_by_1024},
-    {"counters downwards", counters_down},    {"keys", keys},                           {"keys in the high bits", keys_high},
-    {"equal key and counter", key_and_counter}, {"elements", elements},                 {"draws of elements", draws_of_elements},
+    {"counters of key 0", counters_of_key_0},
+    {"counters of a key", counters_of_a_key},
+    {"every 1024th counter", counters_by_1024},
+    {"counters downwards", counters_down},
+    {"keys", keys},
+    {"keys in the high bits", keys_high},
+    {"equal key and counter", key_and_counter},
+    {"elements", elements},
+    {"draws of elements", draws_of_elements},
 };
 
 enum { STREAM_COUNT = sizeof streams / sizeof streams[0], LENGTH = 1 << 19 };
@@ -184,8 +190,9 @@ static int compare_words(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* Birthday spacings (Marsaglia): of m birthdays in a year of n days, sorted, the number of spacings that occur again is Poisson with
- * mean m^3 / (4 n). Here m = 4096 and n = 2^32, mean 4, from the high and from the low half; summed over 64 samples: mean 256. */
+/* Birthday spacings (Marsaglia): of m birthdays in a year of n days, sorted, the number of spacings that occur again is
+ * Poisson with mean m^3 / (4 n). Here m = 4096 and n = 2^32, mean 4, from the high and from the low half; summed over 64
+ * samples: mean 256. */
 static void test_birthdays(const char *name, Stream *at)
 {
     enum { BIRTHDAYS = 4096, SAMPLES = 64 };
@@ -221,8 +228,8 @@ static void test_maximum(const char *name, Stream *at)
     check_deviate("maximum of 32", name, chi_square_deviate(chi_square(counts, 128, LENGTH / 32 / 128.0), 127.0));
 }
 
-/* Avalanche: a bit of the key or counter turned turns each bit of the result half of the time. All 128 x 64 pairs of bits are
- * checked, together as chi-square and each for itself. */
+/* Avalanche: a bit of the key or counter turned turns each bit of the result half of the time. All 128 x 64 pairs of bits
+ * are checked, together as chi-square and each for itself. */
 static void test_avalanche(void)
 {
     enum { SAMPLES = 4096 };
@@ -231,7 +238,8 @@ static void test_avalanche(void)
         uint32_t turned[64] = {0};
         for (uint64_t i = 0; i < SAMPLES; i++) {
             uint64_t key = i * 3, counter = i; /* small ones, as programs have */
-            uint64_t key_bit = input < 64 ? UINT64_C(1) << input : 0, counter_bit = input < 64 ? 0 : UINT64_C(1) << (input - 64);
+            uint64_t key_bit = input < 64 ? UINT64_C(1) << input : 0;
+            uint64_t counter_bit = input < 64 ? 0 : UINT64_C(1) << (input - 64);
             uint64_t change = random_hash(key, counter) ^ random_hash(key ^ key_bit, counter ^ counter_bit);
             for (int b = 0; b < 64; b++)
                 turned[b] += (uint32_t)(change >> b & 1);

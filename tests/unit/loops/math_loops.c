@@ -1,10 +1,10 @@
-/* Loops over the functions of math/functions.def that are held to 1 ulp, as an engine has them, for f64 or with -DOF_F32 for f32.
- * test_math_vector compiles this file with several compilers and options, reads their reports about vectorised loops, and compares
- * what the programs print.
+/* Loops over the functions of math/functions.def that are held to 1 ulp, as an engine has them, for f64 or with -DOF_F32
+ * for f32. test_math_vector compiles this file with several compilers and options, reads their reports about vectorised
+ * loops, and compares what the programs print.
  *
- * Every loop runs over arrays of an odd length, so that it has a remainder, and each of its results is compared with that of the
- * loop run for one element, which is the scalar code of the remainder. For each function a hash of all results is printed,
- * nans as one. */
+ * Every loop runs over arrays of an odd length, so that it has a remainder, and each of its results is compared with that
+ * of the loop run for one element, which is the scalar code of the remainder. For each function a hash of all results is
+ * printed, nans as one. */
 #include "math/elementary.h"
 
 #include <stdio.h>
