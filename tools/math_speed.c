@@ -84,7 +84,7 @@ static double measure(Loop *loop, double low, double high)
     static double x[COUNT], result[COUNT];
     double best = 1e9;
     for (int i = 0; i < COUNT; i++)
-        x[i] = low + (high - low) * ((double)(i * 2654435761u % COUNT) + 0.5) / COUNT;
+        x[i] = low + (high - low) * ((double)((uint32_t)i * 2654435761u % COUNT) + 0.5) / COUNT;
     for (int trial = 0; trial < 10; trial++) {
         double start = seconds();
         for (int round = 0; round < ROUNDS / 10; round++)
