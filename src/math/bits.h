@@ -2,11 +2,11 @@
  * rounding errors are kept.
  *
  * Rules for all functions of this directory. They use + - * / and sqrt alone, each rounded to nearest, in the order
- * written: no contraction (-ffp-contract=off), no fma, no table that is looked up, no call of the C library where it may
- * round differently elsewhere. So a result is the same bits whatever compiles it, in whatever lanes it runs. Main paths
- * have no branches; all cases are computed and math_select takes one, through integer masks, since a compiler may not
- * move a floating-point operation across a condition and would not vectorise the loop around it. Which nan a function
- * returns is not said: engines make them canonical. */
+ * written: no contraction (-ffp-contract=off, and -fno-math-errno so that sqrt is an instruction), no fma, no tables in main
+ * paths, no call of the C library where it may round differently elsewhere. So a result is the same bits whatever
+ * compiles it, in whatever lanes it runs. Main paths have no branches; all cases are computed and math_select takes one,
+ * through integer masks, since a compiler may not move a floating-point operation across a condition and would not
+ * vectorise the loop around it. Which nan a function returns is not said: engines make them canonical. */
 #ifndef RUNNEL_MATH_BITS_H
 #define RUNNEL_MATH_BITS_H
 

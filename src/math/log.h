@@ -43,7 +43,8 @@ MATH_INLINE double math_log_ends(double x, double result)
 
 /* k ln 2 + ln(1 + f + f_low), |f| <= 0.4143, |f_low| at most an ulp of f. k ln 2 + f is exact as a pair; the rest rounds
  * by about 2^-56, at a result of at least 0.34 or, for k = 0, in proportion to f. The derivative 1 / (1 + f) is that of
- * f_low and needs few bits. Error below 0.8 ulp. */
+ * f_low and needs few bits. At f = 0.414 the three roundings of the rest are 2^-57 each, 0.4 ulp of the result: error below
+ * 0.92 ulp there, and less elsewhere. */
 MATH_INLINE double math_log_sum(double k, double f, double f_low)
 {
     double half_square = 0.5 * f * f;

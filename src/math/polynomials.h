@@ -48,6 +48,9 @@
 /* 1 / 3 */
 #define MATH_THIRD 0x1.5555555555555p-2
 #define MATH_THIRD_REST 0x1.5555555555555p-56
+/* 1 / 5 */
+#define MATH_FIFTH 0x1.999999999999ap-3
+#define MATH_FIFTH_REST -0x1.999999999999ap-57
 /* 2 / pi */
 #define MATH_TWO_OVER_PI 0x1.45f306dc9c883p-1
 #define MATH_TWO_OVER_PI_REST -0x1.6b01ec5417056p-55
@@ -109,14 +112,14 @@ MATH_INLINE double math_log_tail(double x)
     return even + x * odd;
 }
 
-/* (atanh s - s - s^3/3) / s^5 of x = s^2, x from 0.0 to 0.02944: degree 8, error below 2^-56. */
+/* (atanh s - s - s^3/3 - s^5/5) / s^7 of x = s^2, x from 0.0 to 0.02944: degree 7, error below 2^-56. */
 MATH_INLINE double math_power_tail(double x)
 {
     double z = x * x;
-    double even = 0x1.999999999999ap-3 + z * (0x1.c71c71c71cfecp-4 + z * (0x1.3b13b1bd213f1p-4 + z *
-                  (0x1.e1f809b26d23ap-5 + z * 0x1.b8dec6871413bp-5)));
-    double odd = 0x1.2492492492491p-3 + z * (0x1.745d174512109p-4 + z * (0x1.1110df7c7f960p-4 + z *
-                 0x1.ac494b17841f8p-5));
+    double even = 0x1.2492492492492p-3 + z * (0x1.745d1745a3908p-4 + z * (0x1.1110f7e8b5fc2p-4 + z *
+                  0x1.acf73189c01f9p-5));
+    double odd = 0x1.c71c71c71c825p-4 + z * (0x1.3b13b16b96ce2p-4 + z * (0x1.e1f005dcb032fp-5 + z *
+                 0x1.b2eb4239bd25bp-5));
     return even + x * odd;
 }
 
@@ -191,30 +194,25 @@ MATH_INLINE double math_cbrt_start(double x)
 /* (erf u / u - 2 / sqrt pi) / u^2 of x = u^2, x from 0.0 to 1.001: degree 12, error below 2^-55. */
 MATH_INLINE double math_erf_tail(double x)
 {
-    double z = x * x;
-    double even = -0x1.812746b0379e7p-2 + z * (-0x1.b82ce31288b21p-6 + z * (-0x1.c02db3ffe1723p-11 + z *
-                  (-0x1.f4d25972adbf1p-17 + z * (-0x1.5f7004b7d13bbp-23 + z * (-0x1.4f169f981ec89p-30 + z *
-                  (-0x1.33dd5e6a07239p-38))))));
-    double odd = 0x1.ce2f21a042be1p-4 + z * (0x1.565bcd0e694a7p-8 + z * (0x1.f9a326e55d380p-14 + z *
-                 (0x1.b9e687f7440f5p-20 + z * (0x1.fc6891b6faff8p-27 + z * 0x1.83121436b38d4p-34))));
-    return even + x * odd;
+    return -0x1.812746b0379e7p-2 + x * (0x1.ce2f21a042be1p-4 + x * (-0x1.b82ce31288b21p-6 + x *
+           (0x1.565bcd0e694a7p-8 + x * (-0x1.c02db3ffe1723p-11 + x * (0x1.f9a326e55d380p-14 + x *
+           (-0x1.f4d25972adbf1p-17 + x * (0x1.b9e687f7440f5p-20 + x * (-0x1.5f7004b7d13bbp-23 + x *
+           (0x1.fc6891b6faff8p-27 + x * (-0x1.4f169f981ec89p-30 + x * (0x1.83121436b38d4p-34 + x *
+           (-0x1.33dd5e6a07239p-38))))))))))));
 }
 
 /* exp(u^2) erfc(u) (u + 1/2) of x = (u - 3) / (u + 3), x from -0.72 to 1.0: degree 25, error below 2^-55. */
 MATH_INLINE double math_erfc_scaled(double x)
 {
-    double z = x * x;
-    double even = 0x1.40c522d7e4987p-1 + z * (-0x1.85a15c58aa619p-6 + z * (-0x1.e88b803a487fcp-5 + z *
-                  (-0x1.8574c40c20929p-7 + z * (0x1.ef1bdd94d3fccp-11 + z * (-0x1.b9129f0d0c551p-15 + z *
-                  (0x1.4c33a1a7884c6p-19 + z * (-0x1.8a0773f69e798p-22 + z * (0x1.853c801f30b61p-23 + z *
-                  (-0x1.4361c6a1a9fa9p-24 + z * (0x1.b758006317479p-26 + z * (-0x1.ea563b8d9eb7bp-28 + z *
-                  0x1.575e67d7d209dp-30)))))))))));
-    double odd = -0x1.15c084bb9e8f3p-4 + z * (0x1.098366a5b46b2p-4 + z * (0x1.17ca2877f1690p-5 + z *
-                 (0x1.4b884e433983bp-10 + z * (-0x1.98db50f2983e1p-12 + z * (0x1.065a3507db9cep-14 + z *
-                 (-0x1.513b4c4761218p-17 + z * (0x1.d21092b8114dcp-20 + z * (-0x1.4b445753d57e0p-22 + z *
-                 (0x1.bb5984c80bd88p-25 + z * (-0x1.0df4a86997a1cp-27 + z * (0x1.ae7ccd8d5a296p-30 + z *
-                 (-0x1.b0efa1bb7cc3bp-32))))))))))));
-    return even + x * odd;
+    return 0x1.40c522d7e4987p-1 + x * (-0x1.15c084bb9e8f3p-4 + x * (-0x1.85a15c58aa619p-6 + x *
+           (0x1.098366a5b46b2p-4 + x * (-0x1.e88b803a487fcp-5 + x * (0x1.17ca2877f1690p-5 + x *
+           (-0x1.8574c40c20929p-7 + x * (0x1.4b884e433983bp-10 + x * (0x1.ef1bdd94d3fccp-11 + x *
+           (-0x1.98db50f2983e1p-12 + x * (-0x1.b9129f0d0c551p-15 + x * (0x1.065a3507db9cep-14 + x *
+           (0x1.4c33a1a7884c6p-19 + x * (-0x1.513b4c4761218p-17 + x * (-0x1.8a0773f69e798p-22 + x *
+           (0x1.d21092b8114dcp-20 + x * (0x1.853c801f30b61p-23 + x * (-0x1.4b445753d57e0p-22 + x *
+           (-0x1.4361c6a1a9fa9p-24 + x * (0x1.bb5984c80bd88p-25 + x * (0x1.b758006317479p-26 + x *
+           (-0x1.0df4a86997a1cp-27 + x * (-0x1.ea563b8d9eb7bp-28 + x * (0x1.ae7ccd8d5a296p-30 + x *
+           (0x1.575e67d7d209dp-30 + x * (-0x1.b0efa1bb7cc3bp-32)))))))))))))))))))))))));
 }
 
 /* Stirling's series of log gamma after its factor 1/x, x being 1/x^2: 10 terms. */

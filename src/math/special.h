@@ -180,17 +180,20 @@ static inline double math_hypot(double x, double y)
 
 /* ---- erf and erfc ----
  * Up to 1, erf x = x (2 / sqrt pi + x^2 tail(x^2)). From 1/2 on, erfc x = exp(-x^2) P(t) / (x + 1/2), t = (x - 3) / (x +
- * 3), with the square as a pair; P(t) goes smoothly to 1 / sqrt pi. The one is 1 minus the other where that is no loss. */
+ * 3), with the square and the quotient as pairs; P(t) goes smoothly to 1 / sqrt pi. The one is 1 minus the other where that
+ * is no loss. */
 static inline double math_erfc_far(double x)
 {
     if (x > 28.0)
         return 0.0;
     MathPair square = math_two_square(x);
-    double scale = math_erfc_scaled((x - 3.0) / (x + 3.0)) / (x + 0.5);
+    MathPair scaled = {math_erfc_scaled((x - 3.0) / (x + 3.0)), 0.0};
+    MathPair scale = math_pair_divide(scaled, math_two_sum(x, 0.5));
     /* the factor is at least 0.01: the power is made 2^64 times as large so that only the last product can be subnormal */
     MathPair exponent = math_two_sum(-square.high, 64.0 * MATH_LN_2);
     exponent.low += 64.0 * MATH_LN_2_REST - square.low;
-    return math_exp_of_pair(exponent) * scale * 0x1p-64;
+    double power = math_exp_of_pair(exponent);
+    return (power * scale.high + power * scale.low) * 0x1p-64;
 }
 
 static inline double math_erf_near(double x)
