@@ -52,7 +52,7 @@ MATH_INLINE double math_acos(double x)
  * so |u| <= tan(pi/8) = 0.415, and u is the quotient of pairs that are exact. To the left of the y axis the angle is pi
  * minus that. atan u = u + u^3 tail(u^2), degree 14. The sum of a multiple of pi/4 and u is exact as a pair; what rounds
  * besides is at most 0.025 and adds 0.1 ulp; that u's low part is added whole, not divided by 1 + u^2, adds 0.1. Error
- * below 0.75 ulp. */
+ * below 0.8 ulp. */
 MATH_INLINE double math_angle_of(double y, double x, bool is_left)
 {
     bool is_steep = y > x * 0x1.3504f333f9de6p+1;                   /* tan(3 pi/8) */

@@ -294,6 +294,14 @@ static const double specials[] = {
     0x1.6ac5b262ca1ffp+849, 0x1.dd1c32b1a6d30p+1, 0x1.5fdbbe9bba775p+3, 0x1.9251f93aeb59dp+12, 0x1.1475cc9eedf01p+5,
     0x1.7cb7757b2a4a6p+19, 0x1.921fb54442d18p+20, 0x1.2d97c7f3321d2p+59, 0x1.e2e1ccp+5, 0x1.5ba0ep+4, 0x1.4f0654p+29,
     0x1.6cbe44p+57, 0x1.fae0ccp+115,
+    /* the worst of runs with millions of arguments */
+    -0x1.624e361c11e88p+9, -0x1.ff0fca1b65261p+9, 0x1.0f0dcc6e90548p+0, -0x1.33ded04a70bb9p+8, 0x1.2b065a9dfb52ep+5,
+    0x1.8bd75e8bbc7a8p-2, 0x1.69e9b0ff33f3cp-1, 0x1.66a07f5b28f82p+0, 0x1.6841d624e9117p-1, -0x1.2f5ccaed53f98p-2,
+    0x1.6d3fee68c4653p-1, 0x1.27d51c495502dp+10, 0x1.2030f4fdd31f4p+0, -0x1.7606d3c3bb8d2p+12, 0x1.ffffff201bd82p-1,
+    -0x1.1c2d5e89a48a4p+19, -0x1.210b7e9d0c130p+15, 0x1.950717acf63e5p-1, -0x1.9e5952ebcab76p+18, 0x1.120bb4b34713ep-1,
+    0x1.19f8e8bd91a8ap-1, 0x1.ba00442be09adp-2, 0x1.6f937a7f3de00p-2, 0x1.8f83c58c3c738p+1, -0x1.5169eedd1ddb0p-2,
+    -0x1.f0c5c5c7b0068p-2, 0x1.0788fe1600f2dp+0, 0x1.69104de585b54p-3, 0x1.fffed250e99e1p-1, 0x1.5c54ec6d8b3b1p+4,
+    0x1.60a2c632dba71p+4, -0x1.44cda2527f480p+0, 0x1.f53ccddc68764p+187,
     /* zeros of lgamma and of its derivative */
     -2.4570247382208006, -2.7476826467274127, -3.1435808883499798, -3.955294284858598, -10.000000275573,
     1.4616321449683623,
