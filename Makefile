@@ -24,8 +24,9 @@ endif
 # Before a command: shows it, or only what it makes, or nothing.
 Q = $(if $(filter 1,$(V)),,@$(if $(filter 0,$(V)),,echo '  $@' &&))
 
-# -ffp-contract=off: a * b + c rounds twice, whatever the machine offers.
-COMMON_FLAGS := -std=c17 -Wall -Wextra -Wconversion $(if $(filter 1,$(WERROR)),-Werror) -ffp-contract=off
+# -ffp-contract=off: a * b + c rounds twice, whatever the machine offers. -fno-math-errno: sqrt is one instruction, so loops over
+# the elementary functions vectorise (src/math/bits.h).
+COMMON_FLAGS := -std=c17 -Wall -Wextra -Wconversion $(if $(filter 1,$(WERROR)),-Werror) -ffp-contract=off -fno-math-errno
 CFLAGS := $(COMMON_FLAGS) $(MODE_FLAGS)
 CPPFLAGS := -Iinclude -Isrc
 LDLIBS := -lm -lpthread
@@ -63,6 +64,10 @@ ifneq ($(MAKECMDGOALS),clean)
 HAVE_LIBEDIT := $(shell printf '\043include <histedit.h>\nint main(void) { return el_init == 0; }\n' | \
 	$(CC) -x c -o /dev/null - -ledit 2>/dev/null && echo yes)
 endif
+ifneq ($(MAKECMDGOALS),clean)
+HAVE_MPFR := $(shell printf '\043include <mpfr.h>\nint main(void) { return mpfr_exp == 0; }\n' | \
+	$(CC) -x c -o /dev/null - -lmpfr -lgmp 2>/dev/null && echo yes)
+endif
 ifeq ($(HAVE_LIBEDIT),yes)
 EDIT_FLAGS := -DRUNNEL_HAVE_LIBEDIT
 EDIT_LIBS := -ledit
@@ -82,6 +87,12 @@ $(BUILD)/%.o: %.c $(BUILD)/flags.stamp
 	$(Q) $(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 
 $(BUILD)/src/driver/%.o: private CPPFLAGS += $(EDIT_FLAGS)
+
+# The elementary functions are measured against MPFR.
+ifeq ($(HAVE_MPFR),yes)
+$(BUILD)/tests/unit/test_math.o: private CPPFLAGS += -DRUNNEL_HAVE_MPFR
+$(BUILD)/tests/unit/test_math: private LDLIBS += -lmpfr -lgmp
+endif
 
 # Tools are ordinary programs in every mode.
 $(BUILD)/tools/%: tools/%.c $(BUILD)/flags.stamp

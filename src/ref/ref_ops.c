@@ -87,6 +87,19 @@ static bool fused_multiply_add(OpCall *call)
                         : give_f64(call, math_fma(x.f64, y.f64, z.f64));
 }
 
+static bool load_exponent(OpCall *call)
+{
+    Scalar x = call->arguments[0].scalar;
+    int64_t n = call->arguments[1].scalar.integer;
+    return is_f32(call) ? give_f32(call, math_ldexp_f32(x.f32, n)) : give_f64(call, math_ldexp(x.f64, n));
+}
+
+static double widened(const OpCall *call)
+{
+    Scalar x = call->arguments[0].scalar;
+    return is_f32(call) ? (double)x.f32 : x.f64;
+}
+
 static bool hash(OpCall *call)
 {
     int64_t limit = call->arguments[1].scalar.integer;
@@ -186,8 +199,16 @@ bool ref_op(OpCall *call)
     case OP_SQRT: return MATH_ONE(sqrt);
     case OP_LN: return MATH_ONE(ln);
     case OP_LOG_BASE: return MATH_TWO(log_base);
+    case OP_LOG2: return MATH_ONE(log2);
+    case OP_LOG10: return MATH_ONE(log10);
+    case OP_LOG1P: return MATH_ONE(log1p);
     case OP_EXP: return MATH_ONE(exp);
-    case OP_EXPT: return MATH_TWO(expt);
+    case OP_EXP2: return MATH_ONE(exp2);
+    case OP_EXP10: return MATH_ONE(exp10);
+    case OP_EXPM1: return MATH_ONE(expm1);
+    case OP_EXPT: return MATH_TWO(pow);
+    case OP_CBRT: return MATH_ONE(cbrt);
+    case OP_HYPOT: return MATH_TWO(hypot);
     case OP_SIN: return MATH_ONE(sin);
     case OP_COS: return MATH_ONE(cos);
     case OP_TAN: return MATH_ONE(tan);
@@ -198,7 +219,31 @@ bool ref_op(OpCall *call)
     case OP_SINH: return MATH_ONE(sinh);
     case OP_COSH: return MATH_ONE(cosh);
     case OP_TANH: return MATH_ONE(tanh);
+    case OP_ASINH: return MATH_ONE(asinh);
+    case OP_ACOSH: return MATH_ONE(acosh);
+    case OP_ATANH: return MATH_ONE(atanh);
+    case OP_ERF: return MATH_ONE(erf);
+    case OP_ERFC: return MATH_ONE(erfc);
+    case OP_GAMMA: return MATH_ONE(gamma);
+    case OP_LGAMMA: return MATH_ONE(lgamma);
     case OP_FMA: return fused_multiply_add(call);
+    case OP_FMOD: return MATH_TWO(fmod);
+    case OP_IEEE_REMAINDER: return MATH_TWO(remainder);
+    case OP_FDIM: return MATH_TWO(fdim);
+    case OP_FLOOR_FLOAT: return MATH_ONE(floor);
+    case OP_CEIL_FLOAT: return MATH_ONE(ceil);
+    case OP_TRUNC_FLOAT: return MATH_ONE(trunc);
+    case OP_ROUND_FLOAT: return MATH_ONE(round);
+    case OP_ROUND_EVEN: return MATH_ONE(round_even);
+    case OP_COPYSIGN: return MATH_TWO(copysign);
+    case OP_NEXTAFTER: return MATH_TWO(nextafter);
+    case OP_LDEXP: return load_exponent(call);
+    case OP_LOGB: return MATH_ONE(logb);
+    case OP_SIGNIFICAND: return MATH_ONE(significand);
+    case OP_IS_NAN: return give_integer(call, math_is_nan(widened(call)));
+    case OP_IS_INF: return give_integer(call, math_is_inf(widened(call)));
+    case OP_IS_FINITE: return give_integer(call, math_is_finite(widened(call)));
+    case OP_SIGNBIT: return give_integer(call, math_signbit(widened(call)));
     case OP_PI: return give_f64(call, 0x1.921fb54442d18p+1);
     case OP_MAX_INT: return give_integer(call, INT64_MAX);
     case OP_MIN_INT: return give_integer(call, INT64_MIN);

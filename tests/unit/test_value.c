@@ -495,6 +495,43 @@ static void test_compare(Fixture *f)
     check_order(f, add_datatype(f, "money", ints), "money([1])", "money([2])", -1);
 }
 
+/* Printed by us and read by us: every pattern of bits comes back, nans as the one nan. */
+static void check_round_trip(Fixture *f, TypeId type, ScalarType scalar, uint64_t bits)
+{
+    Value value = {.scalar = {.bits = bits}};
+    bool is_nan = scalar == SCALAR_F64 ? isnan(value.scalar.f64) : isnan(value.scalar.f32);
+    char text[64];
+    snprintf(text, sizeof text, "%s", print_value(f, type, value, runnel));
+    Value again = must_read(f, type, text);
+    bool is_nan_again = scalar == SCALAR_F64 ? isnan(again.scalar.f64) : isnan(again.scalar.f32);
+    if (is_nan ? is_nan_again : again.scalar.bits == bits)
+        return;
+    f->failures++;
+    fprintf(stderr, "%s of bits %016llx is read as %016llx\n", text, (unsigned long long)bits,
+            (unsigned long long)again.scalar.bits);
+}
+
+static void test_float_round_trip(Fixture *f)
+{
+    TypeId f32 = TYPE_OF_SCALAR(SCALAR_F32);
+    uint64_t state = 11;
+    for (int i = 0; i < 100000; i++) {
+        uint64_t bits = next_random(&state);
+        check_round_trip(f, TYPE_FLOAT, SCALAR_F64, bits);
+        check_round_trip(f, f32, SCALAR_F32, bits >> 32);
+    }
+    for (uint64_t exponent = 0; exponent < 2048; exponent++)
+        for (uint64_t i = 0; i < 3; i++)
+            check_round_trip(f, TYPE_FLOAT, SCALAR_F64, (exponent << 52) + i - 1);
+    for (uint64_t exponent = 0; exponent < 256; exponent++)
+        for (uint64_t i = 0; i < 3; i++)
+            check_round_trip(f, f32, SCALAR_F32, ((exponent << 23) + i - 1) & UINT32_MAX);
+    for (uint64_t bits = 0; bits < 2000; bits++) { /* the least subnormals, of both signs */
+        check_round_trip(f, TYPE_FLOAT, SCALAR_F64, bits | bits << 63);
+        check_round_trip(f, f32, SCALAR_F32, bits | (bits << 31 & UINT32_MAX));
+    }
+}
+
 /* ---- the heap ---- */
 
 /* As deep as types go: letting go must not use the C stack for it. */
@@ -611,6 +648,7 @@ int main(void)
     test_ranges(&f);
     test_styles(&f);
     test_compare(&f);
+    test_float_round_trip(&f);
     test_deep_release(&f);
     test_sharing(&f);
     test_allocation_failure(&f);
