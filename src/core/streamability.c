@@ -48,6 +48,7 @@ typedef struct Edge {
 } Edge;
 
 typedef struct EventNode {
+    Event same; /* union-find: events that happen together */
     VEC(Edge) edges;
     uint32_t visit;
 } EventNode;
@@ -185,7 +186,15 @@ static void report(Checker *c, const Demand *demand, Span first)
 static Event new_event(Checker *c)
 {
     Event event = c->events.count;
-    *vec_push(c->arena, &c->events) = (EventNode){0};
+    *vec_push(c->arena, &c->events) = (EventNode){.same = event};
+    return event;
+}
+
+static Event find_event(const Checker *c, Event event)
+{
+    EventNode *nodes = c->events.items;
+    while (nodes[event].same != event)
+        event = nodes[event].same = nodes[nodes[event].same].same;
     return event;
 }
 
@@ -209,14 +218,16 @@ static Span span_after_traversal(const Checker *c, const PathStep *path, uint32_
 }
 
 /* Whether there is a path between two events with a strict step in it, and why. */
-static bool find_strict_path(Checker *c, Event from, Event to, bool is_strict, Span *why)
+static bool find_strict_path(Checker *c, Event from, Event to, Span *why)
 {
+    from = find_event(c, from);
+    to = find_event(c, to);
     VEC(PathStep) path = {0};
     /* visited once without and once with a strict step behind: two marks per search */
     uint32_t plain = c->visit + 1, strict = c->visit + 2;
     c->visit += 2;
-    *vec_push(c->arena, &path) = (PathStep){.event = from, .is_strict = is_strict};
-    c->events.items[from].visit = is_strict ? strict : plain;
+    *vec_push(c->arena, &path) = (PathStep){.event = from};
+    c->events.items[from].visit = plain;
     while (path.count > 0) {
         PathStep *top = &vec_last(&path);
         if (top->event == to && top->is_strict) {
@@ -229,6 +240,7 @@ static bool find_strict_path(Checker *c, Event from, Event to, bool is_strict, S
             continue;
         }
         Edge edge = node->edges.items[top->next_edge++];
+        edge.to = find_event(c, edge.to);
         bool becomes_strict = top->is_strict || edge.is_strict;
         uint32_t *seen = &c->events.items[edge.to].visit;
         if (*seen == strict || (*seen == plain && !becomes_strict))
@@ -241,7 +253,7 @@ static bool find_strict_path(Checker *c, Event from, Event to, bool is_strict, S
 
 static void add_edge(Checker *c, Event from, Event to, bool is_strict, Span span)
 {
-    *vec_push(c->arena, &c->events.items[from].edges) = (Edge){.to = to, .is_strict = is_strict, .span = span};
+    *vec_push(c->arena, &c->events.items[find_event(c, from)].edges) = (Edge){.to = to, .is_strict = is_strict, .span = span};
 }
 
 /* `from` happens no later than `to`; reports it if that cannot be. */
@@ -250,10 +262,42 @@ static void demand_order(Checker *c, Event from, Event to, const Demand *demand)
     if (from == 0 || to == 0 || from == to || c->has_failed)
         return;
     Span first = {0};
-    if (find_strict_path(c, to, from, false, &first))
+    if (find_strict_path(c, to, from, &first))
         report(c, demand, first);
     else
         add_edge(c, from, to, false, demand->span);
+}
+
+/* Every traversal has an edge from its start to its end; many that become one need it once. */
+static bool is_among_first(const Checker *c, const EventNode *node, const Edge *edge)
+{
+    enum { LOOKED_AT = 4 };
+    for (uint32_t i = 0; i < node->edges.count && i < LOOKED_AT; i++) {
+        const Edge *other = &node->edges.items[i];
+        if (find_event(c, other->to) == find_event(c, edge->to) && (other->is_strict || !edge->is_strict))
+            return true;
+    }
+    return false;
+}
+
+/* Two events become one: the edges of the one with fewer move to the other. */
+static void demand_together(Checker *c, Event a, Event b, const Demand *demand)
+{
+    a = find_event(c, a);
+    b = find_event(c, b);
+    if (a == b || c->has_failed)
+        return;
+    Span first = {0};
+    if (find_strict_path(c, b, a, &first) || find_strict_path(c, a, b, &first)) {
+        report(c, demand, first);
+        return;
+    }
+    bool is_swapped = c->events.items[a].edges.count < c->events.items[b].edges.count;
+    EventNode *kept = &c->events.items[is_swapped ? b : a], *moved = &c->events.items[is_swapped ? a : b];
+    for (uint32_t i = 0; i < moved->edges.count; i++)
+        if (!is_among_first(c, kept, &moved->edges.items[i]))
+            *vec_push(c->arena, &kept->edges) = moved->edges.items[i];
+    moved->same = is_swapped ? b : a;
 }
 
 /* The sequences that a statement traverses, for messages. */
@@ -262,11 +306,16 @@ typedef struct Walked {
 } Walked;
 
 /* The same where one traversal comes after another. */
+static Demand demand_of(Span span, Walked walked)
+{
+    return (Demand){.problem = "this cannot be computed in one pass: a sequence is needed again after all of it was traversed",
+                    .span = span,
+                    .sequences = {walked.first, walked.second}};
+}
+
 static void order(Checker *c, Event from, Event to, Span span, Walked walked)
 {
-    Demand demand = {.problem = "this cannot be computed in one pass: a sequence is needed again after all of it was traversed",
-                     .span = span,
-                     .sequences = {walked.first, walked.second}};
+    Demand demand = demand_of(span, walked);
     demand_order(c, from, to, &demand);
 }
 
@@ -342,10 +391,9 @@ static void meet(Checker *c, Space *a, Space *b, bool are_equal, Span span, Walk
         return;
     }
     connect(a, b);
-    order(c, a->start, b->start, span, walked);
-    order(c, b->start, a->start, span, walked);
-    order(c, a->end, b->end, span, walked);
-    order(c, b->end, a->end, span, walked);
+    Demand demand = demand_of(span, walked);
+    demand_together(c, a->end, b->end, &demand);
+    demand_together(c, a->start, b->start, &demand);
     if (are_equal)
         find_same(b)->same = find_same(a);
 }

@@ -131,7 +131,8 @@ static bool check_argument_count(Infer *infer, const Expr *function, TypeId expe
     bool is_open = type_kind(infer->types, end) == TYPE_VARIABLE &&
                    (type_variable_of(infer->types, end)->class_set & CLASS_BIT_STRUCTURED) != 0;
     bool may_end_in_tuple = argument->kind == EXPR_TUPLE && given > 1 && given < wanted;
-    if (given == wanted || (is_open && given > wanted) || may_end_in_tuple)
+    bool is_unit = is_open && given == 0 && wanted == 1;
+    if (given == wanted || (is_open && given > wanted) || may_end_in_tuple || is_unit)
         return true;
     if (function->kind != EXPR_NAME)
         return true;
