@@ -31,7 +31,8 @@ typedef struct RunnelOptions {
     uint64_t print_length; /* elements of each container shown; 0 for all */
     uint64_t fail_after;   /* testing: the nth allocation fails; 0 for never */
     bool materializes;     /* hold sequences in memory where one pass is not enough, instead of rejecting the program */
-    bool counts_costs;     /* for runnel_write_cost; runs take a little longer */
+    bool counts_costs;     /* for runnel_write_cost: of the program as written; runs take longer */
+    bool is_unsimplified;  /* run the program as written, nothing inlined or merged */
 } RunnelOptions;
 
 /* Null only when there is no memory. */
@@ -56,7 +57,7 @@ RunnelStatus runnel_run_items(RunnelSession *session);
 RunnelStatus runnel_write_cost(RunnelSession *session);
 /* Writes `name : type` for every definition of the user's files. */
 RunnelStatus runnel_write_types(RunnelSession *session);
-/* Writes the intermediate form "core" of what runnel_run would run. */
+/* Writes an intermediate form of what runnel_run would run: "core", as elaborated, or "simple", as simplified. */
 RunnelStatus runnel_write_form(RunnelSession *session, const char *form);
 
 /* Writes what an operation or library function is, its types and what it does; all of them, as a Markdown document, when

@@ -115,7 +115,7 @@ typedef struct CoreProgram {
     Types *types;
     Names *names;
     VEC(CoreVariable) variables;  /* [0] unused */
-    VEC(CoreFunction *) functions; /* [0] unused */
+    VEC(CoreFunction *) functions; /* [0] unused; null after simplification: nothing calls it any more */
     VEC(CoreItem) items;
 } CoreProgram;
 

@@ -414,7 +414,10 @@ static bool match_op(Checker *checker, const CoreStatement *statement, TypeId ta
 
 static bool is_function(const Checker *checker, CoreFunctionId f)
 {
-    return f != 0 && f < checker->program->functions.count && checker->program->functions.items[f]->body != NULL;
+    if (f == 0 || f >= checker->program->functions.count)
+        return false;
+    const CoreFunction *function = checker->program->functions.items[f];
+    return function != NULL && function->body != NULL;
 }
 
 static void add_types(const Checker *checker, const CoreAtom *atoms, uint32_t count, Text *out)
@@ -754,7 +757,7 @@ const char *core_check(const CoreProgram *program, uint32_t first_function, uint
     };
     mark_globals(&checker, first_item);
     for (CoreFunctionId f = first_function == 0 ? 1 : first_function; f < program->functions.count; f++)
-        if (!check_function(&checker, f))
+        if (program->functions.items[f] != NULL && !check_function(&checker, f))
             return checker.message;
     for (uint32_t i = first_item; i < program->items.count; i++)
         if (!check_item(&checker, i))

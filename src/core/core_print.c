@@ -44,7 +44,8 @@ static void number_functions(CorePrinter *printer)
 {
     const CoreProgram *program = printer->program;
     for (CoreFunctionId f = 1; f < program->functions.count; f++)
-        printer->function_numbers[f] = ++printer->function_counts[program->functions.items[f]->name];
+        if (program->functions.items[f] != NULL)
+            printer->function_numbers[f] = ++printer->function_counts[program->functions.items[f]->name];
 }
 
 static void printer_init(CorePrinter *printer, const CoreProgram *program, Text *out)
@@ -411,6 +412,8 @@ void core_print(const CoreProgram *program, Text *out)
     CorePrinter printer;
     printer_init(&printer, program, out);
     for (CoreFunctionId f = 1; f < program->functions.count; f++) {
+        if (program->functions.items[f] == NULL)
+            continue;
         print_function(&printer, f);
         text_add_char(out, '\n');
     }

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-static const char *const forms[] = {"core"};
+static const char *const forms[] = {"core", "simple"};
 
 static bool is_form(const char *name)
 {
@@ -14,7 +14,7 @@ static bool is_form(const char *name)
             return true;
         suggestion_try(&suggestion, forms[i]);
     }
-    report_unknown("form", &suggestion, "the forms are: core");
+    report_unknown("form", &suggestion, "the forms are: core, simple");
     return false;
 }
 

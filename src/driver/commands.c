@@ -7,7 +7,7 @@
 
 enum { LANGUAGE_OPTION = OPTION_BIT(OPTION_NESL) };
 enum { LIMIT_OPTIONS = OPTION_BIT(OPTION_MAX_DEPTH) | OPTION_BIT(OPTION_PRINT_LENGTH) };
-enum { COMPILE_OPTIONS = OPTION_BIT(OPTION_MATERIALIZE) };
+enum { COMPILE_OPTIONS = OPTION_BIT(OPTION_NO_SIMPLIFY) | OPTION_BIT(OPTION_MATERIALIZE) };
 enum { RUN_OPTIONS = OPTION_BIT(OPTION_ENGINE) | LIMIT_OPTIONS | COMPILE_OPTIONS };
 
 const Command commands[] = {
@@ -34,7 +34,8 @@ const Command commands[] = {
      1, 1, COMPILE_OPTIONS, command_check},
     {"emit", "FORM FILE", "show a program in an intermediate form",
      "Prints what the program in FILE becomes on its way through the compiler. FORM is\n"
-     "  core   typed, monomorphic, first order, every intermediate result named\n",
+     "  core    typed, monomorphic, first order, every intermediate result named\n"
+     "  simple  the same after simplification: functions inlined, nothing computed twice or in vain\n",
      2, 2, COMPILE_OPTIONS, command_emit},
     {"repl", "", "read and evaluate interactively",
      "Reads definitions and expressions, line by line, and evaluates them. What is defined stays defined; an\n"

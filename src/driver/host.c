@@ -49,6 +49,7 @@ bool host_open(Host *host, const Options *options)
         .print_length = options->print_length,
         .materializes = options_has(options, OPTION_MATERIALIZE),
         .counts_costs = options_has(options, OPTION_COST),
+        .is_unsimplified = options_has(options, OPTION_NO_SIMPLIFY),
     };
     host->session = runnel_open(&session_options);
     if (host->session == NULL) {

@@ -48,6 +48,7 @@ const OptionRow option_rows[OPTION_COUNT] = {
                           "the deepest recursion allowed, tail calls not counted (1000000)", set_max_depth},
     [OPTION_PRINT_LENGTH] = {"--print-length", "N",
                              "show only the first N elements of each container (all)", set_print_length},
+    [OPTION_NO_SIMPLIFY] = {"--no-simplify", NULL, "leave the program as it is written, nothing inlined or merged", NULL},
     [OPTION_NESL] = {"--nesl", NULL, "read NESL instead of Runnel", NULL},
     [OPTION_MATERIALIZE] = {"--materialize", NULL,
                             "hold sequences in memory where one pass is not enough, and say so", NULL},

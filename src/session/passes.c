@@ -1,4 +1,4 @@
-/* The list of passes: everything that happens between a text and Core, in order. After each pass the form it made is
+/* The list of passes: everything that happens between a text and the Core that is run, in order. After each pass the form it made is
  * checked; a failed check is our bug and names the pass. */
 #include "core/streamability.h"
 #include "session/session.h"
@@ -60,6 +60,8 @@ static const char *check_core(RunnelSession *session, const Load *load)
     return core_check(&session->program, load->first_function, load->first_item);
 }
 
+/* ---- stream ---- */
+
 static bool pass_stream(RunnelSession *session, Load *load)
 {
     if (session->options.counts_costs)
@@ -70,6 +72,29 @@ static bool pass_stream(RunnelSession *session, Load *load)
     return streamability_check(&session->program, &session->diagnostics, session->main.function,
                                load->first_function, load->first_item);
 }
+
+/* ---- simplify ---- */
+
+static bool pass_simplify(RunnelSession *session, Load *load)
+{
+    if (session->options.is_unsimplified)
+        return true;
+    const EntryPoint *main = &session->main;
+    for (uint32_t i = 0; main->definition != NULL && i < main->definition->item->parameter_count; i++)
+        if (main->defaults[i] != 0)
+            simplify_entry(session->simplifier, main->defaults[i]);
+    if (main->function != 0)
+        simplify_entry(session->simplifier, main->function);
+    load->first_simple_function = simplify_program(session->simplifier);
+    return true;
+}
+
+static const char *check_simple(RunnelSession *session, const Load *load)
+{
+    return core_check(&session->simple, load->first_simple_function, load->first_item);
+}
+
+/* ---- the list ---- */
 
 typedef struct Pass {
     const char *name;
@@ -83,6 +108,7 @@ static const Pass passes[] = {
     {"infer", "names to what they mean; types of all definitions", pass_infer, NULL},
     {"elaborate", "typed syntax to Core, specialised", pass_elaborate, check_core},
     {"stream", "whether one pass over every sequence is enough", pass_stream, check_core},
+    {"simplify", "Core to less Core: functions inlined, nothing computed twice or in vain", pass_simplify, check_simple},
 };
 
 bool passes_run(RunnelSession *session, Load *load)

@@ -86,8 +86,11 @@ static RunnelStatus open_work(RunnelSession *session, void *argument)
     environment_init(&session->environment, memory, &session->arena, &session->names, &session->sources,
                      &session->diagnostics, &session->types);
     core_program_init(&session->program, &session->arena, &session->types, &session->names);
+    core_program_init(&session->simple, &session->arena, &session->types, &session->names);
+    session->running = session->options.is_unsimplified ? &session->program : &session->simple;
     session->elaborator = elaborate_new(&session->environment, &session->program);
-    session->interpreter = ref_new(memory, &session->program, &session->diagnostics,
+    session->simplifier = simplify_new(&session->program, &session->simple);
+    session->interpreter = ref_new(memory, session->running, &session->diagnostics,
                                    (InterpreterOptions){.max_depth = session->options.max_depth,
                                                         .write = session->options.write,
                                                         .write_context = session->options.write_context,
@@ -106,6 +109,7 @@ RunnelSession *runnel_open(const RunnelOptions *options)
     session->options = *options;
     if (session->options.max_depth == 0)
         session->options.max_depth = DEFAULT_MAX_DEPTH;
+    session->options.is_unsimplified |= options->counts_costs; /* costs are those of the program as written */
     session->print_length = options->print_length;
     session->memory.fail_after = options->fail_after;
     arena_init(&session->arena, &session->memory);
@@ -135,6 +139,7 @@ static void undo_load(RunnelSession *session, const Load *load)
 {
     environment_rollback(&session->environment, load->mark);
     elaborate_forget(session->elaborator, load->first_function);
+    simplify_forget(session->simplifier, load->first_function, load->first_item);
     session->steps.count = load->first_step;
     session->program.items.count = load->first_item;
     session->files.count = load->file_count;
@@ -234,7 +239,7 @@ static bool run_step(RunnelSession *session, const Step *step, bool is_shown)
         session->print_length = step->print_length;
         return true;
     }
-    const CoreItem *item = &session->program.items.items[step->item];
+    const CoreItem *item = &session->running->items.items[step->item];
     Value value;
     if (!ref_run_item(session->interpreter, item, &value))
         return false;
@@ -294,13 +299,13 @@ static bool default_argument(RunnelSession *session, uint32_t index, Value *valu
 
 static bool read_arguments(RunnelSession *session, const Arguments *arguments, Value *values)
 {
-    const CoreBlock *body = session->program.functions.items[session->main.function]->body;
+    const CoreBlock *body = session->running->functions.items[session->main.function]->body;
     if (arguments->count > body->parameter_count) {
         wrong_argument_count(session, arguments->count);
         return false;
     }
     for (uint32_t i = 0; i < body->parameter_count; i++) {
-        TypeId type = session->program.variables.items[body->parameters[i]].type;
+        TypeId type = session->running->variables.items[body->parameters[i]].type;
         bool is_right;
         if (i < arguments->count) {
             const char *text = arguments->texts[i];
@@ -320,7 +325,7 @@ static bool read_arguments(RunnelSession *session, const Arguments *arguments, V
 
 static RunnelStatus run_main(RunnelSession *session, const Arguments *arguments)
 {
-    const CoreFunction *function = session->program.functions.items[session->main.function];
+    const CoreFunction *function = session->running->functions.items[session->main.function];
     uint32_t count = function->body->parameter_count;
     Value *values = ARENA_ARRAY(&session->arena, Value, count);
     Value result;
@@ -425,12 +430,15 @@ static RunnelStatus write_form_work(RunnelSession *session, void *argument)
 {
     const char *form = argument;
     start_call(session);
-    if (strcmp(form, "core") != 0) {
-        diagnostics_error(&session->diagnostics, ERROR_USAGE, (Span){0}, "there is no form `%s`: the forms are core",
-                          form);
+    const CoreProgram *program = strcmp(form, "core") == 0     ? &session->program
+                                 : strcmp(form, "simple") == 0 ? session->running
+                                                               : NULL;
+    if (program == NULL) {
+        diagnostics_error(&session->diagnostics, ERROR_USAGE, (Span){0},
+                          "there is no form `%s`: the forms are core and simple", form);
         return RUNNEL_COMPILE_ERROR;
     }
-    core_print(&session->program, &session->output);
+    core_print(program, &session->output);
     write_output(session);
     return RUNNEL_OK;
 }

@@ -3,6 +3,7 @@
 #define RUNNEL_SESSION_SESSION_H
 
 #include "core/elaborate.h"
+#include "core/simplify.h"
 #include "ref/ref.h"
 #include "runnel.h"
 #include "types/environment.h"
@@ -37,8 +38,11 @@ struct RunnelSession {
     Diagnostics diagnostics;
     Types types;
     Environment environment;
-    CoreProgram program;
+    CoreProgram program; /* as elaborated */
+    CoreProgram simple;  /* as simplified; the same functions and items */
+    CoreProgram *running; /* the one of the two that is run */
     Elaborator *elaborator;
+    Simplifier *simplifier;
     Interpreter *interpreter;
     VEC(Step) steps;
     uint32_t next_step;  /* the first that has not been run */
@@ -59,6 +63,7 @@ typedef struct Load {
     EnvironmentMark mark;
     uint32_t first_step;
     uint32_t first_function; /* of Core */
+    uint32_t first_simple_function; /* of those that simplifying added */
     uint32_t first_item;
     uint32_t file_count;
     EntryPoint main; /* before the load, as a failed one leaves it; so is the dialect */

@@ -1,0 +1,308 @@
+/* Rewriting a unit: its statements in order, each with what is known of its arguments, into a new block.
+ *
+ * Calls that are inlined, and the branch taken by an `if` whose condition is known, are rewritten in their place: they
+ * become splices on top of the one being rewritten, and their result is bound when they end. A function with one call is rewritten from
+ * its original text, so that a chain of such functions is walked once; others from their simplified body, whose calls stay as
+ * they are: they were decided on before. */
+#include "core/simplify_internal.h"
+
+static CoreAtom rewrite_statements(Simplifier *s, Renaming *names, const CoreBlock *block);
+
+/* ---- variables ---- */
+
+static CoreVar new_variable(Simplifier *s, TypeId type, Name name)
+{
+    CoreVar v = core_variable(s->to, type, name);
+    while (s->facts.count <= v)
+        *vec_push(s->arena, &s->facts) = (Fact){0};
+    return v;
+}
+
+static void rename(Simplifier *s, Renaming *names, CoreVar v, CoreAtom value)
+{
+    while (names->atoms.count <= v)
+        *vec_push(s->arena, &names->atoms) = (CoreAtom){0};
+    names->atoms.items[v] = value;
+}
+
+/* The same; a temporary takes over the name that the variable has in the source. */
+static void bind(Simplifier *s, Renaming *names, CoreVar v, CoreAtom value)
+{
+    rename(s, names, v, value);
+    if (value.is_constant)
+        return;
+    CoreVariable *variable = &s->to->variables.items[value.variable];
+    if (variable->name == 0 && !variable->is_global)
+        variable->name = names->program->variables.items[v].name;
+}
+
+CoreVar simplify_global(Simplifier *s, CoreVar global)
+{
+    Renaming *names = &s->from_names;
+    if (global >= names->atoms.count || names->atoms.items[global].type == 0) {
+        const CoreVariable *variable = &s->from->variables.items[global];
+        CoreVar v = new_variable(s, variable->type, variable->name);
+        s->to->variables.items[v].is_global = true;
+        rename(s, names, global, core_atom(s->to, v));
+    }
+    return names->atoms.items[global].variable;
+}
+
+static CoreAtom resolve(Simplifier *s, const Renaming *names, CoreAtom atom)
+{
+    if (atom.is_constant)
+        return atom;
+    if (!names->program->variables.items[atom.variable].is_global)
+        return names->atoms.items[atom.variable];
+    return names == &s->to_names ? atom : core_atom(s->to, simplify_global(s, atom.variable));
+}
+
+static CoreAtom *resolve_atoms(Simplifier *s, const Renaming *names, const CoreAtom *atoms, uint32_t count)
+{
+    CoreAtom *resolved = count == 0 ? NULL : ARENA_ARRAY(s->arena, CoreAtom, count);
+    for (uint32_t i = 0; i < count; i++)
+        resolved[i] = resolve(s, names, atoms[i]);
+    return resolved;
+}
+
+static CoreStatement resolve_statement(Simplifier *s, const Renaming *names, const CoreStatement *statement)
+{
+    CoreStatement resolved = *statement;
+    resolved.arguments = resolve_atoms(s, names, statement->arguments, statement->argument_count);
+    resolved.captured = resolve_atoms(s, names, statement->captured, statement->captured_count);
+    return resolved;
+}
+
+/* ---- statements ---- */
+
+static bool can_share(const Simplifier *s, const CoreStatement *statement, TypeId type, Effects effects)
+{
+    return effects == 0 && statement->blocks[0] == NULL && type_is_concrete(s->types, type);
+}
+
+static CoreAtom append(Simplifier *s, CoreStatement statement, TypeId type, Name name, Effects effects)
+{
+    statement.target = new_variable(s, type, name);
+    s->facts.items[statement.target] =
+        (Fact){.kind = statement.kind,
+               .op = statement.op,
+               .arguments = statement.arguments,
+               .count = statement.kind == CORE_TEXT ? statement.text_length : statement.argument_count,
+               .component = statement.component,
+               .effects = effects};
+    *vec_push(s->arena, &s->open->builder.statements) = statement;
+    s->open->effects |= effects;
+    s->emitted_count++;
+    return core_atom(s->to, statement.target);
+}
+
+/* Adds a statement with its arguments resolved to the open block, unless its value is there already. */
+static CoreAtom emit(Simplifier *s, const CoreStatement *statement, TypeId type, Name name, Effects effects)
+{
+    CoreAtom value;
+    if (effects == 0 && simplify_rule(s, statement, type, &value))
+        return value;
+    bool is_shared = can_share(s, statement, type, effects);
+    const CoreAtom *found = is_shared ? simplify_find(s, statement, type) : NULL;
+    if (found != NULL)
+        return *found;
+    value = append(s, *statement, type, name, effects);
+    if (is_shared)
+        simplify_make_available(s, statement, type, value);
+    return value;
+}
+
+static void emit_for(Simplifier *s, Renaming *names, const CoreStatement *statement, Effects effects)
+{
+    const CoreVariable *target = &names->program->variables.items[statement->target];
+    TypeId type = target->type;
+    Name name = target->name;
+    bind(s, names, statement->target, emit(s, statement, type, name, effects));
+}
+
+/* ---- blocks ---- */
+
+static void open_block(Simplifier *s, RewrittenBlock *block)
+{
+    *block = (RewrittenBlock){
+        .builder = {.program = s->to}, .available_count = s->available.count, .outer = s->open};
+    s->open = block;
+    s->nesting++;
+}
+
+static CoreBlock *close_block(Simplifier *s, RewrittenBlock *block, const CoreVar *parameters, uint32_t count,
+                              CoreAtom result)
+{
+    simplify_forget_available(s, block->available_count);
+    s->nesting--;
+    s->open = block->outer;
+    return core_block(&block->builder, parameters, count, result);
+}
+
+static CoreBlock *rewrite_block(Simplifier *s, Renaming *names, const CoreBlock *block, Effects *effects)
+{
+    RewrittenBlock made;
+    open_block(s, &made);
+    CoreVar *parameters = ARENA_ARRAY(s->arena, CoreVar, block->parameter_count);
+    for (uint32_t i = 0; i < block->parameter_count; i++) {
+        CoreVariable parameter = names->program->variables.items[block->parameters[i]];
+        parameters[i] = new_variable(s, parameter.type, parameter.name);
+        rename(s, names, block->parameters[i], core_atom(s->to, parameters[i]));
+    }
+    CoreAtom result = rewrite_statements(s, names, block);
+    *effects |= made.effects;
+    return close_block(s, &made, parameters, block->parameter_count, result);
+}
+
+static void rewrite_nested(Simplifier *s, Renaming *names, CoreStatement *statement)
+{
+    Effects effects = 0;
+    for (uint32_t b = 0; b < 2; b++)
+        if (statement->blocks[b] != NULL)
+            statement->blocks[b] = rewrite_block(s, names, statement->blocks[b], &effects);
+    if (statement->kind == CORE_IF && effects == 0)
+        simplify_condition(s, statement);
+    emit_for(s, names, statement, effects);
+}
+
+/* ---- splices ---- */
+
+static void push_splice(Simplifier *s, const CoreBlock *block, Renaming *names, const CoreStatement *replaced,
+                        Renaming *replaced_names)
+{
+    *vec_push(s->arena, &s->splices) =
+        (Splice){.block = block, .names = names, .replaced = *replaced, .replaced_names = replaced_names};
+}
+
+static void finish_splice(Simplifier *s, const Splice *splice, CoreAtom result)
+{
+    const CoreStatement *replaced = &splice->replaced;
+    if (replaced->kind == CORE_CALL &&
+        can_share(s, replaced, result.type, simplify_function(s, replaced->function)->effects))
+        simplify_make_available(s, replaced, result.type, result);
+    bind(s, splice->replaced_names, replaced->target, result);
+}
+
+/* A comprehension whose body draws takes a draw for itself, so a branch that draws stays, taken or not. */
+static void rewrite_if(Simplifier *s, Renaming *names, CoreStatement *statement)
+{
+    const CoreAtom *condition = &statement->arguments[0];
+    if (condition->is_constant) {
+        const CoreBlock *taken = statement->blocks[condition->constant.bits != 0 ? 0 : 1];
+        const CoreBlock *dropped = statement->blocks[condition->constant.bits != 0 ? 1 : 0];
+        if ((simplify_block_effects(s, dropped) & HAS_DRAWS) == 0) {
+            push_splice(s, taken, names, statement, names);
+            return;
+        }
+    }
+    rewrite_nested(s, names, statement);
+}
+
+/* The rule is in simplify.h. */
+static bool is_inlined(Simplifier *s, const FunctionInfo *callee)
+{
+    if (callee->is_recursive || s->emitted_count + callee->size > PROGRAM_SIZE_MAX ||
+        s->nesting + callee->nesting > NESTING_MAX)
+        return false;
+    if (callee->holds_sequence || callee->use_count == 1 || callee->size <= SMALL_SIZE)
+        return true;
+    if (callee->size > s->growth)
+        return false;
+    s->growth -= callee->size;
+    return true;
+}
+
+static void inline_call(Simplifier *s, Renaming *names, const CoreStatement *call)
+{
+    const FunctionInfo *callee = simplify_function(s, call->function);
+    bool is_simplified = callee->body != NULL;
+    if (!is_simplified)
+        s->growth += callee->size; /* it belongs to the unit now */
+    const CoreBlock *body = is_simplified ? callee->body : s->from->functions.items[call->function]->body;
+    Renaming *inner = is_simplified ? &s->to_names : &s->from_names;
+    for (uint32_t i = 0; i < body->parameter_count; i++)
+        rename(s, inner, body->parameters[i], call->arguments[i]);
+    push_splice(s, body, inner, call, names);
+}
+
+static void rewrite_call(Simplifier *s, Renaming *names, const CoreStatement *call)
+{
+    const FunctionInfo *callee = simplify_function(s, call->function);
+    TypeId type = names->program->variables.items[call->target].type;
+    bool is_shared = can_share(s, call, type, callee->effects);
+    bool is_decided = names == &s->to_names || (is_shared && simplify_find(s, call, type) != NULL);
+    if (!is_decided && is_inlined(s, callee))
+        inline_call(s, names, call);
+    else
+        emit_for(s, names, call, callee->effects);
+}
+
+static void rewrite_statement(Simplifier *s, Renaming *names, const CoreStatement *original)
+{
+    CoreStatement statement = resolve_statement(s, names, original);
+    switch (statement.kind) {
+    case CORE_COPY:
+        bind(s, names, statement.target, statement.arguments[0]);
+        return;
+    case CORE_CALL:
+        rewrite_call(s, names, &statement);
+        return;
+    case CORE_IF:
+        rewrite_if(s, names, &statement);
+        return;
+    case CORE_EACH:
+    case CORE_GUARD:
+    case CORE_GROUP:
+        rewrite_nested(s, names, &statement);
+        return;
+    case CORE_UNIT:
+    case CORE_PAIR:
+    case CORE_PROJECT:
+    case CORE_WRAP:
+    case CORE_UNWRAP:
+    case CORE_MAKE:
+    case CORE_TEXT:
+    case CORE_OP:
+        emit_for(s, names, &statement, simplify_own_effects(s, &statement));
+        return;
+    }
+}
+
+/* Rewrites the statements of a block into the open one; gives its result. */
+static CoreAtom rewrite_statements(Simplifier *s, Renaming *names, const CoreBlock *block)
+{
+    uint32_t base = s->splices.count;
+    *vec_push(s->arena, &s->splices) = (Splice){.block = block, .names = names};
+    for (;;) {
+        Splice *top = &vec_last(&s->splices);
+        if (top->next < top->block->statement_count) {
+            rewrite_statement(s, top->names, &top->block->statements[top->next++]);
+            continue;
+        }
+        Splice done = vec_pop(&s->splices);
+        CoreAtom result = resolve(s, done.names, done.block->result);
+        if (s->splices.count == base)
+            return result;
+        finish_splice(s, &done, result);
+    }
+}
+
+static uint32_t count_statements(const CoreBlock *block)
+{
+    uint32_t count = block->statement_count;
+    for (uint32_t i = 0; i < block->statement_count; i++)
+        for (uint32_t b = 0; b < 2; b++)
+            if (block->statements[i].blocks[b] != NULL)
+                count += count_statements(block->statements[i].blocks[b]);
+    return count;
+}
+
+CoreBlock *simplify_unit(Simplifier *s, const CoreBlock *block, FunctionInfo *result)
+{
+    Effects effects = 0;
+    s->growth = count_statements(block) + GROWTH_BASE;
+    CoreBlock *body = rewrite_block(s, &s->from_names, block, &effects);
+    result->effects = effects;
+    simplify_remove_dead(s, body, result);
+    return body;
+}

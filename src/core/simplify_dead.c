@@ -1,0 +1,69 @@
+/* Dead code: pure statements whose values nobody uses.
+ *
+ * Uses are counted over the whole unit; then blocks are walked backwards, so that what a removed statement used is looked at
+ * after it. */
+#include "core/simplify_internal.h"
+
+static void change_use(Simplifier *s, const CoreAtom *atom, uint32_t change)
+{
+    if (!atom->is_constant)
+        s->facts.items[atom->variable].uses += change;
+}
+
+/* Adds `change` to the uses of everything in the block: 1, or -1 modulo 2^32. */
+static void change_uses(Simplifier *s, const CoreBlock *block, uint32_t change);
+
+static void change_uses_of_statement(Simplifier *s, const CoreStatement *statement, uint32_t change)
+{
+    for (uint32_t i = 0; i < statement->argument_count; i++)
+        change_use(s, &statement->arguments[i], change);
+    for (uint32_t i = 0; i < statement->captured_count; i++)
+        change_use(s, &statement->captured[i], change);
+    for (uint32_t b = 0; b < 2; b++)
+        if (statement->blocks[b] != NULL)
+            change_uses(s, statement->blocks[b], change);
+}
+
+static void change_uses(Simplifier *s, const CoreBlock *block, uint32_t change)
+{
+    for (uint32_t i = 0; i < block->statement_count; i++)
+        change_uses_of_statement(s, &block->statements[i], change);
+    change_use(s, &block->result, change);
+}
+
+static bool is_dead(const Simplifier *s, const CoreStatement *statement)
+{
+    const Fact *fact = &s->facts.items[statement->target];
+    return fact->uses == 0 && fact->effects == 0;
+}
+
+static void sweep(Simplifier *s, CoreBlock *block, uint32_t nesting, FunctionInfo *result)
+{
+    uint32_t kept = block->statement_count; /* those from here on stay */
+    for (uint32_t i = block->statement_count; i > 0; i--) {
+        const CoreStatement *statement = &block->statements[i - 1];
+        if (is_dead(s, statement)) {
+            change_uses_of_statement(s, statement, UINT32_MAX);
+            continue;
+        }
+        for (uint32_t b = 0; b < 2; b++)
+            if (statement->blocks[b] != NULL)
+                sweep(s, statement->blocks[b], nesting + 1, result);
+        block->statements[--kept] = *statement;
+    }
+    if (kept > 0) { /* else there may be no array */
+        block->statements += kept;
+        block->statement_count -= kept;
+    }
+    result->size += block->statement_count;
+    if (nesting > result->nesting)
+        result->nesting = nesting;
+}
+
+void simplify_remove_dead(Simplifier *s, CoreBlock *block, FunctionInfo *result)
+{
+    result->size = 0;
+    result->nesting = 0;
+    change_uses(s, block, 1);
+    sweep(s, block, 0, result);
+}

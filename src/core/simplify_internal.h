@@ -1,0 +1,157 @@
+/* Private to the simplifier. Its vocabulary:
+ *
+ *   unit       a function's body or an item's block: what is rewritten as a whole
+ *   renaming   what the variables of the text being rewritten have become; one for `from`, one for bodies of `to` that are
+ *              inlined again
+ *   splice     a list of statements being rewritten into the open block: the block itself, or what stands in the place of a
+ *              call or of an `if` whose condition is known
+ *   fact       what is known of a variable of `to`: the statement that binds it
+ *   available  an expression whose value a variable in scope already has
+ *
+ * One walk over a unit rewrites it (simplify_block.c), asking simplify_rules.c and simplify_fold.c for a simpler form of each statement and
+ * simplify_available.c for an earlier one; a second one, backwards, removes what is dead (simplify_dead.c). Which functions there are, in which order they
+ * are rewritten and which of them remain is decided in simplify.c, on the call graph of simplify_graph.c.
+ *
+ * The C stack grows with the nesting of blocks only: splices are on a stack of their own. */
+#ifndef RUNNEL_CORE_SIMPLIFY_INTERNAL_H
+#define RUNNEL_CORE_SIMPLIFY_INTERNAL_H
+
+#include "core/simplify.h"
+
+enum {
+    SMALL_SIZE = 8,         /* statements of a function that is always inlined */
+    GROWTH_BASE = 64,       /* what any unit may grow by, whatever its own size */
+    PROGRAM_SIZE_MAX = 4000000, /* statements after which nothing is inlined */
+    NESTING_MAX = 1000,     /* of blocks, made by inlining */
+};
+
+/* Effects as bits: which of them a piece of program has. */
+typedef unsigned Effects;
+enum { HAS_IO = 1, HAS_DRAWS = 2 };
+
+typedef struct FunctionInfo {
+    /* of the function in `from`, once analysed */
+    VEC(CoreFunctionId) callees; /* one for each call or use as an operator */
+    uint32_t size;     /* statements, nested ones included; of the simplified body once there is one */
+    uint32_t nesting;  /* of its blocks; likewise */
+    uint32_t order;    /* callees come first */
+    Effects effects;   /* with everything it calls */
+    bool is_recursive;
+    bool holds_sequence; /* a parameter or the result does */
+
+    /* of this round */
+    uint32_t round;
+    uint32_t use_count; /* calls; uses as an operator and as an entry count twice, for they need the function itself */
+
+    CoreBlock *body; /* simplified; null until then, or when it is rewritten where it is called */
+
+    /* Tarjan's algorithm */
+    uint32_t index, low_link, next_callee;
+    bool is_on_stack;
+} FunctionInfo;
+
+typedef struct Renaming {
+    const CoreProgram *program; /* whose variables they are */
+    VEC(CoreAtom) atoms;        /* by variable; type 0: not met yet */
+} Renaming;
+
+/* What binds a variable of `to`. */
+typedef struct Fact {
+    CoreKind kind; /* CORE_COPY: nothing is known */
+    Op op;
+    const CoreAtom *arguments;
+    uint32_t count; /* of arguments; TEXT: of characters */
+    uint32_t component;
+    uint32_t uses; /* while dead code is removed */
+    Effects effects;
+} Fact;
+
+typedef struct Splice {
+    const CoreBlock *block;
+    uint32_t next;
+    Renaming *names;
+    /* the call or `if` in whose place it stands, its arguments resolved; without names for a block of its own */
+    CoreStatement replaced;
+    Renaming *replaced_names;
+} Splice;
+
+typedef struct RewrittenBlock {
+    CoreBuilder builder;
+    Effects effects;
+    uint32_t available_count; /* before it */
+    struct RewrittenBlock *outer;
+} RewrittenBlock;
+
+typedef struct Available {
+    CoreStatement key;
+    TypeId type;
+    CoreAtom value;
+    uint32_t hash;
+    uint32_t next; /* in its chain, index + 1 */
+} Available;
+
+struct Simplifier {
+    const CoreProgram *from;
+    CoreProgram *to;
+    Types *types;
+    Arena *arena;
+    VEC(FunctionInfo) functions; /* by CoreFunctionId */
+    uint32_t analysed_count;     /* functions */
+    uint32_t order_count;
+    uint32_t round;
+    VEC(CoreFunctionId) entries; /* new ones */
+    Renaming from_names, to_names;
+    VEC(Fact) facts; /* by variable of `to` */
+    VEC(Splice) splices;
+    VEC(Available) available; /* innermost block last */
+    uint32_t *table;          /* of available expressions: index + 1 */
+    uint32_t table_size;
+    uint64_t emitted_count; /* statements in this round */
+    RewrittenBlock *open;
+    uint32_t nesting; /* of open blocks */
+    uint32_t growth;  /* left to the unit */
+};
+
+static inline FunctionInfo *simplify_function(const Simplifier *s, CoreFunctionId function)
+{
+    return &s->functions.items[function];
+}
+
+static inline TypeId simplify_type(const Simplifier *s, CoreVar variable)
+{
+    return s->to->variables.items[variable].type;
+}
+
+/* ---- simplify_graph.c ---- */
+/* Sizes, effects, recursion and order of all functions of `from` that have not been analysed. */
+void simplify_analyse(Simplifier *s);
+/* Effects of a statement of either program without its blocks, and of a whole block. */
+Effects simplify_own_effects(const Simplifier *s, const CoreStatement *statement);
+Effects simplify_block_effects(const Simplifier *s, const CoreBlock *block);
+Effect simplify_strongest(Effects effects);
+
+/* ---- simplify_block.c ---- */
+/* Rewrites a unit of `from`; sets the size, nesting and effects that come out. */
+CoreBlock *simplify_unit(Simplifier *s, const CoreBlock *block, FunctionInfo *result);
+/* The variable of `to` for a global of `from`. */
+CoreVar simplify_global(Simplifier *s, CoreVar global);
+
+/* ---- simplify_rules.c ---- */
+/* Whether a pure statement, its arguments resolved and its blocks simplified, gives a value that is there already. */
+bool simplify_rule(const Simplifier *s, const CoreStatement *statement, TypeId type, CoreAtom *value);
+/* Turns a pure `if` that is `and`, `or` or `not` into that operation, where what it then always evaluates is cheap and cannot
+ * fail. */
+void simplify_condition(Simplifier *s, CoreStatement *statement);
+
+/* ---- simplify_available.c ---- */
+/* Null, or the value that a pure statement of concrete type has. */
+const CoreAtom *simplify_find(const Simplifier *s, const CoreStatement *statement, TypeId type);
+void simplify_make_available(Simplifier *s, const CoreStatement *statement, TypeId type, CoreAtom value);
+/* Forgets what was added after `count`. */
+void simplify_forget_available(Simplifier *s, uint32_t count);
+
+/* ---- simplify_dead.c ---- */
+/* Removes pure statements whose values are not used; adds up what is left. */
+void simplify_remove_dead(Simplifier *s, CoreBlock *block, FunctionInfo *result);
+
+#endif
