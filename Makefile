@@ -5,6 +5,7 @@
 #   WERROR  1 makes warnings errors
 #   V       1 shows the commands, 0 nothing
 #   ONLY    a text: `make test ONLY=errors/` runs the tests whose names contain it
+#   RUNNEL_FLAGS  options: `make test RUNNEL_FLAGS=--no-simplify` runs the tests of whole programs with them
 
 MODE ?= release
 BUILD ?= build/$(MODE)
@@ -126,7 +127,7 @@ $(REPLAY): $(call objects,tests/fuzz/replay.c tests/fuzz/fuzz_front.c) $(LIBRARY
 # Sanitizers make programs slower, and should report a huge allocation as a failed one, as malloc does. The
 # thread sanitizer of older compilers needs addresses that are not randomised.
 TIME_FACTOR := $(if $(filter asan tsan,$(MODE)),5,1)
-TEST_ENVIRONMENT := RUNNEL=$(PROGRAM) TEST_TIME_FACTOR=$(TIME_FACTOR) TEST_MODE=$(MODE) \
+TEST_ENVIRONMENT := RUNNEL=$(PROGRAM) TEST_TIME_FACTOR=$(TIME_FACTOR) TEST_MODE=$(MODE) RUNNEL_FLAGS='$(RUNNEL_FLAGS)' \
 	ASAN_OPTIONS=allocator_may_return_null=1:detect_stack_use_after_return=0
 ifeq ($(MODE),tsan)
 FIXED_ADDRESSES := $(shell setarch -R true 2>/dev/null && echo setarch -R)

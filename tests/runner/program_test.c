@@ -145,12 +145,27 @@ static bool read_program(const char *path, ProgramTest *program, Buffer *report)
     return program->has_directives || program->expected_path != NULL;
 }
 
+/* Commands that show what a pass makes of a program are not given flags: they would show something else. */
+static void add_flags(const char *command, Lines *words)
+{
+    bool is_run = strcmp(command, "run") == 0 || strcmp(command, "eval") == 0 || strcmp(command, "check") == 0;
+    if (settings.flags == NULL || !is_run)
+        return;
+    Lines flags = words_of(settings.flags);
+    for (size_t i = 0; i < flags.count; i++)
+        lines_add(words, flags.items[i]);
+    lines_free(&flags);
+}
+
 static void execute(const ProgramTest *program, const Run *run, Outcome *outcome)
 {
     Lines words = {0}, given = words_of(run->command);
     lines_add(&words, settings.runnel);
-    for (size_t i = 0; i < given.count; i++)
+    for (size_t i = 0; i < given.count; i++) {
         lines_add(&words, strcmp(given.items[i], "FILE") == 0 ? program->path : given.items[i]);
+        if (i == 0)
+            add_flags(given.items[0], &words);
+    }
     process_run(&words, NULL, outcome);
     lines_free(&given);
     lines_free(&words);

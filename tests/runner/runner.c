@@ -1,6 +1,7 @@
 /* runner [--only TEXT] [--update] [UNIT-TEST...]: finds the tests, runs them side by side, shows those that fail, and
  * closes with the line `N passed, N failed, N skipped`. The environment: RUNNEL is the program under test,
- * JOBS the number of tests at a time, TEST_TIME_FACTOR stretches the time limit. */
+ * JOBS the number of tests at a time, TEST_TIME_FACTOR stretches the time limit. RUNNEL_FLAGS are options to run programs with: then only
+ * tests of whole programs are run, which must give the same with them. */
 #define _XOPEN_SOURCE 700
 #include "runner.h"
 
@@ -62,14 +63,22 @@ static void add_file(const char *path, void *context)
         free(name);
 }
 
+static void collect_directories(Tests *tests, const char *const *directories, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        files_visit(directories[i], add_file, tests);
+}
+
 static void collect_tests(Tests *tests, int unit_count, char **units)
 {
+    static const char *const programs[] = {"tests/programs", "tests/operations", "tests/errors", "examples"};
+    static const char *const others[] = {"tests/golden", "tests/cli", "docs"};
+    collect_directories(tests, programs, sizeof programs / sizeof *programs);
+    if (settings.flags != NULL)
+        return;
+    collect_directories(tests, others, sizeof others / sizeof *others);
     for (int i = 0; i < unit_count; i++)
         tests_add(tests, checked_format("unit/%s", strrchr(units[i], '/') + 1), units[i], unit_test_run);
-    static const char *const directories[] = {"tests/programs", "tests/operations", "tests/errors", "tests/golden",
-                                              "tests/cli",      "examples",     "docs"};
-    for (size_t i = 0; i < sizeof directories / sizeof *directories; i++)
-        files_visit(directories[i], add_file, tests);
     add_file("README.md", tests);
     add_file("ARCHITECTURE.md", tests);
     codes_collect(tests);
@@ -182,6 +191,8 @@ static int read_settings(int count, char **arguments)
     const char *runnel = getenv("RUNNEL");
     settings.runnel = realpath(runnel != NULL ? runnel : "./runnel", NULL);
     settings.root = realpath(".", NULL);
+    const char *flags = getenv("RUNNEL_FLAGS");
+    settings.flags = flags != NULL && *flags != '\0' ? flags : NULL;
     if (settings.runnel == NULL || settings.root == NULL) {
         perror(runnel != NULL ? runnel : "./runnel");
         exit(3);

@@ -30,6 +30,7 @@ typedef struct Settings {
     char *runnel; /* the absolute path of the program under test */
     char *root;   /* of the source tree; the current directory */
     const char *only;
+    const char *flags; /* given to every program; null: none, and all kinds of tests are run */
     bool is_updating; /* rewrite .expected files instead of comparing */
 } Settings;
 
