@@ -159,7 +159,7 @@ CoreFunctionId simplify_program(Simplifier *s)
 {
     uint32_t first_item = s->to->items.count;
     s->round++;
-    s->emitted_count = 0;
+    s->copy_count = 0;
     simplify_analyse(s);
     while (s->to->functions.count < s->from->functions.count)
         *vec_push(s->arena, &s->to->functions) = NULL;

@@ -92,7 +92,6 @@ static CoreAtom append(Simplifier *s, CoreStatement statement, TypeId type, Name
                .effects = effects};
     *vec_push(s->arena, &s->open->builder.statements) = statement;
     s->open->effects |= effects;
-    s->emitted_count++;
     return core_atom(s->to, statement.target);
 }
 
@@ -201,8 +200,9 @@ static void rewrite_if(Simplifier *s, Renaming *names, CoreStatement *statement)
 /* The rule is in simplify.h. */
 static bool is_inlined(Simplifier *s, const FunctionInfo *callee)
 {
-    if (callee->is_recursive || s->emitted_count + callee->size > PROGRAM_SIZE_MAX ||
-        s->nesting + callee->nesting > NESTING_MAX)
+    bool is_copied = callee->body != NULL;
+    if (callee->is_recursive || s->nesting + callee->nesting > NESTING_MAX ||
+        (is_copied && s->copy_count + callee->size > COPIES_MAX))
         return false;
     if (callee->holds_sequence || callee->use_count == 1 || callee->size <= SMALL_SIZE)
         return true;
@@ -216,7 +216,9 @@ static void inline_call(Simplifier *s, Renaming *names, const CoreStatement *cal
 {
     const FunctionInfo *callee = simplify_function(s, call->function);
     bool is_simplified = callee->body != NULL;
-    if (!is_simplified)
+    if (is_simplified)
+        s->copy_count += callee->size;
+    else
         s->growth += callee->size; /* it belongs to the unit now */
     const CoreBlock *body = is_simplified ? callee->body : s->from->functions.items[call->function]->body;
     Renaming *inner = is_simplified ? &s->to_names : &s->from_names;

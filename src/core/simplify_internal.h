@@ -21,7 +21,7 @@
 enum {
     SMALL_SIZE = 8,         /* statements of a function that is always inlined */
     GROWTH_BASE = 64,       /* what any unit may grow by, whatever its own size */
-    PROGRAM_SIZE_MAX = 4000000, /* statements after which nothing is inlined */
+    COPIES_MAX = 500000,    /* statements copied by inlining into what is loaded at once */
     NESTING_MAX = 1000,     /* of blocks, made by inlining */
 };
 
@@ -106,7 +106,7 @@ struct Simplifier {
     VEC(Available) available; /* innermost block last */
     uint32_t *table;          /* of available expressions: index + 1 */
     uint32_t table_size;
-    uint64_t emitted_count; /* statements in this round */
+    uint32_t copy_count; /* statements copied in this round */
     RewrittenBlock *open;
     uint32_t nesting; /* of open blocks */
     uint32_t growth;  /* left to the unit */
