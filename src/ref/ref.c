@@ -310,8 +310,6 @@ static bool make_text(Interpreter *machine, const CoreStatement *statement, Type
     return true;
 }
 
-enum { OP_ARGUMENTS_MAX = 3 };
-
 /* Takes the first argument out of its slot if nothing else refers to it, now or later. */
 static bool take_first(Interpreter *machine, const PreparedStatement *prepared, size_t base)
 {
@@ -335,8 +333,8 @@ static bool take_first(Interpreter *machine, const PreparedStatement *prepared, 
 static bool execute_op(Interpreter *machine, const PreparedStatement *prepared, size_t base, Value *value)
 {
     const CoreStatement *statement = prepared->core;
-    Value arguments[OP_ARGUMENTS_MAX] = {0};
-    if (statement->argument_count > OP_ARGUMENTS_MAX)
+    Value arguments[REF_ARGUMENTS_MAX] = {0};
+    if (statement->argument_count > REF_ARGUMENTS_MAX)
         bug("ref", "%s has %u arguments", op_name(statement->op), statement->argument_count);
     for (uint32_t i = 0; i < statement->argument_count; i++)
         if (!ref_read(machine, base, &statement->arguments[i], statement->span, &arguments[i]))

@@ -16,6 +16,7 @@
 #define RUNNEL_REF_REF_PRIVATE_H
 
 #include "math/random.h"
+#include "math/scalar.h"
 #include "ref/ref_cost.h"
 
 #include <stdio.h>
@@ -199,6 +200,8 @@ void ref_loop_free(Interpreter *machine, Loop *loop);    /* all the rest */
 
 /* ---- operations ---- */
 
+enum { REF_ARGUMENTS_MAX = 3 };
+
 /* One operation being executed; arguments are borrowed, the result is owned. */
 typedef struct OpCall {
     Interpreter *machine;
@@ -221,51 +224,13 @@ static inline TypeId ref_result_type(const OpCall *call)
 /* ref_ops.c: every operation but those with a user's operator. False after an error. */
 bool ref_op(OpCall *call);
 
-/* ref_scalar.c: scalars of one type; integers wrap, nans are canonical */
-typedef Scalar (*ScalarUnary)(ScalarType type, Scalar a);
-typedef Scalar (*ScalarBinary)(ScalarType type, Scalar a, Scalar b);
-
-Scalar ref_add(ScalarType type, Scalar a, Scalar b);
-Scalar ref_subtract(ScalarType type, Scalar a, Scalar b);
-Scalar ref_multiply(ScalarType type, Scalar a, Scalar b);
-Scalar ref_minimum(ScalarType type, Scalar a, Scalar b);
-Scalar ref_maximum(ScalarType type, Scalar a, Scalar b);
-Scalar ref_and(ScalarType type, Scalar a, Scalar b);
-Scalar ref_or(ScalarType type, Scalar a, Scalar b);
-Scalar ref_xor(ScalarType type, Scalar a, Scalar b);
-Scalar ref_nand(ScalarType type, Scalar a, Scalar b);
-Scalar ref_nor(ScalarType type, Scalar a, Scalar b);
-Scalar ref_not(ScalarType type, Scalar a);
-Scalar ref_negate(ScalarType type, Scalar a);
-Scalar ref_absolute(ScalarType type, Scalar a);
-Scalar ref_scalar_of_int(ScalarType type, int64_t value); /* a small number as any type */
-Scalar ref_least(ScalarType type);
-Scalar ref_greatest(ScalarType type);
-Scalar ref_all_ones(ScalarType type); /* the identity of `and` */
-
-bool ref_op_divide(OpCall *call);
-bool ref_op_remainder(OpCall *call);
-bool ref_op_modulo(OpCall *call);
-bool ref_op_power(OpCall *call);
-bool ref_op_shift_left(OpCall *call);
-bool ref_op_shift_right(OpCall *call);
-bool ref_op_convert(OpCall *call, ScalarType target);
-bool ref_op_float_to_int(OpCall *call, double (*rounding)(double));
+/* ref_scalar.c */
+/* Any operation of math/scalar_ops.def, on scalars. */
+bool ref_op_scalar(OpCall *call);
 bool ref_op_rand(OpCall *call);
 
-/* ref_bits.c */
-Scalar ref_popcount(ScalarType type, Scalar a);
-Scalar ref_leading_zeros(ScalarType type, Scalar a);
-Scalar ref_trailing_zeros(ScalarType type, Scalar a);
-Scalar ref_reverse_bits(ScalarType type, Scalar a);
-bool ref_op_rotate_bits(OpCall *call);
-bool ref_op_bits_float(OpCall *call);
-bool ref_op_bits_f32(OpCall *call);
-bool ref_op_f32_bits(OpCall *call);
 
 /* ref_value.c: values of any concrete type */
-typedef enum Order { ORDER_LESS = 1, ORDER_EQUAL = 2, ORDER_GREATER = 4, ORDER_NONE = 8 } Order;
-
 /* The type whose values stand for the values of `type`. */
 TypeId ref_representation(Types *types, TypeId type);
 /* How `<` and `==` see two values: IEEE at the leaves, lexicographic above; nan has no order to anything. */

@@ -16,22 +16,6 @@ TypeId ref_representation(Types *types, TypeId type)
 
 /* ---- order ---- */
 
-static Order order_of(bool is_less, bool is_equal, bool is_greater)
-{
-    return is_less ? ORDER_LESS : is_equal ? ORDER_EQUAL : is_greater ? ORDER_GREATER : ORDER_NONE;
-}
-
-static Order scalar_order(ScalarType type, Scalar a, Scalar b)
-{
-    if (type == SCALAR_F64)
-        return order_of(a.f64 < b.f64, a.f64 == b.f64, a.f64 > b.f64);
-    if (type == SCALAR_F32)
-        return order_of(a.f32 < b.f32, a.f32 == b.f32, a.f32 > b.f32);
-    if (scalar_kind(type) == KIND_SIGNED)
-        return order_of(a.integer < b.integer, a.integer == b.integer, true);
-    return order_of(a.bits < b.bits, a.bits == b.bits, true);
-}
-
 static Order container_order(Types *types, TypeId element, const Object *a, const Object *b)
 {
     size_t common = a->count < b->count ? a->count : b->count;
@@ -40,7 +24,7 @@ static Order container_order(Types *types, TypeId element, const Object *a, cons
         if (order != ORDER_EQUAL)
             return order;
     }
-    return order_of(a->count < b->count, a->count == b->count, true);
+    return scalar_order_of(a->count < b->count, a->count == b->count, true);
 }
 
 Order ref_order(Types *types, TypeId type, Value a, Value b)
