@@ -8,8 +8,8 @@
  *   fact       what is known of a variable of `to`: the statement that binds it
  *   available  an expression whose value a variable in scope already has
  *
- * One walk over a unit rewrites it (simplify_block.c), asking simplify_rules.c and simplify_fold.c for a simpler form of each statement and
- * simplify_available.c for an earlier one; a second one, backwards, removes what is dead (simplify_dead.c). Which functions there are, in which order they
+ * One walk over a unit rewrites it (simplify_block.c), asking simplify_rules.c for a value that each statement may have already and
+ * simplify_available.c for an earlier statement like it; a second one, backwards, removes what is dead (simplify_dead.c). Which functions there are, in which order they
  * are rewritten and which of them remain is decided in simplify.c, on the call graph of simplify_graph.c.
  *
  * The C stack grows with the nesting of blocks only: splices are on a stack of their own. */

@@ -1,5 +1,8 @@
 /* The algebra of the simplifier: which statements are a value that is there already. Every rule holds to the bit, floats included. */
 #include "core/simplify_internal.h"
+#include "math/scalar.h"
+
+enum { FOLDED_ARGUMENTS_MAX = 3 };
 
 /* ---- looking at atoms ---- */
 
@@ -89,6 +92,29 @@ static bool choose_same(const CoreStatement *statement, CoreAtom *value)
     return is_condition || is_same(yes, no);
 }
 
+/* ---- operations on constants ---- */
+
+/* What fails stays, and fails when it runs. */
+static bool fold_constants(const Simplifier *s, const CoreStatement *statement, TypeId type, CoreAtom *value)
+{
+    Scalar operands[FOLDED_ARGUMENTS_MAX] = {0};
+    uint32_t count = statement->argument_count;
+    if (count > FOLDED_ARGUMENTS_MAX || !type_is_scalar(s->types, type))
+        return false;
+    for (uint32_t i = 0; i < count; i++) {
+        if (!statement->arguments[i].is_constant)
+            return false;
+        operands[i] = statement->arguments[i].constant;
+    }
+    ScalarType target = type_scalar(s->types, type);
+    ScalarType operand = count == 0 ? target : type_scalar(s->types, statement->arguments[0].type);
+    Scalar result = {0};
+    if (!scalar_apply(statement->op, operand, target, operands, &result))
+        return false;
+    *value = core_constant(type, result);
+    return true;
+}
+
 /* ---- operations with a constant ---- */
 
 typedef enum Which { ZERO, ONE, ALL_ONES, NEGATIVE_ZERO } Which;
@@ -117,30 +143,16 @@ static const struct {
 
 static Scalar scalar_which(ScalarType type, Which which)
 {
-    Scalar scalar = {.bits = 0};
-    bool is_f32 = type == SCALAR_F32, is_float = scalar_kind(type) == KIND_FLOATING;
     switch (which) {
     case ZERO:
-        break;
     case ONE:
-        if (is_f32)
-            scalar.f32 = 1.0f;
-        else if (is_float)
-            scalar.f64 = 1.0;
-        else
-            scalar.bits = 1;
-        break;
+        return scalar_of_int(type, which == ONE);
     case ALL_ONES:
-        scalar.integer = type == SCALAR_BOOL ? 1 : scalar_wrap(type, -1);
-        break;
+        return scalar_all_ones(type);
     case NEGATIVE_ZERO:
-        if (is_f32)
-            scalar.f32 = -0.0f;
-        else
-            scalar.f64 = -0.0;
         break;
     }
-    return scalar;
+    return scalar_negate(type, scalar_of_int(type, 0));
 }
 
 static bool is_constant_of(const Simplifier *s, const CoreAtom *atom, ClassSet types, Which which)
@@ -242,6 +254,8 @@ static bool known_element(const Simplifier *s, const CoreStatement *statement, C
 
 static bool apply_op(const Simplifier *s, const CoreStatement *statement, TypeId type, CoreAtom *value)
 {
+    if (fold_constants(s, statement, type, value))
+        return true;
     if (statement->argument_count == 1) {
         *value = statement->arguments[0];
         return keeps_value(statement, type) || undo(s, statement, type, value) || known_length(s, statement, value);
