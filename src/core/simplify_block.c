@@ -18,7 +18,7 @@ static CoreVar new_variable(Simplifier *s, TypeId type, Name name)
     return v;
 }
 
-static void rename(Simplifier *s, Renaming *names, CoreVar v, CoreAtom value)
+static void replace(Simplifier *s, Renaming *names, CoreVar v, CoreAtom value)
 {
     while (names->atoms.count <= v)
         *vec_push(s->arena, &names->atoms) = (CoreAtom){0};
@@ -28,7 +28,7 @@ static void rename(Simplifier *s, Renaming *names, CoreVar v, CoreAtom value)
 /* The same; a temporary takes over the name that the variable has in the source. */
 static void bind(Simplifier *s, Renaming *names, CoreVar v, CoreAtom value)
 {
-    rename(s, names, v, value);
+    replace(s, names, v, value);
     if (value.is_constant)
         return;
     CoreVariable *variable = &s->to->variables.items[value.variable];
@@ -43,7 +43,7 @@ CoreVar simplify_global(Simplifier *s, CoreVar global)
         const CoreVariable *variable = &s->from->variables.items[global];
         CoreVar v = new_variable(s, variable->type, variable->name);
         s->to->variables.items[v].is_global = true;
-        rename(s, names, global, core_atom(s->to, v));
+        replace(s, names, global, core_atom(s->to, v));
     }
     return names->atoms.items[global].variable;
 }
@@ -146,7 +146,7 @@ static CoreBlock *rewrite_block(Simplifier *s, Renaming *names, const CoreBlock 
     for (uint32_t i = 0; i < block->parameter_count; i++) {
         CoreVariable parameter = names->program->variables.items[block->parameters[i]];
         parameters[i] = new_variable(s, parameter.type, parameter.name);
-        rename(s, names, block->parameters[i], core_atom(s->to, parameters[i]));
+        replace(s, names, block->parameters[i], core_atom(s->to, parameters[i]));
     }
     CoreAtom result = rewrite_statements(s, names, block);
     *effects |= made.effects;
@@ -223,7 +223,7 @@ static void inline_call(Simplifier *s, Renaming *names, const CoreStatement *cal
     const CoreBlock *body = is_simplified ? callee->body : s->from->functions.items[call->function]->body;
     Renaming *inner = is_simplified ? &s->to_names : &s->from_names;
     for (uint32_t i = 0; i < body->parameter_count; i++)
-        rename(s, inner, body->parameters[i], call->arguments[i]);
+        replace(s, inner, body->parameters[i], call->arguments[i]);
     push_splice(s, body, inner, call, names);
 }
 
