@@ -69,6 +69,15 @@ typedef struct VariableFact {
     Span span;
 } VariableFact;
 
+/* A call that was looked at: the same function, given the same, gives the same. */
+typedef struct CallMemo {
+    struct CallMemo *older; /* of the same function */
+    const Known **arguments;
+    const Space *around; /* the innermost comprehension; null outside of any */
+    const Known *result;
+    uint32_t run; /* of the item or function being checked: facts do not outlive it */
+} CallMemo;
+
 typedef struct Checker {
     const CoreProgram *program;
     const Types *types;
@@ -77,6 +86,8 @@ typedef struct Checker {
     VEC(EventNode) events; /* [0] unused */
     VEC(VariableFact) facts; /* by CoreVar */
     uint32_t *uses;          /* by CoreVar: how often it is named */
+    CallMemo **calls;        /* by function */
+    uint32_t run;
     VEC(Enclosing) enclosing;
     uint32_t level;
     uint32_t visit;
@@ -851,14 +862,44 @@ static bool takes_or_gives_sequence(const Checker *c, const CoreFunction *functi
     return has_sequence;
 }
 
+static const Space *innermost(const Checker *c)
+{
+    return c->enclosing.count == 0 ? NULL : vec_last(&c->enclosing).space;
+}
+
+/* Looks back a little only: calls with the same arguments stand close together. */
+static const Known *find_call(const Checker *c, const CoreStatement *statement, const Known *const *arguments)
+{
+    enum { LOOKED_AT = 8 };
+    uint32_t looked_at = 0;
+    for (const CallMemo *memo = c->calls[statement->function];
+         memo != NULL && memo->run == c->run && looked_at < LOOKED_AT; memo = memo->older, looked_at++) {
+        bool is_same = memo->around == innermost(c);
+        for (uint32_t i = 0; i < statement->argument_count; i++)
+            is_same &= memo->arguments[i] == arguments[i];
+        if (is_same)
+            return memo->result;
+    }
+    return NULL;
+}
+
+static void remember_call(Checker *c, CoreFunctionId function, const Known **arguments, const Known *result)
+{
+    CallMemo *memo = ARENA_NEW(c->arena, CallMemo);
+    *memo = (CallMemo){
+        .older = c->calls[function], .arguments = arguments, .around = innermost(c), .result = result, .run = c->run};
+    c->calls[function] = memo;
+}
+
 /* A function with sequences is looked at as part of its caller; any other is looked at on its own. */
 static const Known *check_call(Checker *c, const CoreStatement *statement)
 {
     const CoreFunction *function = c->program->functions.items[statement->function];
     bool is_part = takes_or_gives_sequence(c, function);
     Event available = 0;
+    const Known **arguments = ARENA_ARRAY(c->arena, const Known *, statement->argument_count);
     for (uint32_t i = 0; i < statement->argument_count; i++) {
-        const Known *argument = read_atom(c, &statement->arguments[i], statement->span);
+        const Known *argument = arguments[i] = read_atom(c, &statement->arguments[i], statement->span);
         available = later_of(c, available, available_of(c, argument, statement->span), statement->span);
         if (!is_part)
             continue;
@@ -868,6 +909,9 @@ static const Known *check_call(Checker *c, const CoreStatement *statement)
     }
     if (!is_part)
         return concrete(c, available);
+    const Known *before = find_call(c, statement, arguments);
+    if (before != NULL)
+        return before;
     if (++c->call_depth > CALL_DEPTH_MAX) {
         c->has_failed = true;
         diagnostics_error(c->diagnostics, ERROR_NESTING_TOO_DEEP, statement->span,
@@ -876,6 +920,7 @@ static const Known *check_call(Checker *c, const CoreStatement *statement)
     }
     const Known *result = check_block(c, function->body);
     c->call_depth--;
+    remember_call(c, statement->function, arguments, result);
     return result;
 }
 
@@ -960,6 +1005,7 @@ static Event print_in_order(Checker *c, const Known *known, Event before, Span s
 static void start(Checker *c)
 {
     c->culprit = 0;
+    c->run++;
     c->events.count = 0;
     c->enclosing.count = 0;
     c->level = 0;
@@ -992,6 +1038,7 @@ static Checker new_checker(const CoreProgram *program, Diagnostics *diagnostics,
 {
     Checker c = {.program = program, .types = program->types, .arena = arena, .diagnostics = diagnostics};
     c.uses = ARENA_ARRAY(arena, uint32_t, program->variables.count);
+    c.calls = ARENA_ARRAY(arena, CallMemo *, program->functions.count);
     for (uint32_t i = 0; i < program->items.count; i++)
         count_uses(&c, program->items.items[i].block);
     for (uint32_t i = 1; i < program->functions.count; i++)
