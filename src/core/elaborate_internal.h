@@ -129,6 +129,8 @@ Specialisation *specialise(Elaborator *e, Label label, const TypeId *parameters,
 bool specialise_has_captured(const Label *label);
 /* How many parameters a function of this label takes, captured values not counted. */
 uint32_t specialise_arity(const Label *label);
+/* Whether it takes captured values before them: even if they are nothing but (). */
+bool specialise_has_captured(const Label *label);
 /* Makes the bodies that are waiting. */
 void specialise_waiting(Elaborator *e);
 /* Replaces FUNCTION nodes by the closure of a function not known yet. */

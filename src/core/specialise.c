@@ -253,6 +253,21 @@ static void bind_captured(Elaborator *e, const Specialisation *made, CoreVar clo
     }
 }
 
+/* The parameters as the source has them. A call passes just these, but reduce and its like pass two operands, whatever the
+ * operator's parameters are: one for the pair, or more for the parts of the second. */
+static CoreAtom *source_parameters(Elaborator *e, const Specialisation *made, const CoreVar *parameters, uint32_t count, Span span)
+{
+    uint32_t arity = specialise_arity(&made->label);
+    CoreAtom *given = ARENA_ARRAY(e->arena, CoreAtom, count + 1);
+    for (uint32_t i = 0; i < count; i++)
+        given[i] = core_atom(e->program, parameters[i]);
+    if (arity == count || arity == 0)
+        return given;
+    CoreAtom *atoms = ARENA_ARRAY(e->arena, CoreAtom, arity);
+    elaborate_components(e, elaborate_tuple(e, given, count, span), atoms, arity, span);
+    return atoms;
+}
+
 static CoreAtom lambda_body(Elaborator *e, const Specialisation *made, const CoreVar *parameters)
 {
     const Expr *lambda = made->label.lambda;
@@ -260,28 +275,28 @@ static CoreAtom lambda_body(Elaborator *e, const Specialisation *made, const Cor
     if (has_captured)
         bind_captured(e, made, parameters[0]);
     const Pattern *pattern = lambda->pattern;
-    for (uint32_t i = has_captured; i < made->parameter_count; i++) {
-        const Pattern *part = pattern->kind == PATTERN_TUPLE ? pattern->items[i - has_captured] : pattern;
-        elaborate_pattern(e, part, core_atom(e->program, parameters[i]));
-    }
+    uint32_t arity = specialise_arity(&made->label);
+    CoreAtom *atoms =
+        source_parameters(e, made, parameters + has_captured, made->parameter_count - has_captured, lambda->span);
+    for (uint32_t i = 0; i < arity; i++)
+        elaborate_pattern(e, pattern->kind == PATTERN_TUPLE ? pattern->items[i] : pattern, atoms[i]);
     return elaborate_expr(e, lambda->items[0]);
 }
 
 static CoreAtom definition_body(Elaborator *e, const Specialisation *made, const CoreVar *parameters, Span span)
 {
     const Definition *definition = made->label.definition;
-    CoreAtom *atoms = ARENA_ARRAY(e->arena, CoreAtom, made->parameter_count + 1);
-    for (uint32_t i = 0; i < made->parameter_count; i++)
-        atoms[i] = core_atom(e->program, parameters[i]);
+    uint32_t arity = specialise_arity(&made->label);
+    CoreAtom *atoms = source_parameters(e, made, parameters, made->parameter_count, span);
     if (definition->kind == DEFINITION_OP) {
         Instance instance = {.types = (TypeId *)made->label.types, .count = made->label.type_count};
-        return elaborate_op(e, definition->op, atoms, made->parameter_count, &instance, span);
+        return elaborate_op(e, definition->op, atoms, arity, &instance, span);
     }
     if (definition->kind == DEFINITION_CONSTRUCTOR) {
         Instance instance = {.types = (TypeId *)made->label.types, .count = made->label.type_count};
         return elaborate_construct(e, definition, atoms[0], &instance, span);
     }
-    for (uint32_t i = 0; i < made->parameter_count; i++)
+    for (uint32_t i = 0; i < arity; i++)
         elaborate_pattern(e, definition->item->parameters[i].pattern, atoms[i]);
     return elaborate_expr(e, definition->item->value);
 }
