@@ -44,8 +44,9 @@ LIBRARY := $(BUILD)/librunnel.a
 PROGRAM := $(BUILD)/runnel
 RUNNER := $(BUILD)/tests/runner/runner
 REPLAY := $(BUILD)/tests/fuzz/replay
+GENERATE := $(BUILD)/tests/generate/generate
 
-.PHONY: all library test run fuzz install clean help FORCE
+.PHONY: all library test check-long run fuzz install clean help FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -124,6 +125,9 @@ $(BUILD)/tests/unit/%: $(BUILD)/tests/unit/%.o $(LIBRARY)
 $(REPLAY): $(call objects,tests/fuzz/replay.c tests/fuzz/fuzz_front.c) $(LIBRARY)
 	$(Q) $(CC) $(CFLAGS) -o $@ $^ $(LDLIBS)
 
+$(GENERATE): $(call objects,$(wildcard tests/generate/*.c)) $(LIBRARY)
+	$(Q) $(CC) $(CFLAGS) -o $@ $^ $(LDLIBS)
+
 # Sanitizers make programs slower, and should report a huge allocation as a failed one, as malloc does. The
 # thread sanitizer of older compilers needs addresses that are not randomised.
 TIME_FACTOR := $(if $(filter asan tsan,$(MODE)),5,1)
@@ -133,9 +137,15 @@ ifeq ($(MODE),tsan)
 FIXED_ADDRESSES := $(shell setarch -R true 2>/dev/null && echo setarch -R)
 endif
 
-test: all $(RUNNER) $(UNIT_TESTS) $(REPLAY)
+test: all $(RUNNER) $(UNIT_TESTS) $(REPLAY) $(GENERATE)
 	@$(TEST_ENVIRONMENT) $(FIXED_ADDRESSES) $(RUNNER) $(if $(ONLY),--only '$(ONLY)') $(if $(UPDATE),--update) \
-		$(UNIT_TESTS) $(REPLAY)
+		$(UNIT_TESTS) $(REPLAY) $(GENERATE)
+
+# Many more random programs than `make test` tries.
+LONG_COUNT ?= 100000
+LONG_SEED ?= 2
+check-long: $(GENERATE)
+	$(TEST_ENVIRONMENT) $(FIXED_ADDRESSES) $(GENERATE) --seed $(LONG_SEED) --count $(LONG_COUNT) --coverage
 
 run: all $(BUILD)/tools/measure
 	@tools/demo $(PROGRAM) $(BUILD)/tools/measure
@@ -164,6 +174,7 @@ help:
 	@echo 'make            build the program; the release mode leaves it at ./runnel'
 	@echo 'make library    only build/MODE/librunnel.a'
 	@echo 'make test       build and run the tests; ONLY=text picks some, UPDATE=1 rewrites .expected files'
+	@echo 'make check-long 100,000 random programs: LONG_COUNT=100000 LONG_SEED=2'
 	@echo 'make run        build and run the demonstration'
 	@echo 'make fuzz       fuzz the front ends with libFuzzer (clang), FUZZ_SECONDS=60'
 	@echo 'make install    install below PREFIX=/usr/local'

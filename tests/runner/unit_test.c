@@ -1,5 +1,5 @@
 /* Unit tests: programs that end with status 0 when all is well, 77 when they cannot run here. The one named
- * `replay` is given the corpus of the fuzz target. */
+ * `replay` is given the corpus of the fuzz target, `generate` a seed and a time. */
 #include "runner.h"
 
 enum { SHOWN_MAX = 4000 };
@@ -10,12 +10,22 @@ static const char *tail_of(const Buffer *text)
     return buffer_text(text) + (text->length > SHOWN_MAX ? text->length - SHOWN_MAX : 0);
 }
 
+static void words_add(Lines *words, const char *text)
+{
+    Lines further = words_of(text);
+    for (size_t i = 0; i < further.count; i++)
+        lines_add(words, further.items[i]);
+    lines_free(&further);
+}
+
 TestResult unit_test_run(const Test *test, Buffer *report)
 {
     Lines words = {0};
     lines_add(&words, test->path);
     if (has_suffix(test->path, "/replay"))
         lines_add(&words, "tests/fuzz/corpus");
+    if (has_suffix(test->path, "/generate"))
+        words_add(&words, "--seed 1 --count 10000 --seconds 20");
     Outcome outcome;
     process_run(&words, NULL, &outcome);
     TestResult result = outcome.status == 0               ? TEST_PASSED

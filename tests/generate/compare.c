@@ -1,0 +1,241 @@
+#define _XOPEN_SOURCE 700
+#include "compare.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/time.h>
+
+const char *const verdict_names[VERDICT_KINDS] = {
+    [VERDICT_AGREES] = "agree",
+    [VERDICT_FAILS] = "fail alike",
+    [VERDICT_LOSES_ERROR] = "lose an unused error",
+    [VERDICT_NOT_STREAMABLE] = "not streamable",
+    [VERDICT_TOO_LONG] = "too long",
+    [VERDICT_REJECTED] = "rejected",
+    [VERDICT_DIFFERS] = "differ",
+    [VERDICT_CRASHES] = "crash",
+    [VERDICT_HANGS] = "hang",
+};
+
+/* ---- the ways of running ---- */
+
+typedef struct Variant {
+    const char *name;
+    RunnelOptions options;
+    bool may_lose_errors; /* in values nobody uses */
+} Variant;
+
+/* The first is the reference. To compare another way of running programs, add a row. */
+static const Variant variants[] = {
+    {.name = "default"},
+    {.name = "costs", .options = {.counts_costs = true}},
+};
+
+/* The same for programs that are not streamable. */
+static const Variant materializing[] = {
+    {.name = "costs", .options = {.counts_costs = true}},
+    {.name = "materialize", .options = {.materializes = true}},
+};
+
+enum { VARIANT_COUNT = sizeof variants / sizeof *variants, MATERIALIZING_COUNT = sizeof materializing / sizeof *materializing };
+
+/* ---- one run ---- */
+
+enum { RUN_SECONDS = 1 };
+
+static Memory memory;
+static RunnelSession *volatile running; /* what an alarm interrupts */
+
+static void on_alarm(int number)
+{
+    (void)number;
+    RunnelSession *session = running;
+    if (session != NULL)
+        runnel_interrupt(session);
+}
+
+/* Rings again and again, as a first ring may come before the run starts. */
+static void set_alarm(long seconds)
+{
+    struct sigaction action = {.sa_handler = on_alarm, .sa_flags = SA_RESTART};
+    sigaction(SIGALRM, &action, NULL);
+    setitimer(ITIMER_REAL, &(struct itimerval){.it_value = {.tv_sec = seconds}, .it_interval = {.tv_sec = seconds}}, NULL);
+}
+
+static void keep_output(void *context, const char *bytes, size_t length)
+{
+    text_add_bytes(context, bytes, length);
+}
+
+void outcome_free(Outcome *outcome)
+{
+    text_free(&outcome->output);
+    text_free(&outcome->messages);
+}
+
+static void run_variant(const Given *given, const Variant *variant, Coverage *coverage, Outcome *outcome)
+{
+    *outcome = (Outcome){.status = RUNNEL_RUN_ERROR};
+    text_init(&outcome->output, &memory);
+    text_init(&outcome->messages, &memory);
+    RunnelOptions options = variant->options;
+    options.write = keep_output;
+    options.write_context = &outcome->output;
+    RunnelSession *session = runnel_open(&options);
+    if (session == NULL)
+        return;
+    const char *name = given->dialect == RUNNEL_DIALECT_NESL ? "program.nesl" : "program.rnl";
+    running = session;
+    set_alarm(RUN_SECONDS);
+    outcome->status = runnel_load_text(session, name, given->text, strlen(given->text), given->dialect);
+    if (outcome->status == RUNNEL_OK) {
+        if (coverage != NULL)
+            coverage_add(coverage, session);
+        outcome->status = runnel_run(session, given->arguments, given->argument_count);
+    }
+    set_alarm(0);
+    running = NULL;
+    if (outcome->status != RUNNEL_OK)
+        text_add(&outcome->messages, runnel_messages(session));
+    runnel_close(session);
+}
+
+void outcome_of_reference(const Given *given, Outcome *outcome)
+{
+    run_variant(given, &variants[0], NULL, outcome);
+}
+
+void message_code(const char *messages, char *code, size_t size)
+{
+    const char *start = strstr(messages, "error[");
+    const char *end = start == NULL ? NULL : strchr(start, ']');
+    snprintf(code, size, "%.*s", end == NULL ? 0 : (int)(end - start - 6), end == NULL ? "" : start + 6);
+}
+
+static bool has_code(const Outcome *outcome, const char *code)
+{
+    char found[64];
+    message_code(text_string(&outcome->messages), found, sizeof found);
+    return strcmp(found, code) == 0;
+}
+
+static bool is_given_up(const Outcome *outcome)
+{
+    return outcome->status == RUNNEL_RUN_ERROR && (has_code(outcome, "interrupted") || has_code(outcome, "out-of-memory"));
+}
+
+/* ---- comparing ---- */
+
+static size_t first_line_length(const Outcome *outcome)
+{
+    return strcspn(text_string(&outcome->messages), "\n");
+}
+
+static bool has_same_message(const Outcome *a, const Outcome *b)
+{
+    size_t length = first_line_length(a);
+    return length == first_line_length(b) &&
+           strncmp(text_string(&a->messages), text_string(&b->messages), length) == 0;
+}
+
+/* Whether one output is the beginning of the other: what was shown before a failure stands. */
+static bool have_same_start(const Outcome *a, const Outcome *b)
+{
+    size_t length = a->output.length < b->output.length ? a->output.length : b->output.length;
+    return memcmp(text_string(&a->output), text_string(&b->output), length) == 0;
+}
+
+static void describe(const Variant *variant, const Outcome *outcome, char *text, size_t size)
+{
+    snprintf(text, size, "%s: status %d\n%.600s%.300s\n", variant->name, (int)outcome->status, text_string(&outcome->output),
+             text_string(&outcome->messages));
+}
+
+static void found_difference(Verdict *verdict, const char *what, const Variant *first, const Outcome *a, const Variant *second,
+                             const Outcome *b)
+{
+    char codes[2][64];
+    message_code(text_string(&a->messages), codes[0], sizeof codes[0]);
+    message_code(text_string(&b->messages), codes[1], sizeof codes[1]);
+    verdict->kind = VERDICT_DIFFERS;
+    snprintf(verdict->signature, sizeof verdict->signature, "%s: %s (%s), %s (%s)", what, first->name, codes[0], second->name,
+             codes[1]);
+    describe(first, a, verdict->detail, sizeof verdict->detail / 2);
+    size_t length = strlen(verdict->detail);
+    describe(second, b, verdict->detail + length, sizeof verdict->detail - length);
+}
+
+/* The kind of agreement, or a difference. */
+static void compare_outcomes(const Variant *first, const Outcome *a, const Variant *second, const Outcome *b, Verdict *verdict)
+{
+    if (is_given_up(a) || is_given_up(b)) {
+        verdict->kind = VERDICT_TOO_LONG;
+    } else if (a->status == RUNNEL_OK && b->status == RUNNEL_OK) {
+        if (a->output.length != b->output.length || !have_same_start(a, b))
+            found_difference(verdict, "output", first, a, second, b);
+    } else if (a->status == RUNNEL_RUN_ERROR && second->may_lose_errors && have_same_start(a, b) &&
+               (b->status == RUNNEL_OK || !has_same_message(a, b))) {
+        verdict->kind = VERDICT_LOSES_ERROR;
+    } else if (a->status != b->status) {
+        found_difference(verdict, "status", first, a, second, b);
+    } else if (!has_same_message(a, b)) {
+        found_difference(verdict, "message", first, a, second, b);
+    } else if (!have_same_start(a, b)) {
+        found_difference(verdict, "output before a failure", first, a, second, b);
+    } else {
+        verdict->kind = VERDICT_FAILS;
+        message_code(text_string(&a->messages), verdict->signature, sizeof verdict->signature);
+    }
+}
+
+/* Compares the outcome of the first of some variants with what the others make of the program. */
+static void compare_others(const Given *given, const Variant *list, uint32_t count, const Outcome *reference, Verdict *verdict)
+{
+    for (uint32_t i = 1; i < count && (verdict->kind == VERDICT_AGREES || verdict->kind == VERDICT_FAILS); i++) {
+        Outcome outcome;
+        run_variant(given, &list[i], NULL, &outcome);
+        compare_outcomes(&list[0], reference, &list[i], &outcome, verdict);
+        outcome_free(&outcome);
+    }
+}
+
+static bool is_streamability(const Outcome *outcome)
+{
+    return outcome->status == RUNNEL_COMPILE_ERROR && has_code(outcome, "not-streamable");
+}
+
+/* What cannot be streamed can be materialised, with few exceptions, and then gives what it gives without the check. */
+static void compare_materialized(const Given *given, Verdict *verdict)
+{
+    Outcome reference, outcome;
+    run_variant(given, &materializing[0], NULL, &reference);
+    run_variant(given, &materializing[1], NULL, &outcome);
+    if (!is_streamability(&outcome))
+        compare_outcomes(&materializing[0], &reference, &materializing[1], &outcome, verdict);
+    if (!verdict_is_bad(verdict->kind))
+        verdict->kind = VERDICT_NOT_STREAMABLE;
+    outcome_free(&reference);
+    outcome_free(&outcome);
+}
+
+void compare_program(const Given *given, Coverage *coverage, Verdict *verdict)
+{
+    *verdict = (Verdict){.kind = VERDICT_AGREES};
+    Outcome reference;
+    run_variant(given, &variants[0], coverage, &reference);
+    if (is_streamability(&reference)) {
+        compare_materialized(given, verdict);
+    } else if (reference.status == RUNNEL_COMPILE_ERROR) {
+        char code[64];
+        message_code(text_string(&reference.messages), code, sizeof code);
+        verdict->kind = VERDICT_REJECTED;
+        snprintf(verdict->signature, sizeof verdict->signature, "rejected: %s", code);
+        snprintf(verdict->detail, sizeof verdict->detail, "%.1900s", text_string(&reference.messages));
+    } else {
+        if (is_given_up(&reference))
+            verdict->kind = VERDICT_TOO_LONG;
+        compare_others(given, variants, VARIANT_COUNT, &reference, verdict);
+    }
+    outcome_free(&reference);
+}
