@@ -63,47 +63,89 @@ static void set_alarm(long seconds)
     setitimer(ITIMER_REAL, &(struct itimerval){.it_value = {.tv_sec = seconds}, .it_interval = {.tv_sec = seconds}}, NULL);
 }
 
-static void keep_output(void *context, const char *bytes, size_t length)
-{
-    text_add_bytes(context, bytes, length);
-}
-
 void outcome_free(Outcome *outcome)
 {
     text_free(&outcome->output);
     text_free(&outcome->messages);
 }
 
-static void run_variant(const Given *given, const Variant *variant, Coverage *coverage, Outcome *outcome)
+/* ---- sessions ----
+ *
+ * Opening a session takes longer than a small program. So the variants keep theirs for some programs, one after the other, as an interactive
+ * user would. */
+
+enum { PROGRAMS_PER_SESSION = 25 };
+
+typedef struct Pool {
+    RunnelSession *session;
+    uint32_t program_count; /* so far */
+    Outcome *outcome;       /* that receives what the session writes */
+} Pool;
+
+static void keep_pooled_output(void *context, const char *bytes, size_t length)
 {
-    *outcome = (Outcome){.status = RUNNEL_RUN_ERROR};
-    text_init(&outcome->output, &memory);
-    text_init(&outcome->messages, &memory);
-    RunnelOptions options = variant->options;
-    options.write = keep_output;
-    options.write_context = &outcome->output;
-    RunnelSession *session = runnel_open(&options);
-    if (session == NULL)
-        return;
+    const Pool *pool = context;
+    text_add_bytes(&pool->outcome->output, bytes, length);
+}
+
+static void pool_close(Pool *pool)
+{
+    runnel_close(pool->session);
+    *pool = (Pool){0};
+}
+
+static RunnelSession *pool_open(Pool *pool, const Variant *variant, Outcome *outcome)
+{
+    if (pool->program_count == PROGRAMS_PER_SESSION)
+        pool_close(pool);
+    if (pool->session == NULL) {
+        RunnelOptions options = variant->options;
+        options.write = keep_pooled_output;
+        options.write_context = pool;
+        pool->session = runnel_open(&options);
+    }
+    pool->program_count++;
+    pool->outcome = outcome;
+    return pool->session;
+}
+
+/* Runs a program in a session, in the time it is given. */
+static void run_in(RunnelSession *session, const Given *given, Coverage *coverage, Outcome *outcome)
+{
     const char *name = given->dialect == RUNNEL_DIALECT_NESL ? "program.nesl" : "program.rnl";
+    CoverageMark mark = coverage_mark(session);
     running = session;
     set_alarm(RUN_SECONDS);
     outcome->status = runnel_load_text(session, name, given->text, strlen(given->text), given->dialect);
     if (outcome->status == RUNNEL_OK) {
         if (coverage != NULL)
-            coverage_add(coverage, session);
+            coverage_add(coverage, session, mark);
         outcome->status = runnel_run(session, given->arguments, given->argument_count);
     }
     set_alarm(0);
     running = NULL;
     if (outcome->status != RUNNEL_OK)
         text_add(&outcome->messages, runnel_messages(session));
-    runnel_close(session);
+}
+
+/* `pool` is null for a session of the program's own. */
+static void run_variant(const Given *given, const Variant *variant, Pool *pool, Coverage *coverage, Outcome *outcome)
+{
+    *outcome = (Outcome){.status = RUNNEL_RUN_ERROR};
+    text_init(&outcome->output, &memory);
+    text_init(&outcome->messages, &memory);
+    Pool own = {0};
+    RunnelSession *session = pool_open(pool != NULL ? pool : &own, variant, outcome);
+    if (session == NULL)
+        return;
+    run_in(session, given, coverage, outcome);
+    if (pool == NULL)
+        pool_close(&own);
 }
 
 void outcome_of_reference(const Given *given, Outcome *outcome)
 {
-    run_variant(given, &variants[0], NULL, outcome);
+    run_variant(given, &variants[0], NULL, NULL, outcome);
 }
 
 void message_code(const char *messages, char *code, size_t size)
@@ -189,13 +231,13 @@ static void compare_outcomes(const Variant *first, const Outcome *a, const Varia
     }
 }
 
-/* Compares the outcome of the first of some variants with what the others make of the program. */
-static void compare_others(const Given *given, const Variant *list, uint32_t count, const Outcome *reference, Verdict *verdict)
+/* Compares the outcome of the first of the variants with what the others make of the program. */
+static void compare_others(const Given *given, Pool *pools, const Outcome *reference, Verdict *verdict)
 {
-    for (uint32_t i = 1; i < count && (verdict->kind == VERDICT_AGREES || verdict->kind == VERDICT_FAILS); i++) {
+    for (uint32_t i = 1; i < VARIANT_COUNT && (verdict->kind == VERDICT_AGREES || verdict->kind == VERDICT_FAILS); i++) {
         Outcome outcome;
-        run_variant(given, &list[i], NULL, &outcome);
-        compare_outcomes(&list[0], reference, &list[i], &outcome, verdict);
+        run_variant(given, &variants[i], pools == NULL ? NULL : &pools[i], NULL, &outcome);
+        compare_outcomes(&variants[0], reference, &variants[i], &outcome, verdict);
         outcome_free(&outcome);
     }
 }
@@ -209,8 +251,8 @@ static bool is_streamability(const Outcome *outcome)
 static void compare_materialized(const Given *given, Verdict *verdict)
 {
     Outcome reference, outcome;
-    run_variant(given, &materializing[0], NULL, &reference);
-    run_variant(given, &materializing[1], NULL, &outcome);
+    run_variant(given, &materializing[0], NULL, NULL, &reference);
+    run_variant(given, &materializing[1], NULL, NULL, &outcome);
     if (!is_streamability(&outcome))
         compare_outcomes(&materializing[0], &reference, &materializing[1], &outcome, verdict);
     if (!verdict_is_bad(verdict->kind))
@@ -219,23 +261,59 @@ static void compare_materialized(const Given *given, Verdict *verdict)
     outcome_free(&outcome);
 }
 
-void compare_program(const Given *given, Coverage *coverage, Verdict *verdict)
+static void found_rejection(const Outcome *outcome, Verdict *verdict)
+{
+    char code[64];
+    message_code(text_string(&outcome->messages), code, sizeof code);
+    verdict->kind = VERDICT_REJECTED;
+    snprintf(verdict->signature, sizeof verdict->signature, "rejected: %s", code);
+    snprintf(verdict->detail, sizeof verdict->detail, "%.1900s", text_string(&outcome->messages));
+}
+
+/* `pools`, one for each variant, is null for fresh sessions. */
+static void compare_in(const Given *given, Pool *pools, Coverage *coverage, Verdict *verdict)
 {
     *verdict = (Verdict){.kind = VERDICT_AGREES};
     Outcome reference;
-    run_variant(given, &variants[0], coverage, &reference);
-    if (is_streamability(&reference)) {
+    run_variant(given, &variants[0], pools, coverage, &reference);
+    if (is_streamability(&reference))
         compare_materialized(given, verdict);
-    } else if (reference.status == RUNNEL_COMPILE_ERROR) {
-        char code[64];
-        message_code(text_string(&reference.messages), code, sizeof code);
-        verdict->kind = VERDICT_REJECTED;
-        snprintf(verdict->signature, sizeof verdict->signature, "rejected: %s", code);
-        snprintf(verdict->detail, sizeof verdict->detail, "%.1900s", text_string(&reference.messages));
-    } else {
-        if (is_given_up(&reference))
-            verdict->kind = VERDICT_TOO_LONG;
-        compare_others(given, variants, VARIANT_COUNT, &reference, verdict);
-    }
+    else if (reference.status == RUNNEL_COMPILE_ERROR)
+        found_rejection(&reference, verdict);
+    else if (is_given_up(&reference))
+        verdict->kind = VERDICT_TOO_LONG;
+    else
+        compare_others(given, pools, &reference, verdict);
     outcome_free(&reference);
+}
+
+void compare_program(const Given *given, Coverage *coverage, Verdict *verdict)
+{
+    compare_in(given, NULL, coverage, verdict);
+}
+
+/* When variants have not done the same, the random numbers that follow differ, and sessions cannot go on. */
+static bool is_reusable(const Verdict *verdict)
+{
+    return verdict->kind == VERDICT_AGREES || verdict->kind == VERDICT_FAILS;
+}
+
+void compare_next_program(const Given *given, Coverage *coverage, Verdict *verdict)
+{
+    static Pool pools[VARIANT_COUNT];
+    if (given->argument_count > 0 || given->dialect == RUNNEL_DIALECT_NESL) {
+        compare_in(given, NULL, coverage, verdict);
+        return;
+    }
+    compare_in(given, pools, coverage, verdict);
+    for (uint32_t i = 0; i < VARIANT_COUNT && !is_reusable(verdict); i++)
+        pool_close(&pools[i]);
+    if (!verdict_is_bad(verdict->kind))
+        return;
+    Verdict alone;
+    compare_in(given, NULL, NULL, &alone);
+    if (verdict_is_bad(alone.kind))
+        *verdict = alone;
+    else
+        snprintf(verdict->signature, sizeof verdict->signature, "only in a session with earlier programs");
 }

@@ -44,6 +44,8 @@ static inline bool verdict_is_bad(VerdictKind kind)
 
 /* In this process: what crashes ends it. Counts what the program is made of in `coverage`, unless that is null. */
 void compare_program(const Given *given, Coverage *coverage, Verdict *verdict);
+/* The same for one of many programs, in sessions that may have run some of the others. */
+void compare_next_program(const Given *given, Coverage *coverage, Verdict *verdict);
 
 /* What the reference makes of a program, for expectations of tests. */
 typedef struct Outcome {

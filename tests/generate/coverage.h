@@ -43,8 +43,14 @@ typedef struct Coverage {
     uint64_t recursive_functions;
 } Coverage;
 
-/* Adds what a program that has been loaded is made of. */
-void coverage_add(Coverage *coverage, const RunnelSession *session);
+/* Where the next program of a session begins in Core. */
+typedef struct CoverageMark {
+    uint32_t first_function, first_item;
+} CoverageMark;
+
+CoverageMark coverage_mark(const RunnelSession *session);
+/* Adds what has been loaded since then. */
+void coverage_add(Coverage *coverage, const RunnelSession *session, CoverageMark mark);
 /* A table of all counts. */
 void coverage_print(const Coverage *coverage, FILE *out);
 /* Says what never occurred, and whether there is such a thing. */

@@ -319,7 +319,8 @@ static void add_operations(Forms *forms)
 {
     for (uint32_t i = 0; i < OP_COUNT; i++) {
         const OpInfo *op = &op_table[i];
-        if (op->rnl_name == NULL || is_known(forms, op->rnl_name))
+        bool is_reachable = op->rnl_name != NULL && op->rnl_name[0] != '_' && op->effect != EFFECT_IO;
+        if (!is_reachable || is_known(forms, op->rnl_name))
             continue;
         bool is_shared = op->nesl_name != NULL && op->nesl_type == NULL;
         const Form *form = forms_add_call(forms, is_shared ? FORM_BOTH : FORM_RNL, op->rnl_name, OPERATION_WEIGHT, op->type);
@@ -344,12 +345,12 @@ static void keep_output(void *context, const char *bytes, size_t length)
         *vec_push(output->arena, &output->bytes) = bytes[i];
 }
 
-/* Definitions that return each function of the library, so that `check` tells its type. */
+/* Definitions that return each function of the library, so that `check` tells its type. A name with `_` before it is the library's own. */
 static void write_probes(const LibraryFile *file, Text *out)
 {
     for (const char *line = file->text; line != NULL && *line != '\0';) {
         char name[64];
-        if (sscanf(line, "function %63[a-z0-9_](", name) == 1)
+        if (sscanf(line, "function %63[a-z0-9_](", name) == 1 && name[0] != '_')
             text_addf(out, "function probe_%s() = %s\n", name, name);
         line = strchr(line, '\n');
         line = line == NULL ? NULL : line + 1;
@@ -364,8 +365,7 @@ static void add_probed(Forms *forms, FormDialect dialects, char *lines)
         int length = 0;
         if (sscanf(line, "probe_%63[a-z0-9_] : () -> %n", name, &length) != 1 || length == 0 || is_known(forms, name))
             continue;
-        if (strncmp(name, "print", 5) != 0)
-            forms_add_call(forms, dialects, name, LIBRARY_WEIGHT, line + length);
+        forms_add_call(forms, dialects, name, LIBRARY_WEIGHT, line + length);
     }
 }
 
@@ -384,7 +384,7 @@ static void add_library_file(Forms *forms, const LibraryFile *file)
     runnel_close(session);
     text_free(&text);
     *vec_push(forms->arena, &output.bytes) = '\0';
-    add_probed(forms, strstr(file->path, "common") != NULL ? FORM_BOTH : FORM_RNL, output.bytes.items);
+    add_probed(forms, strstr(file->path, "runnel.rnl") == NULL ? FORM_BOTH : FORM_RNL, output.bytes.items);
 }
 
 void forms_add_all(Forms *forms)
@@ -396,6 +396,6 @@ void forms_add_all(Forms *forms)
 #undef FAILING
     add_operations(forms);
     for (size_t i = 0; i < library_file_count; i++)
-        if (strstr(library_files[i].path, ".nesl") == NULL)
+        if (strstr(library_files[i].path, ".nesl") == NULL && strstr(library_files[i].path, "io.rnl") == NULL)
             add_library_file(forms, &library_files[i]);
 }

@@ -98,7 +98,7 @@ static void try_program(Run *run, uint64_t index, Text *text)
     Program *program = generate(run, &arena, index);
     Given given = given_of(program, &arena, text);
     Shared *shared = run->shared;
-    compare_program(&given, &shared->coverage, &shared->verdict);
+    compare_next_program(&given, &shared->coverage, &shared->verdict);
     count_verdict(shared);
     if (!verdict_is_bad(shared->verdict.kind))
         program_visit_forms(program, count_form, run);

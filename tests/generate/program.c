@@ -250,7 +250,7 @@ static void make_datatype(Maker *m, uint32_t number)
     bool is_generic = random_chance(&m->g.random, 40);
     const char *field = shape_text(m, generate_shape(&m->g, CLASS_CONCRETE, 2));
     const char *second = is_generic ? "a" : shape_text(m, generate_shape(&m->g, CLASS_CONCRETE, 1));
-    bool is_single = !is_generic && random_chance(&m->g.random, 30);
+    bool is_single = !is_generic && field[0] != '(' && random_chance(&m->g.random, 30);
     const char *name = arena_format(arena, "data%u", number);
     const char *type = is_generic ? arena_format(arena, "%s(a)", name) : name;
     const char *contents = is_single ? arena_format(arena, "(%s)", field) : arena_format(arena, "(%s, %s)", field, second);
@@ -358,16 +358,46 @@ static void make_function(Maker *m, uint32_t number)
 
 /* ---- polymorphism: what the compiler infers for functions without annotations ---- */
 
-typedef struct Output {
-    Arena *arena;
-    VEC(char) bytes;
-} Output;
+enum { PROGRAMS_PER_SESSION = 50 };
+
+/* A session that is asked for types, of one program after the other: opening one takes longer than that. */
+typedef struct Oracle {
+    RunnelSession *session;
+    uint32_t program_count;
+    size_t known; /* bytes of the types of earlier programs, which come first */
+    Memory memory;
+    Text output;
+} Oracle;
 
 static void keep_output(void *context, const char *bytes, size_t length)
 {
-    Output *output = context;
-    for (size_t i = 0; i < length; i++)
-        *vec_push(output->arena, &output->bytes) = bytes[i];
+    text_add_bytes(context, bytes, length);
+}
+
+static void oracle_open(Oracle *oracle)
+{
+    if (oracle->program_count++ % PROGRAMS_PER_SESSION != 0)
+        return;
+    runnel_close(oracle->session);
+    oracle->known = 0;
+    if (oracle->output.memory == NULL)
+        text_init(&oracle->output, &oracle->memory);
+    oracle->session = runnel_open(&(RunnelOptions){.write = keep_output, .write_context = &oracle->output});
+}
+
+/* Lines `name : type` for the definitions in a text; null if they are wrong. To be used before the next call. */
+static char *oracle_types(const Text *definitions)
+{
+    static Oracle oracle;
+    oracle_open(&oracle);
+    text_clear(&oracle.output);
+    if (oracle.session == NULL ||
+        runnel_load_text(oracle.session, "functions.rnl", definitions->bytes, definitions->length, RUNNEL_DIALECT_RNL) != RUNNEL_OK)
+        return NULL;
+    runnel_write_types(oracle.session);
+    char *lines = oracle.output.bytes == NULL ? NULL : oracle.output.bytes + oracle.known;
+    oracle.known = oracle.output.length;
+    return lines;
 }
 
 static bool is_unannotated(const Program *program, const char *name)
@@ -397,16 +427,12 @@ static void add_inferred(Maker *m, char *lines)
 static void infer_functions(Maker *m)
 {
     Text text;
-    Output output = {.arena = m->g.arena};
     text_init(&text, m->g.arena->memory);
     print_definitions(m->program, &text);
-    RunnelSession *session = runnel_open(&(RunnelOptions){.write = keep_output, .write_context = &output});
-    if (session != NULL && runnel_load_text(session, "functions.rnl", text.bytes, text.length, RUNNEL_DIALECT_RNL) == RUNNEL_OK)
-        runnel_write_types(session);
-    runnel_close(session);
+    char *lines = oracle_types(&text);
+    if (lines != NULL)
+        add_inferred(m, arena_text(m->g.arena, lines, strlen(lines)));
     text_free(&text);
-    *vec_push(m->g.arena, &output.bytes) = '\0';
-    add_inferred(m, output.bytes.items);
 }
 
 static bool has_unannotated(const Program *program)
@@ -470,7 +496,7 @@ Program *program_generate(Arena *arena, const Forms *rnl, const Forms *nesl, uin
         make_function(&m, i + 1);
     if (!is_nesl && has_unannotated(m.program) && random_chance(&m.g.random, 60))
         infer_functions(&m);
-    if (!is_nesl && random_chance(&m.g.random, 25))
+    if (!is_nesl && random_chance(&m.g.random, 15))
         make_main(&m);
     else
         make_items(&m);
