@@ -212,6 +212,15 @@ static Node *function_literal(Generator *g, const Shape *shape)
     return leaf(g, shape, "(x => x)"); /* not reached: some form fits every function */
 }
 
+static Node *data_literal(Generator *g, const Shape *shape)
+{
+    const Forms *forms = g->tables[1];
+    for (uint32_t i = 0; i < forms->items.count; i++)
+        if (strcmp(forms->items.items[i]->name, shape->name) == 0)
+            return generate_form(g, forms->items.items[i], shape, 0);
+    return NULL; /* not reached: a datatype has a constructor */
+}
+
 /* `length` bounds the length of lists inside; 0 stands for no bound. */
 Node *generate_literal(Generator *g, const Shape *shape, uint32_t length)
 {
@@ -236,16 +245,8 @@ Node *generate_literal(Generator *g, const Shape *shape, uint32_t length)
     }
     case SHAPE_FUNCTION:
         return function_literal(g, shape);
-    case SHAPE_DATA: {
-        const Form *form = forms_pick(&g->tables[1], 1, &g->random, shape); /* maybe not the constructor, but a form of it */
-        for (uint32_t tries = 0; tries < 50; tries++, form = forms_pick(&g->tables[1], 1, &g->random, shape)) {
-            bool is_constructor = form != NULL && strcmp(form->name, shape->name) == 0;
-            Node *node = is_constructor ? generate_form(g, form, shape, 0) : NULL;
-            if (node != NULL)
-                return node;
-        }
-        return NULL;
-    }
+    case SHAPE_DATA:
+        return data_literal(g, shape);
     case SHAPE_VARIABLE:
     case SHAPE_CONTAINER:
     case SHAPE_KINDS:
@@ -300,12 +301,16 @@ static Node *call_variable(Generator *g, const Shape *shape, uint32_t fuel)
 
 /* ---- forms ---- */
 
-static bool is_fitting(const Generator *g, const Shape *shape)
+enum { SHAPE_SIZE_MAX = 12 };
+
+/* Whether a form that makes something of type `whole` may have a hole for `shape`. Types do not grow without bound. */
+static bool is_fitting(const Generator *g, const Shape *shape, const Shape *whole)
 {
-    return shape_is_valid(shape) && shape_size(shape) <= 12 && (g->dialect == FORM_RNL || shape_is_concrete(shape));
+    bool is_small = shape_size(shape) <= SHAPE_SIZE_MAX || whole->kind == SHAPE_DATA;
+    return is_small && shape_is_valid(shape) && (g->dialect == FORM_RNL || shape_is_concrete(shape));
 }
 
-static bool complete_bindings(Generator *g, const Form *form, Bindings *bindings)
+static bool complete_bindings(Generator *g, const Form *form, const Shape *whole, Bindings *bindings)
 {
     for (uint32_t i = 0; i < form->variables.container_count; i++)
         if (bindings->containers[i] == 0) {
@@ -317,10 +322,10 @@ static bool complete_bindings(Generator *g, const Form *form, Bindings *bindings
             bindings->types[i] = generate_shape(g, form->variables.classes[i], 3);
     for (uint32_t i = 0; i < form->piece_count; i++) {
         const Piece *piece = &form->pieces[i];
-        if (piece->shape != NULL && !is_fitting(g, shape_apply(g->arena, piece->shape, bindings)))
+        if (piece->shape != NULL && !is_fitting(g, shape_apply(g->arena, piece->shape, bindings), whole))
             return false;
         for (uint32_t b = 0; b < piece->binder_count; b++)
-            if (!is_fitting(g, shape_apply(g->arena, piece->binder_shapes[b], bindings)))
+            if (!is_fitting(g, shape_apply(g->arena, piece->binder_shapes[b], bindings), whole))
                 return false;
     }
     return true;
@@ -372,7 +377,7 @@ Node *generate_form(Generator *g, const Form *form, const Shape *shape, uint32_t
 {
     Bindings bindings = {0};
     if ((form->has_effect && g->has_no_effects) || !shape_match(form->result, shape, &form->variables, &bindings) ||
-        !complete_bindings(g, form, &bindings))
+        !complete_bindings(g, form, shape, &bindings))
         return NULL;
     Node *node = new_node(g->arena, NODE_FORM, shape, form->hole_count);
     node->form = form;
