@@ -98,7 +98,9 @@ static const char *integer_text(Generator *g, ScalarType scalar)
     Random *random = &g->random;
     uint32_t bits = scalar_bits(scalar);
     bool is_signed = scalar_kind(scalar) == KIND_SIGNED;
-    uint32_t choice = g->has_small_literals ? 0 : random_below(random, 20);
+    uint32_t choice = g->has_small_literals ? 4 : random_below(random, 20);
+    if (choice < 4)
+        return choice < 2 ? "0" : "1";
     if (choice < 14)
         return arena_format(g->arena, "%u", random_below(random, 10));
     if (choice < 17 && is_signed)
@@ -113,11 +115,13 @@ static const char *integer_text(Generator *g, ScalarType scalar)
 
 static const char *float_text(Generator *g)
 {
-    static const char *const special[] = {"0.0", "-0.0", "1.0e30", "-1.0e-30", "0.1", "1.5", "-2.5", "1.0e-40", "3.0e7"};
-    uint32_t choice = random_below(&g->random, 10);
-    if (choice < 6)
+    static const char *const special[] = {"1.0e30", "-1.0e-30", "0.1", "1.5", "-2.5", "1.0e-40", "3.0e7"};
+    uint32_t choice = random_below(&g->random, 12);
+    if (choice < 3)
+        return choice == 0 ? "-0.0" : choice == 1 ? "0.0" : "1.0";
+    if (choice < 8)
         return arena_format(g->arena, "%u.%u", random_below(&g->random, 10), random_below(&g->random, 4) * 25);
-    if (choice < 7)
+    if (choice < 9)
         return arena_format(g->arena, "-%u.5", random_below(&g->random, 10));
     return special[random_below(&g->random, sizeof special / sizeof *special)];
 }
@@ -381,6 +385,7 @@ Node *generate_form(Generator *g, const Form *form, const Shape *shape, uint32_t
         return NULL;
     Node *node = new_node(g->arena, NODE_FORM, shape, form->hole_count);
     node->form = form;
+    g->has_drawn |= form->draws;
     node->first_name = g->next_name;
     g->next_name += form->variable_count;
     uint32_t hole = 0, rest = fuel > 0 ? fuel - 1 : 0;

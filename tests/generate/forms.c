@@ -209,6 +209,7 @@ static void finish(Template *t)
 {
     const OpInfo *op = op_called(t->form->name);
     t->form->has_effect = op != NULL && op->effect != EFFECT_PURE;
+    t->form->draws = op != NULL && op->effect == EFFECT_RANDOM;
     t->form->pieces = t->pieces.items;
     t->form->piece_count = t->pieces.count;
     t->form->variable_count = t->names.count;

@@ -42,6 +42,7 @@ typedef struct Form {
     uint32_t weight;
     FormDialect dialects;
     bool has_effect;
+    bool draws; /* or seeds, random numbers */
     Variables variables;
     const Shape *result;
     const Shape *argument; /* of a function that can be passed by its name; null for other forms */

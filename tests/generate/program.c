@@ -463,6 +463,14 @@ static void make_main(Maker *m)
     *vec_push(g->arena, &m->program->functions) = function;
 }
 
+/* A last draw shows whether all draws before it took place. */
+static void show_random_state(Maker *m)
+{
+    Node *draw = ARENA_NEW(m->g.arena, Node);
+    *draw = (Node){.kind = NODE_LEAF, .shape = shape_scalar(SCALAR_I64), .text = "rand(1000000)"};
+    *vec_push(m->g.arena, &m->program->items) = (Binding){.value = draw};
+}
+
 static void make_items(Maker *m)
 {
     Generator *g = &m->g;
@@ -476,6 +484,8 @@ static void make_items(Maker *m)
         if (is_binding)
             push_variable(g, name, shape);
     }
+    if (g->has_drawn)
+        show_random_state(m);
 }
 
 Program *program_generate(Arena *arena, const Forms *rnl, const Forms *nesl, uint64_t seed, uint64_t index)

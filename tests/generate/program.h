@@ -80,6 +80,7 @@ typedef struct Generator {
     uint32_t barrier;  /* sequences before this variable are out of reach */
     uint32_t next_name;
     bool has_no_effects;
+    bool has_drawn; /* random numbers, somewhere in the program */
     bool has_small_literals; /* that fit every number type */
     const Form *self;        /* a call of the function whose body this is, or null */
     uint32_t self_calls;     /* how many more there may be */
