@@ -288,6 +288,26 @@ static void add_call(Template *t, const Shape *argument, bool is_small)
     add_text(t, ")", 1);
 }
 
+/* Tuples are seldom wanted by themselves: a call that makes one is also bound to a variable of any expression. */
+static void add_bound_call(Forms *forms, const Form *call)
+{
+    Form *form = ARENA_NEW(forms->arena, Form);
+    *form = (Form){.name = call->name, .weight = call->weight / 3, .dialects = call->dialects, .variables = call->variables};
+    Template t = {.forms = forms, .form = form, .at = "z"};
+    form->result = read_shape(&t);
+    t.at = "(let $x = ";
+    read_template(&t);
+    for (uint32_t i = 0; i < call->piece_count; i++)
+        *vec_push(forms->arena, &t.pieces) = call->pieces[i];
+    t.at = " in ";
+    read_template(&t);
+    *vec_push(forms->arena, &t.pieces) =
+        (Piece){.kind = PIECE_HOLE, .shape = form->result, .binder_count = 1, .binders = {0}, .binder_shapes = {call->result}};
+    add_text(&t, ")", 1);
+    form->hole_count = call->hole_count + 1;
+    finish(&t);
+}
+
 const Form *forms_add_call(Forms *forms, FormDialect dialects, const char *name, uint32_t weight, const char *type)
 {
     Form *form = ARENA_NEW(forms->arena, Form);
@@ -308,6 +328,8 @@ const Form *forms_add_call(Forms *forms, FormDialect dialects, const char *name,
     if (form->result->kind == SHAPE_FUNCTION)
         return NULL;
     finish(&t);
+    if (form->result->kind == SHAPE_PAIR)
+        add_bound_call(forms, form);
     return form;
 }
 
@@ -315,6 +337,17 @@ const Form *forms_add_call(Forms *forms, FormDialect dialects, const char *name,
 
 /* In tenths of what forms.def counts in. */
 enum { WEIGHT_UNIT = 10, OPERATION_WEIGHT = 30, LIBRARY_WEIGHT = 10, FAILING_WEIGHT = 3 };
+
+/* What makes a type that few expressions ask for is taken more often there. */
+static uint32_t operation_weight(const OpInfo *op)
+{
+    const char *result = strstr(op->type, "-> ");
+    static const char *const common[] = {"int", "float", "bool"};
+    bool is_scalar = result != NULL && isalpha((unsigned char)result[3]) && isalnum((unsigned char)result[4]);
+    for (size_t i = 0; i < sizeof common / sizeof *common && is_scalar; i++)
+        is_scalar = strncmp(result + 3, common[i], strlen(common[i])) != 0;
+    return is_scalar ? 6 * OPERATION_WEIGHT : OPERATION_WEIGHT;
+}
 
 static void add_operations(Forms *forms)
 {
@@ -324,7 +357,8 @@ static void add_operations(Forms *forms)
         if (!is_reachable || is_known(forms, op->rnl_name))
             continue;
         bool is_shared = op->nesl_name != NULL && op->nesl_type == NULL;
-        const Form *form = forms_add_call(forms, is_shared ? FORM_BOTH : FORM_RNL, op->rnl_name, OPERATION_WEIGHT, op->type);
+        const Form *form =
+            forms_add_call(forms, is_shared ? FORM_BOTH : FORM_RNL, op->rnl_name, operation_weight(op), op->type);
         if (form == NULL) {
             fprintf(stderr, "generate: cannot read the type of %s: %s\n", op->rnl_name, op->type);
             exit(3);
