@@ -28,7 +28,8 @@ typedef struct Variant {
 
 /* The first is the reference. To compare another way of running programs, add a row. */
 static const Variant variants[] = {
-    {.name = "default"},
+    {.name = "unsimplified", .options = {.is_unsimplified = true}},
+    {.name = "default", .may_lose_errors = true},
     {.name = "costs", .options = {.counts_costs = true}},
 };
 

@@ -308,7 +308,8 @@ static void add_bound_call(Forms *forms, const Form *call)
     finish(&t);
 }
 
-const Form *forms_add_call(Forms *forms, FormDialect dialects, const char *name, uint32_t weight, const char *type)
+const Form *forms_add_call(Forms *forms, FormDialect dialects, const char *name, uint32_t weight, const char *type,
+                           ClassSet class_set)
 {
     Form *form = ARENA_NEW(forms->arena, Form);
     *form = (Form){.name = arena_text(forms->arena, name, strlen(name)), .weight = weight, .dialects = dialects};
@@ -317,6 +318,8 @@ const Form *forms_add_call(Forms *forms, FormDialect dialects, const char *name,
     if (shape == NULL || !shape_read_context(&type, &form->variables))
         return NULL;
     restrict_classes(&form->variables, shape, false);
+    for (uint32_t i = 0; i < form->variables.type_count; i++)
+        form->variables.classes[i] &= class_set;
     if (shape->kind != SHAPE_FUNCTION) {
         form->result = shape;
         add_text(&t, name, strlen(name));
@@ -358,13 +361,13 @@ static void add_operations(Forms *forms)
             continue;
         bool is_shared = op->nesl_name != NULL && op->nesl_type == NULL;
         const Form *form =
-            forms_add_call(forms, is_shared ? FORM_BOTH : FORM_RNL, op->rnl_name, operation_weight(op), op->type);
+            forms_add_call(forms, is_shared ? FORM_BOTH : FORM_RNL, op->rnl_name, operation_weight(op), op->type, CLASS_ANY);
         if (form == NULL) {
             fprintf(stderr, "generate: cannot read the type of %s: %s\n", op->rnl_name, op->type);
             exit(3);
         }
         if (op->nesl_name != NULL && op->nesl_type != NULL)
-            forms_add_call(forms, FORM_NESL, op->nesl_name, OPERATION_WEIGHT, op->nesl_type);
+            forms_add_call(forms, FORM_NESL, op->nesl_name, OPERATION_WEIGHT, op->nesl_type, CLASS_ANY);
     }
 }
 
@@ -400,7 +403,7 @@ static void add_probed(Forms *forms, FormDialect dialects, char *lines)
         int length = 0;
         if (sscanf(line, "probe_%63[a-z0-9_] : () -> %n", name, &length) != 1 || length == 0 || is_known(forms, name))
             continue;
-        forms_add_call(forms, dialects, name, LIBRARY_WEIGHT, line + length);
+        forms_add_call(forms, dialects, name, LIBRARY_WEIGHT, line + length, CLASS_ANY);
     }
 }
 

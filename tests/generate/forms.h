@@ -75,9 +75,10 @@ void forms_add_all(Forms *forms);
 /* A form as the table writes them. */
 const Form *forms_add(Forms *forms, FormDialect dialects, const char *name, uint32_t weight, const char *type,
                       const char *text);
-/* A call of a function, or the use of a constant, by its type alone; null when the type cannot be read or is that of something
- * that is better not called so. */
-const Form *forms_add_call(Forms *forms, FormDialect dialects, const char *name, uint32_t weight, const char *type);
+/* A call of a function, or the use of a constant, by its type alone, with types of a class for its variables; null when the type
+ * cannot be read or is that of something that is better not called so. */
+const Form *forms_add_call(Forms *forms, FormDialect dialects, const char *name, uint32_t weight, const char *type,
+                           ClassSet class_set);
 
 /* A random form among those that might make `shape`, by weight; null when there is none. It may still turn out not to fit. */
 const Form *forms_pick(const Forms *const *tables, uint32_t table_count, Random *random, const Shape *shape);

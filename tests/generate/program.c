@@ -418,11 +418,12 @@ static void add_inferred(Maker *m, char *lines)
         if (sscanf(line, "%15[a-z0-9] : %n", name, &length) != 1 || length == 0 || !is_unannotated(m->program, name))
             continue;
         if (strpbrk(line + length, "acdbe") != NULL)
-            forms_add_call(&m->forms, FORM_RNL, name, CALL_WEIGHT / 2, line + length);
+            forms_add_call(&m->forms, FORM_RNL, name, CALL_WEIGHT / 2, line + length, CLASS_CONCRETE);
     }
 }
 
-/* Calls of the program's functions at other types than those they were made for. If the definitions are wrong, running the
+/* Calls of the program's functions at other types than those they were made for; for concrete ones, as an argument that is captured by a
+ * function may have to be concrete though its type does not say so (containers may be sequences still). If the definitions are wrong, running the
  * program will tell. */
 static void infer_functions(Maker *m)
 {
