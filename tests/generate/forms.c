@@ -265,13 +265,13 @@ static void add_argument(Template *t, const Shape *shape, bool is_small)
 
 static void add_arguments(Template *t, const Shape *argument, const char *separator, bool is_small)
 {
-    while (argument->kind == SHAPE_PAIR) {
+    if (argument->kind == SHAPE_UNIT)
+        return;
+    for (; argument->kind == SHAPE_PAIR; argument = argument->b) {
         add_argument(t, argument->a, is_small);
         add_text(t, separator, strlen(separator));
-        argument = argument->b;
     }
-    if (argument->kind != SHAPE_UNIT)
-        add_argument(t, argument, is_small);
+    add_argument(t, argument, is_small);
 }
 
 static void add_call(Template *t, const Shape *argument, bool is_small)
