@@ -85,7 +85,7 @@ typedef struct Checker {
     Diagnostics *diagnostics;
     VEC(EventNode) events; /* [0] unused */
     VEC(VariableFact) facts; /* by CoreVar */
-    uint32_t *uses;          /* by CoreVar: how often it is named */
+    uint32_t *uses;          /* by CoreVar: how often it is named; null until a failure asks */
     CallMemo **calls;        /* by function */
     uint32_t run;
     VEC(Enclosing) enclosing;
@@ -118,6 +118,19 @@ static void count_uses(Checker *c, const CoreBlock *block)
     }
     if (!block->result.is_constant)
         c->uses[block->result.variable]++;
+}
+
+/* Only a failure asks for it, so it is counted then. */
+static void count_all_uses(Checker *c)
+{
+    if (c->uses != NULL)
+        return;
+    const CoreProgram *program = c->program;
+    c->uses = ARENA_ARRAY(c->arena, uint32_t, program->variables.count);
+    for (uint32_t i = 0; i < program->items.count; i++)
+        count_uses(c, program->items.items[i].block);
+    for (uint32_t i = 1; i < program->functions.count; i++)
+        count_uses(c, program->functions.items[i]->body);
 }
 
 typedef VEC(CoreVar) VariableList;
@@ -178,6 +191,7 @@ typedef struct Demand {
 static void report(Checker *c, const Demand *demand, Span first)
 {
     c->has_failed = true;
+    count_all_uses(c);
     c->culprit = find_shared(c, demand->sequences, 2);
     if (c->is_silent)
         return;
@@ -1037,12 +1051,7 @@ static bool check_function(Checker *c, const CoreFunction *function)
 static Checker new_checker(const CoreProgram *program, Diagnostics *diagnostics, Arena *arena)
 {
     Checker c = {.program = program, .types = program->types, .arena = arena, .diagnostics = diagnostics};
-    c.uses = ARENA_ARRAY(arena, uint32_t, program->variables.count);
     c.calls = ARENA_ARRAY(arena, CallMemo *, program->functions.count);
-    for (uint32_t i = 0; i < program->items.count; i++)
-        count_uses(&c, program->items.items[i].block);
-    for (uint32_t i = 1; i < program->functions.count; i++)
-        count_uses(&c, program->functions.items[i]->body);
     return c;
 }
 
@@ -1085,8 +1094,7 @@ void streamability_materialize(CoreProgram *program, Diagnostics *diagnostics, C
         arena_init(&arena, program->arena->memory);
         Checker c = new_checker(program, diagnostics, &arena);
         c.is_silent = true;
-        is_mended = !check_all(&c, entry, first_function, first_item) && c.culprit != 0 && c.culprit < last_variable &&
-                    c.uses[c.culprit] > 1 && materialize_is_possible(program, c.culprit);
+        is_mended = !check_all(&c, entry, first_function, first_item) && c.culprit != 0 && c.culprit < last_variable;
         if (is_mended) {
             diagnostics_warning(diagnostics, definition_span(&c, c.culprit),
                                 "this sequence is held in memory, as if tab(...) stood around it");
