@@ -1,0 +1,93 @@
+/* Arrays: the memory of vectors, column by column, with counted references.
+ *
+ * An array has one column for each leaf of its layout (flow/layout.h). A vector is (array, start, length): several vectors may lie in one
+ * array, and slices share it. An array may still be appended to while vectors in it are in use; what is in it never changes.
+ *
+ * A column is uniform when one cell stands for all its elements. Columns of LEAF_ARRAY own a reference for each cell they hold, one
+ * if uniform. The same holds for every buffer of such cells in the engine: whoever stores a cell retains it. */
+#ifndef RUNNEL_VM_ARRAY_H
+#define RUNNEL_VM_ARRAY_H
+
+#include "flow/layout.h"
+#include "io/value.h"
+#include "math/scalar.h"
+
+/* Cells to read: of one leaf, next to each other, or one for all. */
+typedef struct Cells {
+    const void *data;
+    bool is_uniform;
+} Cells;
+
+typedef struct Column {
+    void *data;      /* null while nothing was added */
+    size_t capacity; /* in cells */
+    bool is_uniform;
+} Column;
+
+typedef struct Array {
+    uint32_t references;
+    const Layout *layout;
+    size_t count;
+    Column columns[]; /* layout->count */
+} Array;
+
+Array *array_new(Memory *memory, const Layout *layout); /* empty, one reference */
+static inline Array *array_retain(Array *array)
+{
+    array->references++;
+    return array;
+}
+/* Frees it with the last reference, and what it refers to; not by recursion over the depth of the data. Null is allowed. */
+void array_release(Memory *memory, Array *array);
+
+/* Makes room for `count` elements more, so that appending them does not move columns again. */
+void array_reserve(Memory *memory, Array *array, size_t count);
+/* Appends rows [first, first + count) of `cells`, one Cells for each leaf; retains arrays among them. */
+void array_append(Memory *memory, Array *array, const Cells *cells, size_t first, size_t count);
+/* Appends elements [start, start + count) of an array of the same layout. */
+void array_append_slice(Memory *memory, Array *array, const Array *from, size_t start, size_t count);
+
+/* The cells of a column from element `start` on. */
+Cells array_cells(const Array *array, uint32_t leaf, size_t start);
+/* A copy of elements [start, start + length) that nobody else refers to, with no uniform columns: for scattering into. */
+Array *array_copy(Memory *memory, const Array *from, size_t start, size_t length);
+
+/* ---- cells ---- */
+static inline size_t cells_index(Cells cells, size_t i)
+{
+    return cells.is_uniform ? 0 : i;
+}
+void cells_retain(LeafType type, const void *data, size_t count);                  /* nothing but for LEAF_ARRAY */
+void cells_release(Memory *memory, LeafType type, const void *data, size_t count); /* likewise */
+/* Copies `count` cells, retaining them. */
+void cells_copy(LeafType type, void *out, Cells from, size_t first, size_t count);
+/* Writes `count` times the cell `value`, retaining it. */
+void cells_fill(LeafType type, void *out, const void *value, size_t count);
+/* out[i] = column `leaf` of arrays[i] at index[i] (int64_t, in range); retains. Fast where `arrays` is uniform. */
+void cells_gather(LeafType type, void *out, Cells arrays, uint32_t leaf, Cells index, size_t count);
+/* As a Scalar; scalar types only. */
+Scalar cells_scalar(ScalarType type, Cells cells, size_t i);
+void cells_set_scalar(ScalarType type, void *out, size_t i, Scalar value);
+
+/* ---- rows: values of a layout, cells[leaf] at index i ---- */
+/* The order of sorting and grouping (io/value.h): -0 equals +0, nan is last; lexicographic. */
+int rows_compare(const Layout *layout, const Cells *a, size_t i, const Cells *b, size_t j);
+/* How `<` and `==` see two values. */
+Order rows_order(const Layout *layout, const Cells *a, size_t i, const Cells *b, size_t j);
+/* As `hash` defines it (math/random.h); equal for values that rows_compare calls equal. */
+uint64_t rows_hash(const Layout *layout, const Cells *cells, size_t i, uint64_t seed);
+
+/* ---- to and from the values of io/value.h ---- */
+/* Appends a value of the layout's type as one element. */
+void array_append_value(Memory *memory, Types *types, Array *array, Value value);
+/* One row as a value, a new reference. */
+Value rows_value(Heap *heap, Types *types, const Layout *layout, const Cells *cells, size_t i);
+
+/* ---- sorting (array_sort.c) ---- */
+/* The positions, counted from `start`, that sort elements [start, start + length) stably by rows_compare, into `out`. A radix sort where the
+ * layout is one scalar leaf, a merge sort otherwise. */
+void array_grade(Memory *memory, const Array *array, size_t start, size_t length, bool is_descending, int64_t *out);
+/* The same for rows [0, count) of `cells`. */
+void rows_grade(Memory *memory, const Layout *layout, const Cells *cells, size_t count, bool is_descending, int64_t *out);
+
+#endif
