@@ -1,0 +1,41 @@
+/* The Flow VM: runs flattened programs chunk by chunk, in memory that does not grow with the length of what is streamed.
+ *
+ * A network (flow/flow.h) is run as nodes connected by bounded buffers. A node fires when it has something to read and room for what it makes;
+ * it takes what is there, keeps its state, and goes on later. Calls of functions run networks on the points of the call, on a stack of their
+ * own: the depth of the program never becomes depth of the C stack. A run-time error is reported with its position; globals stay. */
+#ifndef RUNNEL_VM_VM_H
+#define RUNNEL_VM_VM_H
+
+#include "flow/flow.h"
+#include "io/value.h"
+
+typedef struct Vm Vm;
+
+typedef struct VmOptions {
+    uint64_t max_depth;  /* nested calls other than tail calls */
+    uint64_t chunk;      /* elements of a buffer; 0 for the default, by bytes */
+    uint64_t memory_limit; /* bytes the session may hold; 0 for none */
+    uint32_t threads;
+    void (*write)(void *context, const char *bytes, size_t length); /* standard output of the program */
+    void *write_context;
+    const volatile int *is_interrupted;
+} VmOptions;
+
+/* What a run did, for --stats. */
+typedef struct VmStats {
+    uint64_t firings, elements, calls, growths; /* growths: buffers that had to hold more than a chunk */
+    uint64_t fallbacks;                         /* of work to one element at a time, where that was not asked for */
+    uint64_t peak_bytes;
+} VmStats;
+
+Vm *vm_new(Memory *memory, const FlowProgram *program, Diagnostics *diagnostics, VmOptions options);
+void vm_free(Vm *vm);
+/* Values given to or by the VM live on this heap. */
+Heap *vm_heap(Vm *vm);
+/* Runs the network of an item and gives its value (owned by the caller); binds the item's global. False after an error. */
+bool vm_run_item(Vm *vm, uint32_t item_index, const CoreItem *item, Value *result);
+/* Calls a function; takes over the arguments. False after an error. */
+bool vm_call(Vm *vm, CoreFunctionId function, const Value *arguments, uint32_t count, Span span, Value *result);
+const VmStats *vm_stats(const Vm *vm);
+
+#endif
