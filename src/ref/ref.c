@@ -302,11 +302,7 @@ static bool make_container(Interpreter *machine, const CoreStatement *statement,
 
 static bool make_text(Interpreter *machine, const CoreStatement *statement, TypeId type, Value *value)
 {
-    Object *text = value_container(&machine->heap, machine->types, type, statement->text_length);
-    for (uint32_t i = 0; i < statement->text_length; i++)
-        text = value_append(&machine->heap, text,
-                            (Value){.scalar.integer = (unsigned char)statement->text[i]});
-    value->object = text;
+    value->object = value_chars(&machine->heap, machine->types, type, statement->text, statement->text_length);
     return true;
 }
 

@@ -18,7 +18,7 @@ static int64_t integer(const OpCall *call, uint32_t argument)
 
 static TypeId element_type(const OpCall *call, TypeId type)
 {
-    return type_element(call->machine->types, ref_representation(call->machine->types, type));
+    return type_element(call->machine->types, type_underlying(call->machine->types, type));
 }
 
 /* Appends an argument, shared, to a container that has room. */

@@ -36,7 +36,7 @@ static bool check_indices(OpCall *call, const Object *indices, size_t length)
 static TypeId result_element(const OpCall *call)
 {
     Types *types = call->machine->types;
-    return type_element(types, ref_representation(types, ref_result_type(call)));
+    return type_element(types, type_underlying(types, ref_result_type(call)));
 }
 
 /* A copy of a container that shares its elements, as the result under construction. */
@@ -166,7 +166,7 @@ bool ref_op_grade(OpCall *call, bool is_descending)
 {
     Interpreter *machine = call->machine;
     const Object *elements = call->arguments[0].object;
-    TypeId type = type_element(machine->types, ref_representation(machine->types, ref_argument_type(call, 0)));
+    TypeId type = type_element(machine->types, type_underlying(machine->types, ref_argument_type(call, 0)));
     ref_grade(machine, type, elements, is_descending);
     Object *result = ref_build(machine, ref_result_type(call), elements->count);
     for (size_t i = 0; i < elements->count; i++)

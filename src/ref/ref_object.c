@@ -104,7 +104,7 @@ static void add_containers(Interpreter *machine, TypeId element, const Object *l
 static void add_list(Interpreter *machine, TypeId type, const Object *list, Text *out)
 {
     Types *types = machine->types;
-    type = ref_representation(types, type);
+    type = type_underlying(types, type);
     switch (type_kind(types, type)) {
     case TYPE_SCALAR:
         if (type == TYPE_CHAR)
@@ -212,7 +212,7 @@ static bool parse_word(ObjectReader *reader, ScalarType type, Scalar *value)
         value->integer = is_word(reader, "T");
         return value->integer || is_word(reader, "F") || fail(reader, "neither T nor F");
     }
-    return value_read_number(&reader->machine->heap, type, text_string(word), word->length, value) ||
+    return value_read_number(reader->machine->memory, type, text_string(word), word->length, value) ||
            fail(reader, "not a number of the type expected");
 }
 
@@ -347,7 +347,7 @@ static Object *read_units(Interpreter *machine, TypeId type, size_t count)
 static Object *read_list(ObjectReader *reader, TypeId type, size_t count)
 {
     Types *types = reader->machine->types;
-    type = ref_representation(types, type);
+    type = type_underlying(types, type);
     switch (type_kind(types, type)) {
     case TYPE_SCALAR:
         return read_data(reader, type_scalar(types, type), count);
@@ -378,7 +378,7 @@ bool ref_op_read_value(OpCall *call)
         list = read_list(&reader, type, 1);
     else
         fail(&reader, "the stream is not open");
-    Value value = list == NULL ? ref_identity(machine, type) : value_share(machine->types, type, list->items[0]);
+    Value value = list == NULL ? value_identity(&machine->heap, machine->types, type) : value_share(machine->types, type, list->items[0]);
     free_list(machine, type, list);
     size_t length = reader.reason == NULL ? 0 : strlen(reader.reason);
     Value reason = {.object = ref_chars(machine, reader.reason, length)};

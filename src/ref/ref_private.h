@@ -230,14 +230,7 @@ bool ref_op_scalar(OpCall *call);
 bool ref_op_rand(OpCall *call);
 
 
-/* ref_value.c: values of any concrete type */
-/* The type whose values stand for the values of `type`. */
-TypeId ref_representation(Types *types, TypeId type);
-/* How `<` and `==` see two values: IEEE at the leaves, lexicographic above; nan has no order to anything. */
-Order ref_order(Types *types, TypeId type, Value a, Value b);
-/* The same for values that value_compare calls equal. */
-uint64_t ref_hash(Types *types, TypeId type, Value value, uint64_t seed);
-Value ref_identity(Interpreter *machine, TypeId type);
+/* ref_value.c: sorting */
 /* Makes machine->positions `count` zeros. */
 size_t *ref_new_positions(Interpreter *machine, size_t count);
 void ref_free_positions(Interpreter *machine, Positions *positions);
@@ -288,8 +281,6 @@ bool ref_op_replace(OpCall *call);
 bool ref_op_grade(OpCall *call, bool is_descending);
 
 /* ref_text.c: values as texts and back */
-/* Appends to a container that has room. */
-void ref_add_bytes(Object *chars, const char *bytes, size_t length);
 /* The characters of an argument as machine->text. */
 const Text *ref_text_argument(const OpCall *call, uint32_t argument);
 /* A new container of chars. */

@@ -3,27 +3,17 @@
 
 #include <inttypes.h>
 
-void ref_add_bytes(Object *chars, const char *bytes, size_t length)
-{
-    for (size_t i = 0; i < length; i++)
-        chars->items[chars->count++].scalar.integer = (unsigned char)bytes[i];
-}
-
 const Text *ref_text_argument(const OpCall *call, uint32_t argument)
 {
-    const Object *chars = call->arguments[argument].object;
     Text *text = &call->machine->text;
     text_clear(text);
-    for (size_t i = 0; i < chars->count; i++)
-        text_add_char(text, (char)chars->items[i].scalar.integer);
+    value_add_chars(call->arguments[argument].object, text);
     return text;
 }
 
 Object *ref_chars(Interpreter *machine, const char *bytes, size_t length)
 {
-    Object *chars = value_container(&machine->heap, machine->types, type_vector(machine->types, TYPE_CHAR), length);
-    ref_add_bytes(chars, bytes, length);
-    return chars;
+    return value_chars(&machine->heap, machine->types, type_vector(machine->types, TYPE_CHAR), bytes, length);
 }
 
 static bool give_text(OpCall *call, const Text *text)
@@ -59,9 +49,7 @@ bool ref_op_parse_number(OpCall *call, ScalarType type)
     const Text *text = ref_text_argument(call, 0);
     Value number = {0}, is_read = {0};
     is_read.scalar.integer =
-        value_read_number(&machine->heap, type, text_string(text), text->length, &number.scalar);
-    if (!is_read.scalar.integer)
-        number.scalar.bits = 0;
+        value_read_number(machine->memory, type, text_string(text), text->length, &number.scalar);
     call->result = value_pair(&machine->heap, machine->types, ref_result_type(call), number, is_read);
     return true;
 }

@@ -92,8 +92,7 @@ static void add_line(OpCall *call, const char *bytes, size_t length)
     TypeId type = type_element(machine->types, ref_result_type(call));
     if (length > 0 && bytes[length - 1] == '\r')
         length--;
-    Object *line = value_container(&machine->heap, machine->types, type, length);
-    ref_add_bytes(line, bytes, length);
+    Object *line = value_chars(&machine->heap, machine->types, type, bytes, length);
     machine->building = value_append(&machine->heap, machine->building, (Value){.object = line});
 }
 
