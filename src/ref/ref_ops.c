@@ -1,8 +1,6 @@
 /* Every operation by its row of the table: which function computes it. */
 #include "ref/ref_private.h"
 
-#include <inttypes.h>
-
 /* ---- shapes of operations ---- */
 
 static ScalarType scalar_of(const OpCall *call, TypeId type)
@@ -41,8 +39,7 @@ static bool hash(OpCall *call)
 {
     int64_t limit = call->arguments[1].scalar.integer;
     if (limit <= 0)
-        return ref_fail(call->machine, ERROR_BAD_ARGUMENT, call->statement->span,
-                        "hash needs a positive number, not %" PRId64, limit);
+        return failure_hash(ref_op_failure(call), limit);
     uint64_t bits = value_hash(call->machine->types, ref_argument_type(call, 0), call->arguments[0], 0);
     return give_integer(call, (int64_t)random_below(bits, (uint64_t)limit));
 }

@@ -15,6 +15,7 @@
 #ifndef RUNNEL_REF_REF_PRIVATE_H
 #define RUNNEL_REF_REF_PRIVATE_H
 
+#include "io/failure.h"
 #include "math/random.h"
 #include "math/scalar.h"
 #include "ref/ref_cost.h"
@@ -148,12 +149,12 @@ struct Interpreter {
     Object *building; /* the container under construction, or null */
     TypeId building_type;
     Positions positions;
-    Text message, text, contents;
+    Text text, contents;
     FILE *file;
     FILE **streams; /* opened by the program, by descriptor; null where closed */
     size_t stream_count;
     Value result; /* of the run, once its last frame is gone */
-    bool has_failed;
+    Failure failure; /* why the run ends: what made a step give false */
     uint32_t steps; /* for polling now and then */
     CostCounter cost;
 };
@@ -164,13 +165,8 @@ const PreparedFunction *ref_prepare_function(Interpreter *machine, CoreFunctionI
 PreparedFunction ref_prepare_block(Interpreter *machine, const CoreBlock *block);
 
 /* ---- ref.c ---- */
-/* Reports an error and marks the run as failed; gives false. `nesl` is the wording where the source is .nesl; both are
- * given the same arguments. */
-__attribute__((format(printf, 4, 5))) bool ref_fail(Interpreter *machine, ErrorCode code, Span span,
-                                                    const char *format, ...);
-__attribute__((format(printf, 4, 6), format(printf, 5, 6))) bool ref_fail_in(Interpreter *machine, ErrorCode code,
-                                                                             Span span, const char *format,
-                                                                             const char *nesl, ...);
+/* The failure of the run, to be filled at once: a step that fails says why and gives false. */
+Failure *ref_failure(Interpreter *machine, Span span);
 
 /* A value borrowed from the activation at `base`. False after an error: a global without a value. */
 bool ref_read(Interpreter *machine, size_t base, const CoreAtom *atom, Span span, Value *value);
@@ -221,6 +217,11 @@ static inline TypeId ref_result_type(const OpCall *call)
     return call->machine->program->variables.items[call->statement->target].type;
 }
 
+static inline Failure *ref_op_failure(const OpCall *call)
+{
+    return ref_failure(call->machine, call->statement->span);
+}
+
 /* ref_ops.c: every operation but those with a user's operator. False after an error. */
 bool ref_op(OpCall *call);
 
@@ -228,7 +229,6 @@ bool ref_op(OpCall *call);
 /* Any operation of math/scalar_ops.def, on scalars. */
 bool ref_op_scalar(OpCall *call);
 bool ref_op_rand(OpCall *call);
-
 
 /* ref_value.c: sorting */
 /* Makes machine->positions `count` zeros. */

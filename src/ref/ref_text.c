@@ -1,8 +1,6 @@
 /* Values as texts and back. */
 #include "ref/ref_private.h"
 
-#include <inttypes.h>
-
 const Text *ref_text_argument(const OpCall *call, uint32_t argument)
 {
     Text *text = &call->machine->text;
@@ -36,8 +34,7 @@ bool ref_op_exp_string(OpCall *call)
     Interpreter *machine = call->machine;
     int64_t digits = call->arguments[1].scalar.integer;
     if (digits < 1)
-        return ref_fail(machine, ERROR_BAD_ARGUMENT, call->statement->span,
-                        "exp_string needs a positive number of digits, not %" PRId64, digits);
+        return failure_exp_string(ref_op_failure(call), digits);
     text_clear(&machine->text);
     value_print_exponent(call->arguments[0].scalar.f64, digits, &machine->text);
     return give_text(call, &machine->text);

@@ -17,36 +17,23 @@ bool ref_op_print_string(OpCall *call)
     return true;
 }
 
-/* Ends the run with a message that holds the text given. */
-static bool fail_with_text(OpCall *call, ErrorCode code, const char *after)
-{
-    const Text *text = ref_text_argument(call, 0);
-    return ref_fail(call->machine, code, call->statement->span, "%s%s", text_string(text), after);
-}
-
 bool ref_op_user_error(OpCall *call)
 {
-    return fail_with_text(call, ERROR_USER_ERROR, "");
+    const Text *message = ref_text_argument(call, 0);
+    return failure_user_error(ref_op_failure(call), text_string(message), message->length);
 }
 
 bool ref_op_not_provided(OpCall *call)
 {
-    return fail_with_text(call, ERROR_NOT_PROVIDED_HERE, " is not provided by Runnel");
-}
-
-static ErrorCode code_named(const char *name)
-{
-    for (ErrorCode code = 0; code < ERROR_CODE_COUNT; code++)
-        if (strcmp(error_code_text(code), name) == 0)
-            return code;
-    bug("ref_op_raise", "there is no error code %s", name);
+    const Text *name = ref_text_argument(call, 0);
+    return failure_not_provided(ref_op_failure(call), text_string(name), name->length);
 }
 
 bool ref_op_raise(OpCall *call)
 {
-    ErrorCode code = code_named(text_string(ref_text_argument(call, 0)));
+    ErrorCode code = error_code_named(text_string(ref_text_argument(call, 0)));
     const Text *message = ref_text_argument(call, 1);
-    return ref_fail(call->machine, code, call->statement->span, "%s", text_string(message));
+    return failure_raise(ref_op_failure(call), code, text_string(message), message->length);
 }
 
 bool ref_op_environment_variable(OpCall *call)
@@ -117,8 +104,7 @@ bool ref_op_lines(OpCall *call)
     errno = ENOENT;
     bool is_name = strlen(name) == path->length; /* no file has a zero in its name */
     if (!is_name || !read_file(machine, name))
-        return ref_fail(machine, ERROR_IO_FAILURE, call->statement->span, "cannot read %s: %s", name,
-                        strerror(errno));
+        return failure_cannot_read(ref_op_failure(call), name, path->length, strerror(errno));
     ref_build(machine, ref_result_type(call), 0);
     add_lines(call, text_string(&machine->contents), machine->contents.length);
     call->result.object = ref_built(machine);
