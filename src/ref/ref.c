@@ -173,9 +173,7 @@ static void release_scratch(Interpreter *machine)
 {
     ref_free_positions(machine, &machine->positions);
     text_free(&machine->contents);
-    if (machine->file != NULL)
-        fclose(machine->file);
-    machine->file = NULL;
+    line_reader_close(&machine->lines);
 }
 
 /* Forgets what is left of a run: after an error, or when an allocation failed in the run before. */
@@ -506,6 +504,8 @@ Interpreter *ref_new(Memory *memory, const CoreProgram *program, Diagnostics *di
     machine->diagnostics = diagnostics;
     machine->options = options;
     machine->random = (RandomState){.key = RANDOM_FIRST_KEY};
+    world_init(&machine->world, memory, options.write, options.write_context);
+    line_reader_init(&machine->lines, memory);
     heap_init(&machine->heap, memory);
     arena_init(&machine->arena, memory);
     failure_init(&machine->failure, memory);
@@ -523,7 +523,7 @@ void ref_free(Interpreter *machine)
         if (machine->frames[i].block == NULL)
             ref_loop_free(machine, machine->frames[i].loop);
     release_scratch(machine);
-    ref_streams_close(machine);
+    world_free(&machine->world);
     failure_free(&machine->failure);
     text_free(&machine->text);
     ref_cost_free(machine);

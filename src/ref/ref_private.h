@@ -16,11 +16,11 @@
 #define RUNNEL_REF_REF_PRIVATE_H
 
 #include "io/failure.h"
+#include "io/line_reader.h"
+#include "io/object_file.h"
 #include "math/random.h"
 #include "math/scalar.h"
 #include "ref/ref_cost.h"
-
-#include <stdio.h>
 
 /* ---- prepared programs ---- */
 
@@ -145,14 +145,13 @@ struct Interpreter {
     uint64_t depth; /* activations on the stack */
 
     RandomState random;
+    World world;
     /* what an operation holds while it runs, here so that it is found when an allocation fails */
     Object *building; /* the container under construction, or null */
     TypeId building_type;
     Positions positions;
     Text text, contents;
-    FILE *file;
-    FILE **streams; /* opened by the program, by descriptor; null where closed */
-    size_t stream_count;
+    LineReader lines;
     Value result; /* of the run, once its last frame is gone */
     Failure failure; /* why the run ends: what made a step give false */
     uint32_t steps; /* for polling now and then */
@@ -293,23 +292,14 @@ bool ref_op_parse_number(OpCall *call, ScalarType type);
 bool ref_op_print_string(OpCall *call);
 bool ref_op_user_error(OpCall *call);
 bool ref_op_not_provided(OpCall *call);
+bool ref_op_raise(OpCall *call);
 bool ref_op_lines(OpCall *call);
 bool ref_op_clock(OpCall *call);
 bool ref_op_environment_variable(OpCall *call);
-bool ref_op_raise(OpCall *call);
-
-/* ref_stream.c: descriptors. Failures are results, not errors. */
-/* The file behind a descriptor, null if there is none. */
-FILE *ref_stream(Interpreter *machine, int64_t descriptor);
-/* Writes to a descriptor, standard output going to the host; null, or why it failed. */
-const char *ref_stream_write(Interpreter *machine, int64_t descriptor, const Text *text);
-void ref_streams_close(Interpreter *machine); /* all of them, and forgets them */
 bool ref_op_open_file(OpCall *call);
 bool ref_op_close_file(OpCall *call);
 bool ref_op_read_chars(OpCall *call);
 bool ref_op_write_chars(OpCall *call);
-
-/* ref_object.c: the format of object files */
 bool ref_op_read_value(OpCall *call);
 bool ref_op_write_value(OpCall *call);
 
