@@ -46,9 +46,10 @@ typedef struct Binding {
 } Binding;
 
 typedef struct FunctionFacts {
-    bool is_known, is_visiting;
+    bool is_known;
     bool draws;
     bool does_io; /* reads or writes outside; failing on purpose is not I/O */
+    VEC(CoreFunctionId) callees;
 } FunctionFacts;
 
 typedef struct Flattener {
@@ -74,7 +75,7 @@ typedef struct Flattener {
     VEC(uint32_t) points; /* sets of points: each one's representative, itself if it is one */
     FlowNodeId *same;     /* table of nodes by what they compute, open addressing; 0 empty, else id + 1 */
     uint32_t same_size, same_count;
-    VEC(FlowNodeId) before_io; /* nodes that the next one with I/O must wait for */
+    FlowNodeId first_after_io; /* the last node with I/O, or the first of all: from it on nodes are awaited by the next one */
 } Flattener;
 
 /* ---- flatten_node.c: nodes, streams, operands ---- */
@@ -179,6 +180,8 @@ FlowOperand flatten_scalar_op(Flattener *f, Op op, ScalarType result, const Flow
 bool flatten_is_cheap_op(Flattener *f, const CoreStatement *statement);
 /* Whether a scalar operation may have no result. */
 bool flatten_may_fail(Op op, ScalarType operand, ScalarType result);
+/* Makes the node made last wait for everything before it that is on unit, on the root, or in a branch there. */
+void flatten_order(Flattener *f);
 /* Sequences of equal length, checked unless that is known, as one space. */
 FlowSpaceId flatten_zip(Flattener *f, Op op, const FlowSpaceId *spaces, uint32_t count);
 
@@ -189,5 +192,11 @@ const FlowValue *flatten_serial_body(Flattener *f, const CoreBlock *block, const
 FlowNetworkId flatten_network_of(Flattener *f, CoreFunctionId function);
 /* Makes the networks of everything wanted. */
 void flatten_wanted(Flattener *f);
+/* The network of an item, or of a function as it is called from outside: everything is on unit. */
+FlowNetworkId flatten_item_network(Flattener *f, const CoreBlock *block, Name name, Span span);
+
+/* ---- flatten_finish.c ---- */
+/* Completes the network being built. */
+void flatten_finish(Flattener *f);
 
 #endif

@@ -131,7 +131,7 @@ typedef struct FlowNode {
 typedef struct FlowNetwork {
     Name name;
     Span span;
-    bool is_item;   /* on unit alone; otherwise there is a root, space 2 */
+    bool is_item;   /* an item, or a function called from outside: on unit, its parameters too; otherwise there is a root, space 2 */
     bool does_io;   /* takes one point at a time */
     VEC(FlowSpace) spaces;   /* [0] unused, [1] unit, [2] root of functions */
     VEC(FlowStream) streams; /* [0] unused */
@@ -153,6 +153,7 @@ typedef struct FlowProgram {
     VEC(FlowNetwork *) networks;       /* [0] unused */
     VEC(FlowNetworkId) by_function;    /* by CoreFunctionId; 0 where not flattened */
     VEC(FlowNetworkId) by_item;        /* by the item's index */
+    VEC(FlowNetworkId) by_entry;       /* by CoreFunctionId: functions as they are called from outside, on unit */
 } FlowProgram;
 
 static inline bool flow_is_unit(FlowSpaceId space)
