@@ -162,3 +162,13 @@ void flow_print_network_name(const FlowNames *names, FlowNetworkId network, Text
     if (name == 0 || names->network_numbers[network] > 1)
         text_addf(out, "#%u", names->network_numbers[network]);
 }
+
+void flow_print_network_header(const FlowNames *names, FlowNetworkId network, Text *out)
+{
+    const FlowNetwork *info = names->program->networks.items[network];
+    text_add(out, info->is_item ? "item" : "function");
+    if (info->name == 0 && info->is_item)
+        return;
+    text_add_char(out, ' ');
+    flow_print_network_name(names, network, out);
+}

@@ -30,6 +30,10 @@ void flow_names_of(FlowNames *names, const FlowNetwork *network);
 void flow_print_stream(const FlowNames *names, FlowStreamId stream, Text *out);
 void flow_print_space(const FlowNames *names, FlowSpaceId space, Text *out);
 void flow_print_network_name(const FlowNames *names, FlowNetworkId network, Text *out);
+/* The line of a node, without its end. */
+void flow_print_node(const FlowProgram *program, FlowNetworkId network, FlowNodeId node, Text *out);
+/* `function f`, `item`. */
+void flow_print_network_header(const FlowNames *names, FlowNetworkId network, Text *out);
 const char *flow_space_kind_name(FlowSpaceKind kind);
 
 /* Appends to `order`, which has room, the spaces that nodes mention, as described above, and to `order_nodes` who mentions them first; `marks` is

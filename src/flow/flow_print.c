@@ -313,7 +313,6 @@ static void print_after(FlowPrinter *printer, const FlowNode *node)
 static void print_node(FlowPrinter *printer, FlowNodeId id)
 {
     const FlowNode *node = &printer->network->nodes.items[id];
-    text_add(printer->out, "  ");
     if (printer->labels[id] != 0)
         text_addf(printer->out, "#%u ", printer->labels[id]);
     print_outputs(printer, node);
@@ -324,7 +323,6 @@ static void print_node(FlowPrinter *printer, FlowNodeId id)
     if (!has_wanted_output(node))
         print_at(printer, node->space);
     print_after(printer, node);
-    text_add_char(printer->out, '\n');
 }
 
 /* ---- networks ---- */
@@ -346,11 +344,7 @@ static void label_nodes(FlowPrinter *printer)
 static void print_header(FlowPrinter *printer, FlowNetworkId id)
 {
     const FlowNetwork *network = printer->network;
-    text_add(printer->out, network->is_item ? "item" : "function");
-    if (network->name != 0 || !network->is_item) {
-        text_add_char(printer->out, ' ');
-        flow_print_network_name(&printer->names, id, printer->out);
-    }
+    flow_print_network_header(&printer->names, id, printer->out);
     text_add(printer->out, " =");
     if (network->does_io)
         text_add(printer->out, " -- io");
@@ -359,18 +353,25 @@ static void print_header(FlowPrinter *printer, FlowNetworkId id)
     text_add_char(printer->out, '\n');
 }
 
+static void turn_to(FlowPrinter *printer, FlowNetworkId id)
+{
+    printer->network = printer->program->networks.items[id];
+    flow_names_of(&printer->names, printer->network);
+    label_nodes(printer);
+}
+
 static void print_network(FlowPrinter *printer, FlowNetworkId id)
 {
-    const FlowNetwork *network = printer->program->networks.items[id];
-    printer->network = network;
-    flow_names_of(&printer->names, network);
-    label_nodes(printer);
+    turn_to(printer, id);
+    const FlowNetwork *network = printer->network;
     print_header(printer, id);
     uint32_t next_space = 0;
     for (FlowNodeId n = 0; n < network->nodes.count; n++) {
         while (next_space < printer->names.order_count && printer->names.order_nodes[next_space] == n)
             print_space(printer, next_space++);
+        text_add(printer->out, "  ");
         print_node(printer, n);
+        text_add_char(printer->out, '\n');
     }
     if (network->is_item) {
         text_add(printer->out, "  result(");
@@ -384,6 +385,14 @@ void flow_print_network(const FlowProgram *program, FlowNetworkId network, Text 
     FlowPrinter printer = {.program = program, .out = out};
     flow_names_init(&printer.names, program);
     print_network(&printer, network);
+}
+
+void flow_print_node(const FlowProgram *program, FlowNetworkId network, FlowNodeId node, Text *out)
+{
+    FlowPrinter printer = {.program = program, .out = out};
+    flow_names_init(&printer.names, program);
+    turn_to(&printer, network);
+    print_node(&printer, node);
 }
 
 void flow_print(const FlowProgram *program, Text *out)
