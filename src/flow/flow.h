@@ -37,15 +37,31 @@ typedef uint32_t FlowNodeId;    /* index into FlowNetwork.nodes */
 typedef uint32_t FlowNetworkId; /* index into FlowProgram.networks; 0 is none */
 
 typedef enum FlowOp {
-#define FLOW(ID, name, can_fail) FLOW_##ID,
+#define FLOW(ID, name, can_fail, fields, signature) FLOW_##ID,
 #include "flow/flow.def"
 #undef FLOW
     FLOW_OP_COUNT
 } FlowOp;
 
+/* Which fields of a node an operation has a use for. */
+typedef enum FlowField {
+    HAS_CORE_OP = 1,
+    HAS_KEEP = 2,
+    HAS_LEAF = 4,
+    HAS_LAYOUT = 8,
+    HAS_NETWORK = 16,
+    HAS_FUNCTION = 32,
+    HAS_OPERATOR = 64, /* network or function, layout, captured_count */
+    HAS_VARIABLE = 128,
+    HAS_INDEX = 256,
+    HAS_TEXT = 512,
+} FlowField;
+
 typedef struct FlowOpInfo {
     const char *name;
     bool can_fail;
+    uint32_t fields;       /* of FlowField */
+    const char *signature; /* flow.def explains it; null: not checked */
 } FlowOpInfo;
 extern const FlowOpInfo flow_op_table[FLOW_OP_COUNT];
 
@@ -162,6 +178,8 @@ static inline bool flow_is_unit(FlowSpaceId space)
 }
 
 /* ---- looking ---- */
+/* How many of a node's inputs, the last ones, are its <C/P>. */
+uint32_t flow_segment_inputs(const FlowNode *node);
 void flow_print(const FlowProgram *program, Text *out);
 void flow_print_network(const FlowProgram *program, FlowNetworkId network, Text *out);
 /* Null, or what is wrong with networks from `first` on, with the place (allocated in the program's arena). */
