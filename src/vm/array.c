@@ -4,7 +4,7 @@
  * column holds exactly the references that array->count says.
  *
  * Cells are moved by memcpy of a constant size, which compiles to one load and store and is right whatever type the memory has. */
-#include "vm/array.h"
+#include "vm/array_private.h"
 
 #include <string.h>
 
@@ -363,6 +363,45 @@ void array_append_slice(Memory *memory, Array *array, const Array *from, size_t 
         prepare_column(memory, array, leaf, array_cells(from, leaf, start), 0, count);
     for (uint32_t leaf = 0; leaf < array->layout->count; leaf++) /* asked for again: if it is itself, they have moved */
         write_column(array, leaf, array_cells(from, leaf, start), 0, count);
+    array->count += count;
+}
+
+/* Whether a column has one array for all vectors, which may be appended to as nobody else sees it. */
+static bool has_own_array(const Column *column)
+{
+    if (!column->is_uniform)
+        return false;
+    const Array *array = *(Array *const *)column->data;
+    return array != NULL && array->references == 1;
+}
+
+static void prepare_zeros(Memory *memory, Array *array, uint32_t leaf, size_t count)
+{
+    Leaf kind = array->layout->leaves[leaf];
+    Column *column = &array->columns[leaf];
+    if (kind.type == LEAF_ARRAY && array->count == 0 && !column->is_uniform) {
+        make_room(memory, column, sizeof(Array *), 1);
+        *(Array **)column->data = array_new(memory, kind.elements);
+        column->is_uniform = true;
+    }
+    if (kind.type == LEAF_ARRAY && has_own_array(column))
+        return;
+    if (column->is_uniform)
+        expand(memory, kind.type, column, array->count, array->count + count);
+    make_room(memory, column, leaf_size(kind.type), array->count + count);
+}
+
+void array_append_zeros(Memory *memory, Array *array, size_t count)
+{
+    check_count(memory, array, count);
+    for (uint32_t leaf = 0; leaf < array->layout->count && count > 0; leaf++)
+        prepare_zeros(memory, array, leaf, count);
+    for (uint32_t leaf = 0; leaf < array->layout->count && count > 0; leaf++) {
+        const Column *column = &array->columns[leaf];
+        size_t size = leaf_size(array->layout->leaves[leaf].type);
+        if (!column->is_uniform)
+            memset((char *)column->data + array->count * size, 0, count * size);
+    }
     array->count += count;
 }
 
