@@ -76,10 +76,10 @@ EDIT_LIBS := -ledit
 endif
 
 $(BUILD)/flags.stamp: FORCE
-	@$(call stamp,$(COMPILER) | $(CPPFLAGS) $(EDIT_FLAGS) $(CFLAGS))
+	@$(call stamp,$(COMPILER) | $(CPPFLAGS) $(EDIT_FLAGS) $(CFLAGS) | $(KERNEL_FLAGS))
 
 $(BUILD)/members.stamp: FORCE
-	@$(call stamp,$(LIBRARY_SOURCES))
+	@$(call stamp,$(LIBRARY_SOURCES) $(LEVEL_OBJECTS))
 
 $(BUILD)/lib_files.stamp: FORCE
 	@$(call stamp,$(LIB_FILES))
@@ -89,6 +89,30 @@ $(BUILD)/%.o: %.c $(BUILD)/flags.stamp
 	$(Q) $(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 
 $(BUILD)/src/driver/%.o: private CPPFLAGS += $(EDIT_FLAGS)
+
+# Kernels: loops that should vectorise. In release builds for x86-64 each file is compiled once more for every level of the machine; the
+# best is chosen at run time by the features named here (src/vm/elementwise_internal.h).
+KERNEL_SOURCES := $(wildcard src/vm/elementwise_*.c)
+LEVEL_FLAGS_avx2 := -mavx2 -mfma -mbmi -mbmi2 -mpopcnt
+LEVEL_FLAGS_avx512 := $(LEVEL_FLAGS_avx2) -mavx512f -mavx512dq -mavx512bw -mavx512vl
+ifeq ($(MODE),release)
+KERNEL_FLAGS := -O3
+ifneq ($(MAKECMDGOALS),clean)
+LEVELS := $(shell printf '\043ifndef __x86_64__\n\043error\n\043endif\nint main(void) { return __builtin_cpu_supports("avx512vl"); }\n' | \
+	$(CC) $(LEVEL_FLAGS_avx512) -x c -o /dev/null - 2>/dev/null && echo avx2 avx512)
+endif
+endif
+CPPFLAGS += $(if $(LEVELS),-DELEMENTWISE_HAS_LEVELS)
+LEVEL_OBJECTS := $(foreach level,$(LEVELS),$(patsubst %.c,$(BUILD)/%.$(level).o,$(KERNEL_SOURCES)))
+
+$(call objects,$(KERNEL_SOURCES)) $(LEVEL_OBJECTS): private CFLAGS += $(KERNEL_FLAGS)
+
+define level_rule
+$(BUILD)/src/vm/%.$(1).o: src/vm/%.c $(BUILD)/flags.stamp
+	@mkdir -p $$(@D)
+	$$(Q) $$(CC) $$(CPPFLAGS) -DELEMENTWISE_LEVEL=$(1) $$(CFLAGS) $(LEVEL_FLAGS_$(1)) -MMD -MP -c -o $$@ $$<
+endef
+$(foreach level,$(LEVELS),$(eval $(call level_rule,$(level))))
 
 # The elementary functions are measured against MPFR.
 ifeq ($(HAVE_MPFR),yes)
@@ -108,7 +132,7 @@ $(BUILD)/library_files.c: $(BUILD)/tools/embed $(LIB_FILES) $(BUILD)/lib_files.s
 $(BUILD)/library_files.o: $(BUILD)/library_files.c $(BUILD)/flags.stamp
 	$(Q) $(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 
-$(LIBRARY): $(call objects,$(LIBRARY_SOURCES)) $(BUILD)/library_files.o $(BUILD)/members.stamp
+$(LIBRARY): $(call objects,$(LIBRARY_SOURCES)) $(LEVEL_OBJECTS) $(BUILD)/library_files.o $(BUILD)/members.stamp
 	@rm -f $@
 	$(Q) $(AR) rcs $@ $(filter %.o,$^)
 
