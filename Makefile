@@ -39,14 +39,23 @@ LIB_FILES := $(sort $(wildcard lib/*.rnl lib/*.nesl))
 RUNNER_SOURCES := $(wildcard tests/runner/*.c)
 UNIT_TESTS := $(patsubst tests/unit/%.c,$(BUILD)/tests/unit/%,$(wildcard tests/unit/test_*.c))
 
-objects = $(patsubst %.c,$(BUILD)/%.o,$(1))
+# Sources named *_vector.c are compiled once for each level of vector instructions, and the running program takes the best its
+# processor has (src/vm/vector.h). Levels are named after what is passed as -march=x86-64-...; elsewhere there is one.
+VECTOR_SOURCES := $(filter %_vector.c,$(LIBRARY_SOURCES))
+VECTOR_LEVELS := base $(if $(filter x86_64-%,$(shell $(CC) -dumpmachine 2>/dev/null)),v3 v4)
+VECTOR_FLAGS_release := -O3
+VECTOR_FLAGS_v3 := -march=x86-64-v3
+VECTOR_FLAGS_v4 := -march=x86-64-v4
+
+objects = $(patsubst %.c,$(BUILD)/%.o,$(filter-out $(VECTOR_SOURCES),$(1))) \
+	$(foreach level,$(VECTOR_LEVELS),$(patsubst %.c,$(BUILD)/%.$(level).o,$(filter $(VECTOR_SOURCES),$(1))))
 LIBRARY := $(BUILD)/librunnel.a
 PROGRAM := $(BUILD)/runnel
 RUNNER := $(BUILD)/tests/runner/runner
 REPLAY := $(BUILD)/tests/fuzz/replay
 GENERATE := $(BUILD)/tests/generate/generate
 
-.PHONY: all library test check-long run fuzz install clean help FORCE
+.PHONY: all library test check-long bench-micro run fuzz install clean help FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -76,7 +85,7 @@ EDIT_LIBS := -ledit
 endif
 
 $(BUILD)/flags.stamp: FORCE
-	@$(call stamp,$(COMPILER) | $(CPPFLAGS) $(EDIT_FLAGS) $(CFLAGS) | $(KERNEL_FLAGS))
+	@$(call stamp,$(COMPILER) | $(CPPFLAGS) $(EDIT_FLAGS) $(CFLAGS) $(foreach level,$(MODE) $(VECTOR_LEVELS),$(VECTOR_FLAGS_$(level))) | $(KERNEL_FLAGS))
 
 $(BUILD)/members.stamp: FORCE
 	@$(call stamp,$(LIBRARY_SOURCES) $(LEVEL_OBJECTS))
@@ -87,6 +96,13 @@ $(BUILD)/lib_files.stamp: FORCE
 $(BUILD)/%.o: %.c $(BUILD)/flags.stamp
 	@mkdir -p $(@D)
 	$(Q) $(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
+
+define vector_rule
+$$(BUILD)/%.$(1).o: %.c $$(BUILD)/flags.stamp
+	@mkdir -p $$(@D)
+	$$(Q) $$(CC) $$(CPPFLAGS) -DVECTOR_LEVEL=$(1) $$(CFLAGS) $$(VECTOR_FLAGS_$$(MODE)) $$(VECTOR_FLAGS_$(1)) -MMD -MP -c -o $$@ $$<
+endef
+$(foreach level,$(VECTOR_LEVELS),$(eval $(call vector_rule,$(level))))
 
 $(BUILD)/src/driver/%.o: private CPPFLAGS += $(EDIT_FLAGS)
 
@@ -171,6 +187,14 @@ LONG_SEED ?= 2
 check-long: $(GENERATE)
 	$(TEST_ENVIRONMENT) $(FIXED_ADDRESSES) $(GENERATE) --seed $(LONG_SEED) --count $(LONG_COUNT) --coverage
 
+# Primitives timed next to plain loops in the same program.
+MICRO_BENCHMARKS := $(patsubst %.c,$(BUILD)/%,$(wildcard bench/micro/*.c))
+$(BUILD)/bench/micro/%: $(BUILD)/bench/micro/%.o $(LIBRARY)
+	$(Q) $(CC) $(CFLAGS) -o $@ $^ $(LDLIBS)
+
+bench-micro: $(MICRO_BENCHMARKS)
+	@for benchmark in $(if $(ONLY),$(foreach name,$^,$(if $(findstring $(ONLY),$(name)),$(name))),$^); do $$benchmark || exit 1; done
+
 run: all $(BUILD)/tools/measure
 	@tools/demo $(PROGRAM) $(BUILD)/tools/measure
 
@@ -199,6 +223,7 @@ help:
 	@echo 'make library    only build/MODE/librunnel.a'
 	@echo 'make test       build and run the tests; ONLY=text picks some, UPDATE=1 rewrites .expected files'
 	@echo 'make check-long 100,000 random programs: LONG_COUNT=100000 LONG_SEED=2'
+	@echo 'make bench-micro time the primitives of the virtual machine; ONLY=text picks some'
 	@echo 'make run        build and run the demonstration'
 	@echo 'make fuzz       fuzz the front ends with libFuzzer (clang), FUZZ_SECONDS=60'
 	@echo 'make install    install below PREFIX=/usr/local'
