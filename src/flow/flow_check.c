@@ -403,7 +403,7 @@ static bool check_tail_call(FlowChecker *checker, const FlowNode *node)
 }
 
 static bool (*const rules[FLOW_OP_COUNT])(FlowChecker *, const FlowNode *) = {
-    [FLOW_PARAMETERS] = check_in_function, [FLOW_RETURN] = check_in_function, [FLOW_TAIL_CALL] = check_tail_call,
+    [FLOW_RETURN] = check_in_function, [FLOW_TAIL_CALL] = check_tail_call,
     [FLOW_OPERATION] = check_operation,    [FLOW_FOLD] = check_fold,          [FLOW_SCAN] = check_fold,
     [FLOW_FILTER] = check_filter,          [FLOW_PACK] = check_filter,        [FLOW_MAKE] = check_make,
     [FLOW_MERGE] = check_merge,            [FLOW_SLICES] = check_column,      [FLOW_GATHER] = check_column,
