@@ -1,13 +1,13 @@
 /* Flow as text, for people and golden tests.
  *
- *     function rows(a) =
- *       slot : int, a : array, a.2 : int, a.3 : int @root = parameters
- *       space C1 = range(root, ends e6)
- *       s5 : int @C1, e6 : ends @root = range(a.3)
- *       x : int @C1 = slices(a, a.2, s5) leaf 0 over C1/root by e6
- *       s7 : bool @C1 = x < 2
- *       space F2 = filter(C1, s7 = true, ends)
- *       p8 : points @F2 = filter(s7)
+ *     function small =
+ *       s1 : int, a : array, a.start : int, a.length : int @root = parameters
+ *       space C1 = range(root, ends e3)
+ *       s2 : int @C1, e3 : ends @root = range(a.length)
+ *       x : int @C1 = slices(a, a.start, s2) leaf 0 over C1/root by e3
+ *       s4 : bool @C1 = x < 2
+ *       space F2 = filter(C1, s4 = true, ends)
+ *       s5 : int @F2 = pack(x, s4 = true)
  *       ...
  *
  * One line for each node: what it makes, each stream with its type and space, and from what. A space is introduced before the first node that
@@ -79,7 +79,7 @@ static void print_segments(FlowPrinter *printer, const FlowSpace *space)
         return;
     case SEGMENTS_ENDS:
         text_add(printer->out, ", ends");
-        if (space->ends != 0) {
+        if (flow_is_made(&printer->names, space->ends)) {
             text_add_char(printer->out, ' ');
             flow_print_stream(&printer->names, space->ends, printer->out);
         }
