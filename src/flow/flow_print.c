@@ -87,22 +87,31 @@ static void print_segments(FlowPrinter *printer, const FlowSpace *space)
     }
 }
 
-/* The first space introduced that has the points of order[i], if that is not order[i] itself nor clear from its base. */
-static void print_shared_points(FlowPrinter *printer, uint32_t i)
+/* The first space that has the points of this one; 0 if it is the first itself. */
+static FlowSpaceId find_same_points(const FlowPrinter *printer, FlowSpaceId id)
 {
-    const FlowNames *names = &printer->names;
     const FlowSpace *spaces = printer->network->spaces.items;
-    uint32_t points = spaces[names->order[i]].points;
-    FlowSpaceId base = spaces[names->order[i]].base;
-    if (base != 0 && base < printer->network->spaces.count && spaces[base].points == points)
+    const FlowNames *names = &printer->names;
+    FlowSpaceId last_fixed = printer->network->is_item ? FLOW_UNIT : FLOW_ROOT;
+    for (FlowSpaceId i = FLOW_UNIT; i <= last_fixed; i++)
+        if (spaces[i].points == spaces[id].points)
+            return i;
+    for (uint32_t i = 0; names->order[i] != id; i++)
+        if (spaces[names->order[i]].points == spaces[id].points)
+            return names->order[i];
+    return 0;
+}
+
+/* Says whose points a space has, unless that is clear from its base. */
+static void print_shared_points(FlowPrinter *printer, FlowSpaceId id)
+{
+    const FlowSpace *spaces = printer->network->spaces.items;
+    FlowSpaceId base = spaces[id].base, same = find_same_points(printer, id);
+    bool is_clear = base != 0 && base < printer->network->spaces.count && spaces[base].points == spaces[id].points;
+    if (same == 0 || is_clear)
         return;
-    for (uint32_t j = 0; j < i; j++) {
-        if (spaces[names->order[j]].points != points)
-            continue;
-        text_add(printer->out, ", points of ");
-        flow_print_space(names, names->order[j], printer->out);
-        return;
-    }
+    text_add(printer->out, ", points of ");
+    flow_print_space(&printer->names, same, printer->out);
 }
 
 static void print_space(FlowPrinter *printer, uint32_t i)
@@ -123,7 +132,7 @@ static void print_space(FlowPrinter *printer, uint32_t i)
         text_add(printer->out, space->keep ? " = true" : " = false");
     }
     print_segments(printer, space);
-    print_shared_points(printer, i);
+    print_shared_points(printer, id);
     text_add(printer->out, ")\n");
 }
 
