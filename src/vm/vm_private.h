@@ -14,10 +14,44 @@
 #ifndef RUNNEL_VM_VM_PRIVATE_H
 #define RUNNEL_VM_VM_PRIVATE_H
 
+#include "io/failure.h"
+#include "io/world.h"
+#include "math/random.h"
 #include "vm/array.h"
 #include "vm/vm.h"
 
 typedef struct Instance Instance;
+typedef struct Plan Plan;   /* instance.h */
+typedef struct Frame Frame; /* call.h */
+
+/* A session's engine. Nodes use what stands first. */
+struct Vm {
+    Memory *memory;
+    Heap heap;
+    Types *types;
+    const FlowProgram *program;
+    Diagnostics *diagnostics; /* its sources say in which dialect failures are worded */
+    VmOptions options;
+    VmStats stats;
+    World world;
+
+    VEC(Array *) globals; /* by CoreVar: one row each; null where there is no value */
+    VEC(Array *) inputs;  /* by parameter of the function that was called from outside: one row each, sequences as vectors */
+    RandomState random;
+
+    Arena arena;         /* of plans */
+    VEC(Plan *) plans;   /* by FlowNetworkId; null until needed */
+    Frame *frames;       /* the stack of calls, the running one last */
+    size_t frame_count, frame_capacity;
+    int64_t *numbers;    /* 0, 1, 2, ...: slots of calls */
+    size_t number_count;
+    void **scratch;      /* by output: for what nobody reads */
+    size_t *scratch_sizes;
+    size_t scratch_count;
+    uint32_t steps;      /* for polling now and then */
+    Failure failure;     /* of the run, once it has failed */
+    bool has_failed;
+};
 
 /* One node of an instance, while it is being fired. */
 typedef struct Firing {
@@ -36,9 +70,12 @@ Cells firing_cells(const Firing *firing, uint32_t input);
 void firing_consume(Firing *firing, uint32_t input, size_t count);
 /* Everything was read and nothing will come. Never for constants and uniform operands. */
 bool firing_is_ended(const Firing *firing, uint32_t input);
+/* The node will not look at the input any more: it holds nothing back. */
+void firing_ignore(Firing *firing, uint32_t input);
 /* How many elements were consumed so far: the absolute position of the cursor. */
 uint64_t firing_position(const Firing *firing, uint32_t input);
-/* LEAF_ENDS: points of the child space below it have a known parent (flow.h). At least the last end given. INT64_MAX once the stream is closed. */
+/* LEAF_ENDS: points of the child space below it exist and have a known parent (flow.h). At least the last end given. INT64_MAX once the stream is
+ * closed. Views of ends are never uniform. */
 int64_t firing_frontier(const Firing *firing, uint32_t input);
 
 /* ---- writing ---- */
@@ -58,6 +95,64 @@ bool firing_is_wanted(const Firing *firing, uint32_t output); /* somebody reads 
 void firing_finish(Firing *firing);
 /* The node fails at the point that is `offset` elements beyond the cursor of `input` (the input that counts its points). Gives the Failure to be worded (see
  * failure.h); the node will not fire again. */
-struct Failure *firing_fail(Firing *firing, uint32_t input, size_t offset);
+Failure *firing_fail(Firing *firing, uint32_t input, size_t offset);
+
+/* ---- calling ----
+ * A node may have one call under way. It asks for it and returns; it does not fire until the call is done, and then finds the result. */
+typedef struct CallResult {
+    const Cells *columns; /* one for each leaf of the network's results, borrowed; never uniform */
+    size_t count;         /* points that have a result; less than were asked for if has_failed */
+    bool has_failed;      /* the call failed at point `count`: the node gives what the points before it allow, then calls firing_fail_call */
+} CallResult;
+
+/* Calls `network` on `count` > 0 points; `arguments` are as many cells as it has parameters, and are copied. */
+void firing_call(Firing *firing, FlowNetworkId network, const Cells *arguments, size_t count);
+bool firing_is_calling(const Firing *firing); /* a call was asked for, and firing_call_done not yet */
+/* Null while there is no call that is done. */
+const CallResult *firing_call_result(Firing *firing);
+/* Forgets the call and its results. */
+void firing_call_done(Firing *firing);
+/* Fails, as firing_fail, with the failure of the call. */
+void firing_fail_call(Firing *firing, uint32_t input, size_t offset);
+
+/* ---- the points of a child space by parents: <C/P> of flow.def ----
+ * `Segments` stands in the state of a node whose inputs from `input` on are <C/P>. */
+typedef struct Segments {
+    uint64_t position; /* points of C taken so far */
+    uint64_t inside;   /* of them, those of the parent that is open */
+    bool is_closed;    /* SINGLE: the one parent has ended */
+} Segments;
+
+/* Points that can be handled next: all of `parents` whole parents from the first point of one on; or some points of the parent that is
+ * open, which ends with them if `parents` is 1 and goes on if it is 0. */
+typedef struct Stretch {
+    size_t points;
+    size_t parents;
+    bool is_whole;
+    int64_t first;       /* the number of its first point */
+    const int64_t *ends; /* ENDS: of the parents that end, or null */
+    size_t length;       /* is_whole, not ENDS: of every parent */
+} Stretch;
+
+/* The next stretch of at most `points` points and `parents` parents; false if there is none now. `points` are those at hand in C, `is_ended` says that no
+ * more will come. A stretch may have parents without points, and is never without both. */
+bool segments_next(const Firing *firing, const Segments *segments, uint32_t input, size_t points, bool is_ended, size_t parents,
+                   Stretch *stretch);
+/* The stretch was handled: consumes the inputs of <C/P>. */
+void segments_take(Firing *firing, Segments *segments, uint32_t input, const Stretch *stretch);
+/* All parents have ended. */
+bool segments_are_ended(const Firing *firing, const Segments *segments, uint32_t input);
+
+/* ---- kinds of nodes ---- */
+typedef struct NodeKind {
+    void (*fire)(Firing *firing);
+    size_t state_size;
+    void (*release)(Vm *vm, void *state); /* frees what the state owns; null if it owns nothing. Called once, finished or not */
+} NodeKind;
+
+/* Each is defined beside its firing function: `const NodeKind node_kind_RANGE = {...}`. */
+#define FLOW(ID, name, can_fail) extern const NodeKind node_kind_##ID;
+#include "flow/flow.def"
+#undef FLOW
 
 #endif
