@@ -12,6 +12,8 @@
 
 #include "vm/instance.h"
 
+enum { CALL_POINTS = 4096 }; /* called together by default */
+
 struct Call {
     Plan *plan;
     Instance *caller; /* null: called from outside */

@@ -79,6 +79,9 @@ bool firing_is_ended(const Firing *firing, uint32_t input);
 void firing_ignore(Firing *firing, uint32_t input);
 /* How many elements were consumed so far: the absolute position of the cursor. */
 uint64_t firing_position(const Firing *firing, uint32_t input);
+/* The sets of points that a stream and a space have (flow.h). */
+uint32_t firing_points(const Firing *firing, FlowStreamId stream);
+uint32_t firing_space_points(const Firing *firing, FlowSpaceId space);
 /* LEAF_ENDS: points of the child space below it exist and have a known parent (flow.h). At least the last end given. INT64_MAX once the stream is
  * closed. Views of ends are never uniform. */
 int64_t firing_frontier(const Firing *firing, uint32_t input);
@@ -94,6 +97,7 @@ void firing_produce(Firing *firing, uint32_t output, size_t count);
 void firing_produce_uniform(Firing *firing, uint32_t output, const void *cell, size_t count);
 void firing_set_frontier(Firing *firing, uint32_t output, int64_t frontier);
 bool firing_is_wanted(const Firing *firing, uint32_t output); /* somebody reads it */
+LeafType firing_output_type(const Firing *firing, uint32_t output); /* of one that is not 0 */
 
 /* ---- ending ---- */
 /* Closes the outputs; the node will not fire again, and its cursors no longer hold anything back. */
@@ -129,7 +133,7 @@ typedef struct NodeKind {
 } NodeKind;
 
 /* Each is defined beside its firing function: `const NodeKind node_kind_RANGE = {...}`. */
-#define FLOW(ID, name, can_fail) extern const NodeKind node_kind_##ID;
+#define FLOW(ID, name, can_fail, fields, signature) extern const NodeKind node_kind_##ID;
 #include "flow/flow.def"
 #undef FLOW
 
