@@ -20,16 +20,20 @@ typedef struct Cells {
 
 typedef struct Column {
     void *data;      /* null while nothing was added */
-    size_t capacity; /* in cells */
+    size_t capacity; /* in cells; what is there for a uniform column too, though it uses one */
     bool is_uniform;
 } Column;
 
-typedef struct Array {
-    uint32_t references;
+typedef struct Array Array;
+struct Array {
+    union {
+        uint64_t references; /* as wide as a pointer: columns of references can be longer than 2^32 */
+        Array *next_dead;    /* while it waits to be freed */
+    };
     const Layout *layout;
     size_t count;
     Column columns[]; /* layout->count */
-} Array;
+};
 
 Array *array_new(Memory *memory, const Layout *layout); /* empty, one reference */
 static inline Array *array_retain(Array *array)
@@ -40,11 +44,13 @@ static inline Array *array_retain(Array *array)
 /* Frees it with the last reference, and what it refers to; not by recursion over the depth of the data. Null is allowed. */
 void array_release(Memory *memory, Array *array);
 
-/* Makes room for `count` elements more, so that appending them does not move columns again. */
+/* Makes room for `count` elements more, so that appending them does not move columns again; but for columns that are uniform, and
+ * of arrays that may become so. */
 void array_reserve(Memory *memory, Array *array, size_t count);
-/* Appends rows [first, first + count) of `cells`, one Cells for each leaf; retains arrays among them. */
+/* Appends rows [first, first + count) of `cells`, one Cells for each leaf; retains arrays among them. The cells are not the array's own.
+ * Where an allocation fails, here or below, the array is as it was. */
 void array_append(Memory *memory, Array *array, const Cells *cells, size_t first, size_t count);
-/* Appends elements [start, start + count) of an array of the same layout. */
+/* Appends elements [start, start + count) of an array of the same layout, perhaps itself. */
 void array_append_slice(Memory *memory, Array *array, const Array *from, size_t start, size_t count);
 
 /* The cells of a column from element `start` on. */
@@ -52,7 +58,7 @@ Cells array_cells(const Array *array, uint32_t leaf, size_t start);
 /* A copy of elements [start, start + length) that nobody else refers to, with no uniform columns: for scattering into. */
 Array *array_copy(Memory *memory, const Array *from, size_t start, size_t length);
 
-/* ---- cells ---- */
+/* ---- cells; null stands for an array nobody made yet, of which all vectors are empty ---- */
 static inline size_t cells_index(Cells cells, size_t i)
 {
     return cells.is_uniform ? 0 : i;
@@ -78,14 +84,15 @@ Order rows_order(const Layout *layout, const Cells *a, size_t i, const Cells *b,
 uint64_t rows_hash(const Layout *layout, const Cells *cells, size_t i, uint64_t seed);
 
 /* ---- to and from the values of io/value.h ---- */
-/* Appends a value of the layout's type as one element. */
+/* Appends a value of the layout's type as one element. Inner vectors go into one array for each column of them. After a failed allocation the
+ * element may be there, with vectors missing. */
 void array_append_value(Memory *memory, Types *types, Array *array, Value value);
 /* One row as a value, a new reference. */
 Value rows_value(Heap *heap, Types *types, const Layout *layout, const Cells *cells, size_t i);
 
 /* ---- sorting (array_sort.c) ---- */
-/* The positions, counted from `start`, that sort elements [start, start + length) stably by rows_compare, into `out`. A radix sort where the
- * layout is one scalar leaf, a merge sort otherwise. */
+/* The positions, counted from `start`, that sort elements [start, start + length) stably by rows_compare, into `out`; equal
+ * elements stay in their order, descending too. */
 void array_grade(Memory *memory, const Array *array, size_t start, size_t length, bool is_descending, int64_t *out);
 /* The same for rows [0, count) of `cells`. */
 void rows_grade(Memory *memory, const Layout *layout, const Cells *cells, size_t count, bool is_descending, int64_t *out);
