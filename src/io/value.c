@@ -1,4 +1,4 @@
-/* Values at run time: the heap, sharing and comparing. Printing and reading are in value_print.c and value_read.c.
+/* Values at run time: the heap, making, sharing. Comparing is in value_order.c, text in value_print.c and value_read.c.
  *
  * Every object is on its heap's list from the moment it is allocated, so that a failed allocation anywhere leaves nothing
  * that heap_free does not find. */
@@ -72,26 +72,15 @@ static Object *new_object(Heap *heap, size_t capacity)
 
 /* ---- making values ---- */
 
-/* The type whose values stand for values of `type`: DATA and CLOSURE are what they are made of. */
-static TypeId representation(Types *types, TypeId type)
-{
-    TypeKind kind = type_kind(types, type);
-    while (kind == TYPE_DATA || kind == TYPE_CLOSURE) {
-        type = type_representation(types, type);
-        kind = type_kind(types, type);
-    }
-    return type;
-}
-
 bool value_is_object(Types *types, TypeId type)
 {
-    TypeKind kind = type_kind(types, representation(types, type));
+    TypeKind kind = type_kind(types, type_underlying(types, type));
     return kind == TYPE_PAIR || kind == TYPE_CONTAINER;
 }
 
 Value value_pair(Heap *heap, Types *types, TypeId type, Value first, Value rest)
 {
-    TypeId pair = representation(types, type);
+    TypeId pair = type_underlying(types, type);
     unsigned objects = (unsigned)value_is_object(types, type_first(types, pair)) |
                        (unsigned)value_is_object(types, type_rest(types, pair)) << 1;
     Object *object = new_object(heap, 2);
@@ -105,7 +94,7 @@ Value value_pair(Heap *heap, Types *types, TypeId type, Value first, Value rest)
 
 Object *value_container(Heap *heap, Types *types, TypeId type, size_t capacity)
 {
-    TypeId container = representation(types, type);
+    TypeId container = type_underlying(types, type);
     bool objects = value_is_object(types, type_element(types, container));
     Object *object = new_object(heap, capacity);
     object->object_items = objects;
@@ -124,6 +113,46 @@ Object *value_append(Heap *heap, Object *container, Value element)
     container->items[container->count++] = element;
     container->is_measured = false;
     return container;
+}
+
+Object *value_chars(Heap *heap, Types *types, TypeId type, const char *bytes, size_t length)
+{
+    Object *chars = value_container(heap, types, type, length);
+    for (size_t i = 0; i < length; i++)
+        chars->items[i].scalar.integer = (unsigned char)bytes[i];
+    chars->count = length;
+    return chars;
+}
+
+void value_add_chars(const Object *chars, Text *out)
+{
+    for (size_t i = 0; i < chars->count; i++)
+        text_add_char(out, (char)chars->items[i].scalar.bits);
+}
+
+Value value_identity(Heap *heap, Types *types, TypeId type)
+{
+    type = type_underlying(types, type);
+    switch (type_kind(types, type)) {
+    case TYPE_PAIR: {
+        Value first = value_identity(heap, types, type_first(types, type));
+        Value rest = value_identity(heap, types, type_rest(types, type));
+        return value_pair(heap, types, type, first, rest);
+    }
+    case TYPE_CONTAINER:
+        return (Value){.object = value_container(heap, types, type, 0)};
+    case TYPE_SCALAR:
+        return (Value){.scalar.integer = type == TYPE_CHAR ? ' ' : 0};
+    case TYPE_NONE:
+    case TYPE_UNIT:
+    case TYPE_FUNCTION:
+    case TYPE_DATA:
+    case TYPE_CLOSURE:
+    case TYPE_MARK:
+    case TYPE_VARIABLE:
+        break;
+    }
+    return (Value){0};
 }
 
 /* ---- sharing and letting go ---- */
@@ -165,86 +194,5 @@ void value_release(Heap *heap, Types *types, TypeId type, Value value)
                 if (item_is_object(object, i))
                     let_go(heap, object->items[i].object, &dead);
         memory_free(heap->memory, object, object_size(object));
-    }
-}
-
-/* ---- comparing ---- */
-
-static int compare_signed(int64_t a, int64_t b)
-{
-    return (a > b) - (a < b);
-}
-
-static int compare_unsigned(uint64_t a, uint64_t b)
-{
-    return (a > b) - (a < b);
-}
-
-static int compare_float(double a, double b)
-{
-    bool a_is_nan = a != a;
-    bool b_is_nan = b != b;
-    if (a_is_nan || b_is_nan)
-        return a_is_nan - b_is_nan;
-    return (a > b) - (a < b);
-}
-
-static int compare_scalar(ScalarType type, Scalar a, Scalar b)
-{
-    switch (scalar_kind(type)) {
-    case KIND_TRUTH:
-    case KIND_CHARACTER:
-    case KIND_UNSIGNED:
-        return compare_unsigned(a.bits, b.bits);
-    case KIND_SIGNED:
-        return compare_signed(a.integer, b.integer);
-    case KIND_FLOATING:
-        return type == SCALAR_F32 ? compare_float((double)a.f32, (double)b.f32) : compare_float(a.f64, b.f64);
-    }
-    return 0;
-}
-
-static int compare_containers(Types *types, TypeId element, const Object *a, const Object *b)
-{
-    size_t common = a->count < b->count ? a->count : b->count;
-    element = representation(types, element);
-    bool is_scalar = type_is_scalar(types, element);
-    for (size_t i = 0; i < common; i++) {
-        int order = is_scalar ? compare_scalar(type_scalar(types, element), a->items[i].scalar, b->items[i].scalar)
-                              : value_compare(types, element, a->items[i], b->items[i]);
-        if (order != 0)
-            return order;
-    }
-    return compare_unsigned(a->count, b->count);
-}
-
-int value_compare(Types *types, TypeId type, Value a, Value b)
-{
-    for (;;) {
-        type = representation(types, type);
-        switch (type_kind(types, type)) {
-        case TYPE_SCALAR:
-            return compare_scalar(type_scalar(types, type), a.scalar, b.scalar);
-        case TYPE_PAIR: {
-            int order = value_compare(types, type_first(types, type), a.object->items[0], b.object->items[0]);
-            if (order != 0)
-                return order;
-            a = a.object->items[1];
-            b = b.object->items[1];
-            type = type_rest(types, type);
-            continue;
-        }
-        case TYPE_CONTAINER:
-            return compare_containers(types, type_element(types, type), a.object, b.object);
-        case TYPE_UNIT:
-            return 0;
-        case TYPE_NONE:
-        case TYPE_FUNCTION:
-        case TYPE_DATA:
-        case TYPE_CLOSURE:
-        case TYPE_MARK:
-        case TYPE_VARIABLE:
-            bug("value_compare", "a type that has no values");
-        }
     }
 }

@@ -8,6 +8,7 @@
 
 #include "base/memory.h"
 #include "base/text.h"
+#include "math/scalar.h"
 #include "source/diagnostics.h"
 #include "types/types.h"
 
@@ -55,6 +56,12 @@ Object *value_container(Heap *heap, Types *types, TypeId type, size_t capacity);
 /* Appends, taking the element over; may move the object, which must not be shared. */
 Object *value_append(Heap *heap, Object *container, Value element);
 
+/* The bytes of a text as a container of this type, and back. */
+Object *value_chars(Heap *heap, Types *types, TypeId type, const char *bytes, size_t length);
+void value_add_chars(const Object *chars, Text *out);
+/* The zero value of a concrete type: zeros, blanks, empty containers. */
+Value value_identity(Heap *heap, Types *types, TypeId type);
+
 /* Sharing and letting go; `type` says whether there is anything to count. */
 Value value_share(Types *types, TypeId type, Value value);
 void value_release(Heap *heap, Types *types, TypeId type, Value value);
@@ -62,6 +69,14 @@ void value_release(Heap *heap, Types *types, TypeId type, Value value);
 /* ---- comparing ---- */
 /* The order of sorting and grouping: -0 equals +0, nan is last and equal to itself; vectors and tuples lexicographic. */
 int value_compare(Types *types, TypeId type, Value a, Value b);
+/* How `<` and `==` see two values: IEEE at the leaves, lexicographic above; nan has no order to anything. */
+Order value_order(Types *types, TypeId type, Value a, Value b);
+/* The same for values that value_compare calls equal: left to right over the leaves, each mixed into the seed by
+ * value_hash_scalar, containers with their lengths in front. */
+uint64_t value_hash(Types *types, TypeId type, Value value, uint64_t seed);
+uint64_t value_hash_scalar(ScalarType type, Scalar value, uint64_t seed);
+uint64_t value_hash_length(uint64_t length, uint64_t seed);
+int value_compare_scalars(ScalarType type, Scalar a, Scalar b); /* value_compare at a leaf */
 
 /* ---- as text ---- */
 typedef enum ValueStyle {
@@ -76,6 +91,7 @@ typedef struct ValueFormat {
 } ValueFormat;
 
 void value_print(Types *types, TypeId type, Value value, ValueFormat format, Text *out);
+void value_print_scalar(ScalarType type, Scalar value, ValueStyle style, Text *out);
 
 /* The shortest digits that read back to the same bits. */
 void value_print_f64(double value, Text *out);
@@ -93,7 +109,7 @@ bool value_read(Heap *heap, Types *types, TypeId type, const char *text, size_t 
                 Diagnostics *diagnostics, Value *value);
 
 /* Reads a whole text as one decimal number of a type: digits with or without a sign, for floats also a point, an exponent, nan
- * and inf. False, with nothing reported, if it is anything else or out of range. */
-bool value_read_number(Heap *heap, ScalarType type, const char *text, size_t length, Scalar *value);
+ * and inf. False, with nothing reported and the value 0, if it is anything else or out of range. */
+bool value_read_number(Memory *memory, ScalarType type, const char *text, size_t length, Scalar *value);
 
 #endif

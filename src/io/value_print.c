@@ -319,12 +319,6 @@ static void print_quoted(const Printer *printer, const Object *text)
     text_add(out, count < text->count ? "\"..." : "\"");
 }
 
-static void print_bare(const Object *text, Text *out)
-{
-    for (size_t i = 0; i < text->count; i++)
-        text_add_char(out, (char)text->items[i].scalar.bits);
-}
-
 static void print_container(const Printer *printer, TypeId type, const Object *container)
 {
     TypeId element = type_element(printer->types, type);
@@ -400,33 +394,33 @@ static const char *truth_text(ValueStyle style, bool value)
     return "";
 }
 
-static void print_float(const Printer *printer, ScalarType type, Scalar value)
+static void add_float(ScalarType type, Scalar value, ValueStyle style, Text *out)
 {
-    if (printer->format.style == VALUE_STYLE_STRING)
-        add_nesl_float(type == SCALAR_F32 ? (double)value.f32 : value.f64, printer->out);
+    if (style == VALUE_STYLE_STRING)
+        add_nesl_float(type == SCALAR_F32 ? (double)value.f32 : value.f64, out);
     else if (type == SCALAR_F32)
-        value_print_f32(value.f32, printer->out);
+        value_print_f32(value.f32, out);
     else
-        value_print_f64(value.f64, printer->out);
+        value_print_f64(value.f64, out);
 }
 
-static void print_scalar(const Printer *printer, ScalarType type, Scalar value)
+void value_print_scalar(ScalarType type, Scalar value, ValueStyle style, Text *out)
 {
     switch (scalar_kind(type)) {
     case KIND_TRUTH:
-        text_add(printer->out, truth_text(printer->format.style, value.bits != 0));
+        text_add(out, truth_text(style, value.bits != 0));
         return;
     case KIND_CHARACTER:
-        add_char((unsigned char)value.bits, printer->format.style, printer->out);
+        add_char((unsigned char)value.bits, style, out);
         return;
     case KIND_SIGNED:
-        add_signed(value.integer, printer->out);
+        add_signed(value.integer, out);
         return;
     case KIND_UNSIGNED:
-        add_unsigned(value.bits, printer->out);
+        add_unsigned(value.bits, out);
         return;
     case KIND_FLOATING:
-        print_float(printer, type, value);
+        add_float(type, value, style, out);
         return;
     }
 }
@@ -435,7 +429,7 @@ static void print_value(const Printer *printer, TypeId type, Value value)
 {
     switch (type_kind(printer->types, type)) {
     case TYPE_SCALAR:
-        print_scalar(printer, type_scalar(printer->types, type), value.scalar);
+        value_print_scalar(type_scalar(printer->types, type), value.scalar, printer->format.style, printer->out);
         return;
     case TYPE_UNIT:
         text_add(printer->out, "()");
@@ -467,7 +461,7 @@ void value_print(Types *types, TypeId type, Value value, ValueFormat format, Tex
     Printer printer = {types, format, out};
     bool is_text = type_is_vector(types, type) && type_element(types, type) == TYPE_CHAR;
     if (format.style == VALUE_STYLE_STRING && is_text)
-        print_bare(value.object, out);
+        value_add_chars(value.object, out);
     else
         print_value(&printer, type, value);
 }

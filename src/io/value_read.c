@@ -11,7 +11,8 @@
 #include <string.h>
 
 typedef struct Reader {
-    Heap *heap;
+    Memory *memory;
+    Heap *heap; /* null where only numbers are read */
     Types *types;
     const char *text;
     size_t length;
@@ -278,8 +279,7 @@ static Scalar float_value(const Reader *reader, const FloatText *number, ScalarT
     char buffer[FLOAT_BYTES_MAX];
     size_t length = number->digits_end - number->digits_start;
     size_t size = length + 32; /* and the exponent */
-    Memory *memory = reader->heap->memory;
-    char *text = size <= sizeof buffer ? buffer : memory_alloc(memory, size);
+    char *text = size <= sizeof buffer ? buffer : memory_alloc(reader->memory, size);
     size_t used = 0;
     for (size_t i = number->digits_start; i < number->digits_end; i++)
         if (is_digit((unsigned char)reader->text[i]))
@@ -287,7 +287,7 @@ static Scalar float_value(const Reader *reader, const FloatText *number, ScalarT
     snprintf(text + used, size - used, "e%lld", (long long)number->exponent);
     Scalar result = convert_float(text, type);
     if (text != buffer)
-        memory_free(memory, text, size);
+        memory_free(reader->memory, text, size);
     return result;
 }
 
@@ -490,7 +490,7 @@ static Object *range_elements(Reader *reader, TypeId type, ScalarType element, R
 {
     uint64_t count = range_count(element, range);
     if (count > SIZE_MAX)
-        memory_fail(reader->heap->memory);
+        memory_fail(reader->memory);
     Object *container = value_container(reader->heap, reader->types, type, (size_t)count);
     for (uint64_t i = 0; i < count; i++)
         container->items[i].scalar.bits = range.first + i * range.step;
@@ -678,7 +678,7 @@ static bool read_value(Reader *reader, TypeId type, Value *value)
 bool value_read(Heap *heap, Types *types, TypeId type, const char *text, size_t length, const char *what,
                 Diagnostics *diagnostics, Value *value)
 {
-    Reader reader = {heap, types, text, length, 0, what, diagnostics};
+    Reader reader = {heap->memory, heap, types, text, length, 0, what, diagnostics};
     if (!read_value(&reader, type, value))
         return false;
     if (skip_space(&reader) == NO_BYTE)
@@ -698,11 +698,14 @@ static bool is_plain_number(const char *text, size_t length)
     return true;
 }
 
-bool value_read_number(Heap *heap, ScalarType type, const char *text, size_t length, Scalar *value)
+bool value_read_number(Memory *memory, ScalarType type, const char *text, size_t length, Scalar *value)
 {
-    Reader reader = {.heap = heap, .text = text, .length = length};
+    Reader reader = {.memory = memory, .text = text, .length = length};
     bool is_read = is_plain_number(text, length) && (scalar_kind(type) == KIND_FLOATING
                                                          ? read_float(&reader, type, value)
                                                          : read_integer(&reader, type, value));
-    return is_read && reader.at == length;
+    is_read = is_read && reader.at == length;
+    if (!is_read)
+        value->bits = 0;
+    return is_read;
 }

@@ -5,38 +5,9 @@
 
 enum { STEPS_BETWEEN_POLLS = 1024 };
 
-/* ---- errors ---- */
-
-static bool is_nesl(const Interpreter *machine, Span span)
+Failure *ref_failure(Interpreter *machine, Span span)
 {
-    const Source *source = sources_find(machine->diagnostics->sources, span.start);
-    return source != NULL && source->dialect == DIALECT_NESL;
-}
-
-static void report(Interpreter *machine, ErrorCode code, Span span, const char *format, va_list arguments)
-{
-    text_clear(&machine->message);
-    text_add_list(&machine->message, format, arguments);
-    diagnostics_error(machine->diagnostics, code, span, "%s", text_string(&machine->message));
-    machine->has_failed = true;
-}
-
-bool ref_fail(Interpreter *machine, ErrorCode code, Span span, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    report(machine, code, span, format, arguments);
-    va_end(arguments);
-    return false;
-}
-
-bool ref_fail_in(Interpreter *machine, ErrorCode code, Span span, const char *format, const char *nesl, ...)
-{
-    va_list arguments;
-    va_start(arguments, nesl);
-    report(machine, code, span, is_nesl(machine, span) ? nesl : format, arguments);
-    va_end(arguments);
-    return false;
+    return failure_at(&machine->failure, machine->diagnostics->sources, span);
 }
 
 /* ---- variables ---- */
@@ -48,8 +19,7 @@ static bool read_global(Interpreter *machine, CoreVar variable, Span span, Value
         return true;
     }
     const char *name = names_text(machine->program->names, machine->program->variables.items[variable].name);
-    return ref_fail(machine, ERROR_BAD_ARGUMENT, span, "%s has no value, for its definition failed",
-                    name[0] == '\0' ? "this binding" : name);
+    return failure_no_value(ref_failure(machine, span), name);
 }
 
 bool ref_read(Interpreter *machine, size_t base, const CoreAtom *atom, Span span, Value *value)
@@ -154,8 +124,7 @@ static void push_root(Interpreter *machine, const PreparedFunction *function)
 bool ref_push_activation(Interpreter *machine, const PreparedFunction *function, Span span)
 {
     if (machine->depth > machine->options.max_depth)
-        return ref_fail(machine, ERROR_TOO_DEEP, span, "more than %llu calls are nested in each other",
-                        (unsigned long long)machine->options.max_depth);
+        return failure_too_deep(ref_failure(machine, span), machine->options.max_depth);
     push_root(machine, function);
     machine->depth++;
     return true;
@@ -204,9 +173,7 @@ static void release_scratch(Interpreter *machine)
 {
     ref_free_positions(machine, &machine->positions);
     text_free(&machine->contents);
-    if (machine->file != NULL)
-        fclose(machine->file);
-    machine->file = NULL;
+    line_reader_close(&machine->lines);
 }
 
 /* Forgets what is left of a run: after an error, or when an allocation failed in the run before. */
@@ -302,11 +269,7 @@ static bool make_container(Interpreter *machine, const CoreStatement *statement,
 
 static bool make_text(Interpreter *machine, const CoreStatement *statement, TypeId type, Value *value)
 {
-    Object *text = value_container(&machine->heap, machine->types, type, statement->text_length);
-    for (uint32_t i = 0; i < statement->text_length; i++)
-        text = value_append(&machine->heap, text,
-                            (Value){.scalar.integer = (unsigned char)statement->text[i]});
-    value->object = text;
+    value->object = value_chars(&machine->heap, machine->types, type, statement->text, statement->text_length);
     return true;
 }
 
@@ -430,7 +393,7 @@ static bool is_interrupted(Interpreter *machine, Span span)
         return false;
     if (*machine->options.is_interrupted == 0)
         return false;
-    ref_fail(machine, ERROR_INTERRUPTED, span, "interrupted");
+    failure_interrupted(ref_failure(machine, span));
     return true;
 }
 
@@ -515,6 +478,7 @@ static bool run(Interpreter *machine, Value *result)
     while (machine->frame_count > 0)
         if (!step(machine)) {
             unwind(machine);
+            failure_report(&machine->failure, machine->diagnostics);
             return false;
         }
     *result = machine->result;
@@ -525,7 +489,6 @@ static bool run(Interpreter *machine, Value *result)
 static void begin(Interpreter *machine, const PreparedFunction *function)
 {
     unwind(machine);
-    machine->has_failed = false;
     push_root(machine, function);
     machine->depth = 1;
 }
@@ -541,9 +504,11 @@ Interpreter *ref_new(Memory *memory, const CoreProgram *program, Diagnostics *di
     machine->diagnostics = diagnostics;
     machine->options = options;
     machine->random = (RandomState){.key = RANDOM_FIRST_KEY};
+    world_init(&machine->world, memory, options.write, options.write_context);
+    line_reader_init(&machine->lines, memory);
     heap_init(&machine->heap, memory);
     arena_init(&machine->arena, memory);
-    text_init(&machine->message, memory);
+    failure_init(&machine->failure, memory);
     text_init(&machine->text, memory);
     text_init(&machine->contents, memory);
     return machine;
@@ -558,8 +523,8 @@ void ref_free(Interpreter *machine)
         if (machine->frames[i].block == NULL)
             ref_loop_free(machine, machine->frames[i].loop);
     release_scratch(machine);
-    ref_streams_close(machine);
-    text_free(&machine->message);
+    world_free(&machine->world);
+    failure_free(&machine->failure);
     text_free(&machine->text);
     ref_cost_free(machine);
     heap_free(&machine->heap);

@@ -2,8 +2,6 @@
 #include "math/range.h"
 #include "ref/ref_private.h"
 
-#include <inttypes.h>
-
 /* ---- help ---- */
 
 static Object *container(const OpCall *call, uint32_t argument)
@@ -18,7 +16,7 @@ static int64_t integer(const OpCall *call, uint32_t argument)
 
 static TypeId element_type(const OpCall *call, TypeId type)
 {
-    return type_element(call->machine->types, ref_representation(call->machine->types, type));
+    return type_element(call->machine->types, type_underlying(call->machine->types, type));
 }
 
 /* Appends an argument, shared, to a container that has room. */
@@ -71,17 +69,9 @@ static size_t count_true(const Object *flags)
 
 bool ref_fail_lengths(Interpreter *machine, const CoreStatement *statement, size_t a, size_t b)
 {
-    static const char message[] = "the lengths differ: %zu and %zu";
-    if (statement->kind != CORE_OP)
-        return ref_fail_in(machine, ERROR_LENGTH_MISMATCH, statement->span, message,
-                           "Length mismatch in an apply-to-each. (%zu and %zu)", a, b);
-    if (statement->op == OP_ZIP)
-        return ref_fail_in(machine, ERROR_LENGTH_MISMATCH, statement->span, message,
-                           "Length mismatch in function ZIP. (%zu and %zu)", a, b);
-    if (statement->op == OP_PERMUTE)
-        return ref_fail_in(machine, ERROR_LENGTH_MISMATCH, statement->span, message,
-                           "Bad arguments to function PERMUTE. (lengths %zu and %zu)", a, b);
-    return ref_fail(machine, ERROR_LENGTH_MISMATCH, statement->span, message, a, b);
+    Failure *failure = ref_failure(machine, statement->span);
+    return statement->kind == CORE_OP ? failure_lengths(failure, statement->op, a, b)
+                                      : failure_comprehension_lengths(failure, a, b);
 }
 
 /* ---- ranges ---- */
@@ -90,8 +80,7 @@ bool ref_op_iota(OpCall *call)
 {
     int64_t count = integer(call, 0);
     if (count < 0)
-        return ref_fail(call->machine, ERROR_NEGATIVE_COUNT, call->statement->span,
-                        "a count must not be negative, but this one is %" PRId64, count);
+        return failure_negative_count(ref_op_failure(call), count);
     Object *result = build(call, (size_t)count);
     while (result->count < (size_t)count) {
         result->items[result->count].scalar.bits = result->count;
@@ -140,8 +129,7 @@ bool ref_op_range(OpCall *call)
     ScalarType type = type_scalar(call->machine->types, ref_argument_type(call, 0));
     Scalar first = call->arguments[0].scalar, end = call->arguments[1].scalar, step = call->arguments[2].scalar;
     if (is_zero(type, step))
-        return ref_fail(call->machine, ERROR_BAD_ARGUMENT, call->statement->span,
-                        "the step of a range must not be zero");
+        return failure_range_step(ref_op_failure(call));
     if (type == SCALAR_F64)
         return f64_range(call, first.f64, end.f64, step.f64);
     if (type == SCALAR_F32)
@@ -167,12 +155,7 @@ bool ref_op_nesl_range(OpCall *call)
 {
     int64_t first = integer(call, 0), end = integer(call, 1), step = integer(call, 2);
     if (end < first || step <= 0)
-        return ref_fail_in(call->machine, ERROR_BAD_ARGUMENT, call->statement->span,
-                           "in [s:e:d], e must not be below s and d must be positive: [%" PRId64 ":%" PRId64
-                           ":%" PRId64 "]",
-                           "In [s:e:l], e must be >= to s, and l must be positive. (s %" PRId64 ", e %" PRId64
-                           ", l %" PRId64 ")",
-                           first, end, step);
+        return failure_nesl_range(ref_op_failure(call), first, end, step);
     uint64_t count = range_count_signed(first, end, step);
     return integer_range(call, SCALAR_I64, (uint64_t)first, (uint64_t)step, count);
 }
@@ -243,10 +226,7 @@ bool ref_op_flag_merge(OpCall *call)
     const Object *flags = container(call, 0), *xs = container(call, 1), *ys = container(call, 2);
     size_t from_ys = count_true(flags), from_xs = flags->count - from_ys;
     if (from_xs != xs->count || from_ys != ys->count)
-        return ref_fail(call->machine, ERROR_LENGTH_MISMATCH, call->statement->span,
-                        "the flags of flag_merge are %zu times false and %zu times true, but there are %zu and %zu "
-                        "elements",
-                        from_xs, from_ys, xs->count, ys->count);
+        return failure_flag_merge(ref_op_failure(call), from_xs, from_ys, xs->count, ys->count);
     Object *result = build(call, flags->count);
     size_t x = 0, y = 0;
     for (size_t i = 0; i < flags->count; i++) {
@@ -291,13 +271,10 @@ bool ref_op_part(OpCall *call)
 {
     const Object *elements = container(call, 0), *flags = container(call, 1);
     size_t parts = count_true(flags);
-    Span span = call->statement->span;
     if (flags->count > 0 && flags->items[flags->count - 1].scalar.bits == 0)
-        return ref_fail(call->machine, ERROR_BAD_PARTITION, span, "the flags of part must end in true");
+        return failure_part_end(ref_op_failure(call));
     if (flags->count - parts != elements->count)
-        return ref_fail(call->machine, ERROR_BAD_PARTITION, span,
-                        "the flags of part have %zu times false for %zu elements", flags->count - parts,
-                        elements->count);
+        return failure_part(ref_op_failure(call), flags->count - parts, elements->count);
     Object *result = build(call, parts);
     size_t start = 0, end = 0;
     for (size_t i = 0; i < flags->count; i++) {
@@ -330,19 +307,15 @@ bool ref_op_flag_partition(OpCall *call)
 
 static bool check_counts(OpCall *call, const Object *elements, const Object *counts)
 {
-    Span span = call->statement->span;
     uint64_t total = 0;
     for (size_t i = 0; i < counts->count; i++) {
         int64_t count = counts->items[i].scalar.integer;
         if (count < 0)
-            return ref_fail(call->machine, ERROR_NEGATIVE_COUNT, span,
-                            "the length of a part must not be negative, number %zu is %" PRId64, i, count);
+            return failure_part_length(ref_op_failure(call), i, count);
         total = (uint64_t)count > UINT64_MAX - total ? UINT64_MAX : total + (uint64_t)count;
     }
     if (total != elements->count)
-        return ref_fail_in(call->machine, ERROR_BAD_PARTITION, span,
-                           "the lengths of the parts add up to %" PRIu64 ", the vector has length %zu",
-                           "Length mismatch in function PARTITION. (%" PRIu64 " and %zu)", total, elements->count);
+        return failure_partition(ref_op_failure(call), total, elements->count);
     return true;
 }
 
@@ -365,8 +338,7 @@ bool ref_op_the(OpCall *call)
 {
     const Object *elements = container(call, 0);
     if (elements->count != 1)
-        return ref_fail(call->machine, ERROR_NOT_SINGLETON, call->statement->span,
-                        "the needs exactly one element, there are %zu", elements->count);
+        return failure_the(ref_op_failure(call), elements->count);
     call->result = value_share(call->machine->types, ref_result_type(call), elements->items[0]);
     return true;
 }
@@ -385,26 +357,21 @@ bool ref_op_subseq(OpCall *call)
     int64_t start = integer(call, 1), end = integer(call, 2);
     size_t length = container(call, 0)->count;
     if (start < 0 || end < start || (uint64_t)end > length)
-        return ref_fail_in(call->machine, ERROR_INDEX_RANGE, call->statement->span,
-                           "the slice [%" PRId64 ":%" PRId64 "] is outside a vector of length %zu",
-                           "Bounds error for function SUBSEQ. (start %" PRId64 ", end %" PRId64 ", length %zu)",
-                           start, end, length);
+        return failure_subseq(ref_op_failure(call), start, end, length);
     return give_slice(call, (size_t)start, (size_t)end);
 }
 
 /* How many elements stand before the cut that take and drop make: from the front, or from the end of a vector. */
-static bool find_cut(OpCall *call, const char *operation, size_t *cut)
+static bool find_cut(OpCall *call, size_t *cut)
 {
-    Interpreter *machine = call->machine;
+    Op op = call->statement->op;
     int64_t count = integer(call, 1);
     size_t length = container(call, 0)->count;
     uint64_t magnitude = count < 0 ? UINT64_C(0) - (uint64_t)count : (uint64_t)count;
-    bool is_sequence = type_is_sequence(machine->types, ref_argument_type(call, 0));
-    if (count < 0 && is_sequence)
-        return ref_fail(machine, ERROR_NEGATIVE_COUNT, call->statement->span,
-                        "the count of %s on a sequence must not be negative, but it is %" PRId64, operation, count);
+    if (count < 0 && type_is_sequence(call->machine->types, ref_argument_type(call, 0)))
+        return failure_cut_sequence(ref_op_failure(call), op, count);
     if (magnitude > length)
-        return false;
+        return failure_cut(ref_op_failure(call), op, count, length);
     *cut = count < 0 ? length - (size_t)magnitude : (size_t)magnitude;
     return true;
 }
@@ -412,27 +379,13 @@ static bool find_cut(OpCall *call, const char *operation, size_t *cut)
 bool ref_op_take(OpCall *call)
 {
     size_t cut;
-    if (find_cut(call, "take", &cut))
-        return give_slice(call, 0, cut);
-    if (call->machine->has_failed)
-        return false;
-    return ref_fail_in(call->machine, ERROR_INDEX_RANGE, call->statement->span,
-                       "take of %" PRId64 " from a container of length %zu",
-                       "Bounds error for function TAKE. (%" PRId64 ", length %zu)", integer(call, 1),
-                       container(call, 0)->count);
+    return find_cut(call, &cut) && give_slice(call, 0, cut);
 }
 
 bool ref_op_drop(OpCall *call)
 {
     size_t cut;
-    if (find_cut(call, "drop", &cut))
-        return give_slice(call, cut, container(call, 0)->count);
-    if (call->machine->has_failed)
-        return false;
-    return ref_fail_in(call->machine, ERROR_INDEX_RANGE, call->statement->span,
-                       "drop of %" PRId64 " from a container of length %zu",
-                       "Bounds error for function DROP. (%" PRId64 ", length %zu)", integer(call, 1),
-                       container(call, 0)->count);
+    return find_cut(call, &cut) && give_slice(call, cut, container(call, 0)->count);
 }
 
 bool ref_op_previous(OpCall *call)
@@ -461,9 +414,7 @@ bool ref_op_interleave(OpCall *call)
 {
     const Object *a = container(call, 0), *b = container(call, 1);
     if (a->count > b->count + 1 || b->count > a->count + 1)
-        return ref_fail_in(call->machine, ERROR_LENGTH_MISMATCH, call->statement->span,
-                           "the lengths %zu and %zu differ by more than one",
-                           "Length mismatch for function INTERLEAVE. (lengths %zu and %zu)", a->count, b->count);
+        return failure_interleave(ref_op_failure(call), a->count, b->count);
     Object *result = build(call, a->count + b->count);
     for (size_t i = 0; i < a->count || i < b->count; i++) {
         if (i < a->count)
@@ -483,11 +434,7 @@ bool ref_op_transpose(OpCall *call)
     size_t width = rows->count == 0 ? 0 : rows->items[0].object->count;
     for (size_t i = 0; i < rows->count; i++)
         if (rows->items[i].object->count != width)
-            return ref_fail_in(machine, ERROR_LENGTH_MISMATCH, call->statement->span,
-                               "row %zu has length %zu, but the rows before it have length %zu",
-                               "Lengths of subsequences are not equal in function TRANSPOSE. (row %zu has length %zu, "
-                               "the rows before it %zu)",
-                               i, rows->items[i].object->count, width);
+            return failure_transpose(ref_op_failure(call), i, rows->items[i].object->count, width);
     build(call, width);
     for (size_t j = 0; j < width; j++) {
         Object *column = value_container(&machine->heap, machine->types, row_type, rows->count);

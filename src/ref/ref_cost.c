@@ -231,7 +231,7 @@ void ref_cost_arguments(Interpreter *machine, const CoreStatement *statement, co
     CostCounter *counter = &machine->cost;
     counter->argument_length = counter->sequence_length = 0;
     for (uint32_t i = 0; i < statement->argument_count; i++) {
-        TypeId type = ref_representation(machine->types, statement->arguments[i].type);
+        TypeId type = type_underlying(machine->types, statement->arguments[i].type);
         if (type_kind(machine->types, type) != TYPE_CONTAINER)
             continue;
         uint64_t length = arguments[i].object->count;
@@ -259,7 +259,7 @@ static Cost statement_cost(Interpreter *machine, const PreparedStatement *prepar
     Footprint size = ref_cost_size(machine, type, value);
     switch (statement->kind) {
     case CORE_MAKE:
-        return make_cost(machine, ref_representation(machine->types, type), value.object, size);
+        return make_cost(machine, type_underlying(machine->types, type), value.object, size);
     case CORE_TEXT:
         return (Cost){size.parallel, 1, size};
     case CORE_OP:

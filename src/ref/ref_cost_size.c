@@ -49,7 +49,7 @@ Footprint ref_cost_sequence_size(Interpreter *machine, TypeId type, Object *cont
 
 Footprint ref_cost_size(Interpreter *machine, TypeId type, Value value)
 {
-    type = ref_representation(machine->types, type);
+    type = type_underlying(machine->types, type);
     TypeKind kind = type_kind(machine->types, type);
     if (kind == TYPE_SCALAR || kind == TYPE_UNIT)
         return footprint_of(kind == TYPE_SCALAR);

@@ -15,7 +15,7 @@ static size_t least(size_t a, size_t b)
 static Fold fold_of(const OpCall *call, ScalarBinary combine)
 {
     Types *types = call->machine->types;
-    TypeId element = type_element(types, ref_representation(types, ref_argument_type(call, 0)));
+    TypeId element = type_element(types, type_underlying(types, ref_argument_type(call, 0)));
     return (Fold){combine, type_scalar(types, element)};
 }
 

@@ -17,7 +17,7 @@ bool ref_op_has_operator(Op op)
 
 static TypeId element_type(const Interpreter *machine, TypeId container)
 {
-    return type_element(machine->types, ref_representation(machine->types, container));
+    return type_element(machine->types, type_underlying(machine->types, container));
 }
 
 static void release(Interpreter *machine, TypeId type, MaybeValue *maybe)

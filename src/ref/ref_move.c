@@ -1,28 +1,10 @@
 /* Moving elements by index. Indices are checked first, in order, so that a result is never left half made. */
 #include "ref/ref_private.h"
 
-#include <inttypes.h>
-
 bool ref_check_index(Interpreter *machine, const CoreStatement *statement, int64_t index, size_t length)
 {
-    if (index >= 0 && (uint64_t)index < length)
-        return true;
-    static const char message[] = "index %" PRId64 " is outside a vector of length %zu";
-    ErrorCode code = ERROR_INDEX_RANGE;
-    Span span = statement->span;
-    if (statement->op == OP_ELEMENT)
-        return ref_fail_in(machine, code, span, message,
-                           "Sequence reference (a[i]) out of bounds. (index %" PRId64 ", length %zu)", index, length);
-    if (statement->op == OP_READ)
-        return ref_fail_in(machine, code, span, message,
-                           "Index out of bounds for function ->. (index %" PRId64 ", length %zu)", index, length);
-    if (statement->op == OP_WRITE)
-        return ref_fail_in(machine, code, span, message,
-                           "Index out of bounds for function <-. (index %" PRId64 ", length %zu)", index, length);
-    if (statement->op == OP_PERMUTE)
-        return ref_fail_in(machine, code, span, message,
-                           "Bad arguments to function PERMUTE. (index %" PRId64 ", length %zu)", index, length);
-    return ref_fail(machine, code, span, message, index, length);
+    return (index >= 0 && (uint64_t)index < length) ||
+           failure_index(ref_failure(machine, statement->span), statement->op, index, length);
 }
 
 static bool check_indices(OpCall *call, const Object *indices, size_t length)
@@ -36,7 +18,7 @@ static bool check_indices(OpCall *call, const Object *indices, size_t length)
 static TypeId result_element(const OpCall *call)
 {
     Types *types = call->machine->types;
-    return type_element(types, ref_representation(types, ref_result_type(call)));
+    return type_element(types, type_underlying(types, ref_result_type(call)));
 }
 
 /* A copy of a container that shares its elements, as the result under construction. */
@@ -107,14 +89,6 @@ bool ref_op_put(OpCall *call)
     return finish(call);
 }
 
-static bool fail_repeated(OpCall *call, const Object *indices, size_t first, size_t second)
-{
-    return ref_fail_in(call->machine, ERROR_BAD_PERMUTATION, call->statement->span,
-                       "index %" PRId64 " occurs twice, at positions %zu and %zu",
-                       "Bad arguments to function PERMUTE. (index %" PRId64 " at positions %zu and %zu)",
-                       indices->items[second].scalar.integer, first, second);
-}
-
 /* Checks the indices and gives the inverse: which position goes to each index. Null after an error. */
 static size_t *invert(OpCall *call, const Object *indices)
 {
@@ -124,7 +98,7 @@ static size_t *invert(OpCall *call, const Object *indices)
     for (size_t i = 0; i < length; i++) {
         size_t *source = &sources[indices->items[i].scalar.bits];
         if (*source != 0) { /* position + 1 */
-            fail_repeated(call, indices, *source - 1, i);
+            failure_repeated(ref_op_failure(call), indices->items[i].scalar.integer, *source - 1, i);
             return NULL;
         }
         *source = i + 1;
@@ -166,7 +140,7 @@ bool ref_op_grade(OpCall *call, bool is_descending)
 {
     Interpreter *machine = call->machine;
     const Object *elements = call->arguments[0].object;
-    TypeId type = type_element(machine->types, ref_representation(machine->types, ref_argument_type(call, 0)));
+    TypeId type = type_element(machine->types, type_underlying(machine->types, ref_argument_type(call, 0)));
     ref_grade(machine, type, elements, is_descending);
     Object *result = ref_build(machine, ref_result_type(call), elements->count);
     for (size_t i = 0; i < elements->count; i++)

@@ -1,8 +1,6 @@
 /* Every operation by its row of the table: which function computes it. */
 #include "ref/ref_private.h"
 
-#include <inttypes.h>
-
 /* ---- shapes of operations ---- */
 
 static ScalarType scalar_of(const OpCall *call, TypeId type)
@@ -14,7 +12,7 @@ static ScalarType scalar_of(const OpCall *call, TypeId type)
 static ScalarType folded(const OpCall *call)
 {
     Types *types = call->machine->types;
-    return scalar_of(call, type_element(types, ref_representation(types, ref_argument_type(call, 0))));
+    return scalar_of(call, type_element(types, type_underlying(types, ref_argument_type(call, 0))));
 }
 
 static bool give_integer(OpCall *call, int64_t value)
@@ -33,7 +31,7 @@ static bool same_value(OpCall *call)
 static bool compare(OpCall *call, unsigned accepted)
 {
     Order order =
-        ref_order(call->machine->types, ref_argument_type(call, 0), call->arguments[0], call->arguments[1]);
+        value_order(call->machine->types, ref_argument_type(call, 0), call->arguments[0], call->arguments[1]);
     return give_integer(call, (order & accepted) != 0);
 }
 
@@ -41,9 +39,8 @@ static bool hash(OpCall *call)
 {
     int64_t limit = call->arguments[1].scalar.integer;
     if (limit <= 0)
-        return ref_fail(call->machine, ERROR_BAD_ARGUMENT, call->statement->span,
-                        "hash needs a positive number, not %" PRId64, limit);
-    uint64_t bits = ref_hash(call->machine->types, ref_argument_type(call, 0), call->arguments[0], 0);
+        return failure_hash(ref_op_failure(call), limit);
+    uint64_t bits = value_hash(call->machine->types, ref_argument_type(call, 0), call->arguments[0], 0);
     return give_integer(call, (int64_t)random_below(bits, (uint64_t)limit));
 }
 
@@ -62,7 +59,7 @@ static bool seed_random(OpCall *call)
 
 static bool identity(OpCall *call)
 {
-    call->result = ref_identity(call->machine, ref_result_type(call));
+    call->result = value_identity(&call->machine->heap, call->machine->types, ref_result_type(call));
     return true;
 }
 

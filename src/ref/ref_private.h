@@ -15,11 +15,12 @@
 #ifndef RUNNEL_REF_REF_PRIVATE_H
 #define RUNNEL_REF_REF_PRIVATE_H
 
+#include "io/failure.h"
+#include "io/line_reader.h"
+#include "io/object_file.h"
 #include "math/random.h"
 #include "math/scalar.h"
 #include "ref/ref_cost.h"
-
-#include <stdio.h>
 
 /* ---- prepared programs ---- */
 
@@ -144,16 +145,15 @@ struct Interpreter {
     uint64_t depth; /* activations on the stack */
 
     RandomState random;
+    World world;
     /* what an operation holds while it runs, here so that it is found when an allocation fails */
     Object *building; /* the container under construction, or null */
     TypeId building_type;
     Positions positions;
-    Text message, text, contents;
-    FILE *file;
-    FILE **streams; /* opened by the program, by descriptor; null where closed */
-    size_t stream_count;
+    Text text, contents;
+    LineReader lines;
     Value result; /* of the run, once its last frame is gone */
-    bool has_failed;
+    Failure failure; /* why the run ends: what made a step give false */
     uint32_t steps; /* for polling now and then */
     CostCounter cost;
 };
@@ -164,13 +164,8 @@ const PreparedFunction *ref_prepare_function(Interpreter *machine, CoreFunctionI
 PreparedFunction ref_prepare_block(Interpreter *machine, const CoreBlock *block);
 
 /* ---- ref.c ---- */
-/* Reports an error and marks the run as failed; gives false. `nesl` is the wording where the source is .nesl; both are
- * given the same arguments. */
-__attribute__((format(printf, 4, 5))) bool ref_fail(Interpreter *machine, ErrorCode code, Span span,
-                                                    const char *format, ...);
-__attribute__((format(printf, 4, 6), format(printf, 5, 6))) bool ref_fail_in(Interpreter *machine, ErrorCode code,
-                                                                             Span span, const char *format,
-                                                                             const char *nesl, ...);
+/* The failure of the run, to be filled at once: a step that fails says why and gives false. */
+Failure *ref_failure(Interpreter *machine, Span span);
 
 /* A value borrowed from the activation at `base`. False after an error: a global without a value. */
 bool ref_read(Interpreter *machine, size_t base, const CoreAtom *atom, Span span, Value *value);
@@ -221,6 +216,11 @@ static inline TypeId ref_result_type(const OpCall *call)
     return call->machine->program->variables.items[call->statement->target].type;
 }
 
+static inline Failure *ref_op_failure(const OpCall *call)
+{
+    return ref_failure(call->machine, call->statement->span);
+}
+
 /* ref_ops.c: every operation but those with a user's operator. False after an error. */
 bool ref_op(OpCall *call);
 
@@ -229,15 +229,7 @@ bool ref_op(OpCall *call);
 bool ref_op_scalar(OpCall *call);
 bool ref_op_rand(OpCall *call);
 
-
-/* ref_value.c: values of any concrete type */
-/* The type whose values stand for the values of `type`. */
-TypeId ref_representation(Types *types, TypeId type);
-/* How `<` and `==` see two values: IEEE at the leaves, lexicographic above; nan has no order to anything. */
-Order ref_order(Types *types, TypeId type, Value a, Value b);
-/* The same for values that value_compare calls equal. */
-uint64_t ref_hash(Types *types, TypeId type, Value value, uint64_t seed);
-Value ref_identity(Interpreter *machine, TypeId type);
+/* ref_value.c: sorting */
 /* Makes machine->positions `count` zeros. */
 size_t *ref_new_positions(Interpreter *machine, size_t count);
 void ref_free_positions(Interpreter *machine, Positions *positions);
@@ -288,8 +280,6 @@ bool ref_op_replace(OpCall *call);
 bool ref_op_grade(OpCall *call, bool is_descending);
 
 /* ref_text.c: values as texts and back */
-/* Appends to a container that has room. */
-void ref_add_bytes(Object *chars, const char *bytes, size_t length);
 /* The characters of an argument as machine->text. */
 const Text *ref_text_argument(const OpCall *call, uint32_t argument);
 /* A new container of chars. */
@@ -302,23 +292,14 @@ bool ref_op_parse_number(OpCall *call, ScalarType type);
 bool ref_op_print_string(OpCall *call);
 bool ref_op_user_error(OpCall *call);
 bool ref_op_not_provided(OpCall *call);
+bool ref_op_raise(OpCall *call);
 bool ref_op_lines(OpCall *call);
 bool ref_op_clock(OpCall *call);
 bool ref_op_environment_variable(OpCall *call);
-bool ref_op_raise(OpCall *call);
-
-/* ref_stream.c: descriptors. Failures are results, not errors. */
-/* The file behind a descriptor, null if there is none. */
-FILE *ref_stream(Interpreter *machine, int64_t descriptor);
-/* Writes to a descriptor, standard output going to the host; null, or why it failed. */
-const char *ref_stream_write(Interpreter *machine, int64_t descriptor, const Text *text);
-void ref_streams_close(Interpreter *machine); /* all of them, and forgets them */
 bool ref_op_open_file(OpCall *call);
 bool ref_op_close_file(OpCall *call);
 bool ref_op_read_chars(OpCall *call);
 bool ref_op_write_chars(OpCall *call);
-
-/* ref_object.c: the format of object files */
 bool ref_op_read_value(OpCall *call);
 bool ref_op_write_value(OpCall *call);
 

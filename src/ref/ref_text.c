@@ -1,29 +1,17 @@
 /* Values as texts and back. */
 #include "ref/ref_private.h"
 
-#include <inttypes.h>
-
-void ref_add_bytes(Object *chars, const char *bytes, size_t length)
-{
-    for (size_t i = 0; i < length; i++)
-        chars->items[chars->count++].scalar.integer = (unsigned char)bytes[i];
-}
-
 const Text *ref_text_argument(const OpCall *call, uint32_t argument)
 {
-    const Object *chars = call->arguments[argument].object;
     Text *text = &call->machine->text;
     text_clear(text);
-    for (size_t i = 0; i < chars->count; i++)
-        text_add_char(text, (char)chars->items[i].scalar.integer);
+    value_add_chars(call->arguments[argument].object, text);
     return text;
 }
 
 Object *ref_chars(Interpreter *machine, const char *bytes, size_t length)
 {
-    Object *chars = value_container(&machine->heap, machine->types, type_vector(machine->types, TYPE_CHAR), length);
-    ref_add_bytes(chars, bytes, length);
-    return chars;
+    return value_chars(&machine->heap, machine->types, type_vector(machine->types, TYPE_CHAR), bytes, length);
 }
 
 static bool give_text(OpCall *call, const Text *text)
@@ -46,8 +34,7 @@ bool ref_op_exp_string(OpCall *call)
     Interpreter *machine = call->machine;
     int64_t digits = call->arguments[1].scalar.integer;
     if (digits < 1)
-        return ref_fail(machine, ERROR_BAD_ARGUMENT, call->statement->span,
-                        "exp_string needs a positive number of digits, not %" PRId64, digits);
+        return failure_exp_string(ref_op_failure(call), digits);
     text_clear(&machine->text);
     value_print_exponent(call->arguments[0].scalar.f64, digits, &machine->text);
     return give_text(call, &machine->text);
@@ -59,9 +46,7 @@ bool ref_op_parse_number(OpCall *call, ScalarType type)
     const Text *text = ref_text_argument(call, 0);
     Value number = {0}, is_read = {0};
     is_read.scalar.integer =
-        value_read_number(&machine->heap, type, text_string(text), text->length, &number.scalar);
-    if (!is_read.scalar.integer)
-        number.scalar.bits = 0;
+        value_read_number(machine->memory, type, text_string(text), text->length, &number.scalar);
     call->result = value_pair(&machine->heap, machine->types, ref_result_type(call), number, is_read);
     return true;
 }

@@ -1,128 +1,146 @@
-/* The outside world: output, messages, files, the clock. */
+/* The outside world: what the program asks of src/io/world.h, with the interpreter's values. */
 #include "ref/ref_private.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <time.h>
+
+/* ---- results ---- */
+
+/* A text, empty where there is none. */
+static Value text_value(Interpreter *machine, const char *text)
+{
+    return (Value){.object = ref_chars(machine, text, text == NULL ? 0 : strlen(text))};
+}
+
+static bool give_text(OpCall *call, const char *text)
+{
+    call->result = text_value(call->machine, text);
+    return true;
+}
+
+static bool give_pair(OpCall *call, Value first, Value rest)
+{
+    call->result = value_pair(&call->machine->heap, call->machine->types, ref_result_type(call), first, rest);
+    return true;
+}
+
+static int64_t integer(const OpCall *call, uint32_t argument)
+{
+    return call->arguments[argument].scalar.integer;
+}
+
+/* ---- messages, the environment, the clock ---- */
 
 bool ref_op_print_string(OpCall *call)
 {
-    const InterpreterOptions *options = &call->machine->options;
     const Text *text = ref_text_argument(call, 0);
-    if (options->write != NULL)
-        options->write(options->write_context, text_string(text), text->length);
+    world_print(&call->machine->world, text_string(text), text->length);
     call->result.scalar.integer = 1;
     return true;
 }
 
-/* Ends the run with a message that holds the text given. */
-static bool fail_with_text(OpCall *call, ErrorCode code, const char *after)
-{
-    const Text *text = ref_text_argument(call, 0);
-    return ref_fail(call->machine, code, call->statement->span, "%s%s", text_string(text), after);
-}
-
 bool ref_op_user_error(OpCall *call)
 {
-    return fail_with_text(call, ERROR_USER_ERROR, "");
+    const Text *message = ref_text_argument(call, 0);
+    return failure_user_error(ref_op_failure(call), text_string(message), message->length);
 }
 
 bool ref_op_not_provided(OpCall *call)
 {
-    return fail_with_text(call, ERROR_NOT_PROVIDED_HERE, " is not provided by Runnel");
-}
-
-static ErrorCode code_named(const char *name)
-{
-    for (ErrorCode code = 0; code < ERROR_CODE_COUNT; code++)
-        if (strcmp(error_code_text(code), name) == 0)
-            return code;
-    bug("ref_op_raise", "there is no error code %s", name);
+    const Text *name = ref_text_argument(call, 0);
+    return failure_not_provided(ref_op_failure(call), text_string(name), name->length);
 }
 
 bool ref_op_raise(OpCall *call)
 {
-    ErrorCode code = code_named(text_string(ref_text_argument(call, 0)));
+    ErrorCode code = error_code_named(text_string(ref_text_argument(call, 0)));
     const Text *message = ref_text_argument(call, 1);
-    return ref_fail(call->machine, code, call->statement->span, "%s", text_string(message));
+    return failure_raise(ref_op_failure(call), code, text_string(message), message->length);
 }
 
 bool ref_op_environment_variable(OpCall *call)
 {
-    const Text *name = ref_text_argument(call, 0);
-    bool is_name = strlen(text_string(name)) == name->length;
-    const char *value = is_name ? getenv(text_string(name)) : NULL;
-    call->result.object = ref_chars(call->machine, value, value == NULL ? 0 : strlen(value));
-    return true;
+    return give_text(call, world_environment_variable(ref_text_argument(call, 0)));
 }
 
 bool ref_op_clock(OpCall *call)
 {
-    call->result.scalar.f64 = (double)clock() / CLOCKS_PER_SEC;
+    call->result.scalar.f64 = world_clock();
     return true;
 }
 
 /* ---- lines of a file ---- */
 
-/* Reads into machine->contents; on failure errno says why. */
-static bool read_file(Interpreter *machine, const char *path)
-{
-    machine->file = fopen(path, "rb");
-    if (machine->file == NULL)
-        return false;
-    char buffer[4096];
-    size_t length;
-    errno = 0;
-    while ((length = fread(buffer, 1, sizeof buffer, machine->file)) > 0)
-        text_add_bytes(&machine->contents, buffer, length);
-    bool is_read = !ferror(machine->file);
-    int reason = errno;
-    fclose(machine->file);
-    machine->file = NULL;
-    errno = reason;
-    return is_read;
-}
-
-/* Appends one line, without a carriage return before its end. */
-static void add_line(OpCall *call, const char *bytes, size_t length)
-{
-    Interpreter *machine = call->machine;
-    TypeId type = type_element(machine->types, ref_result_type(call));
-    if (length > 0 && bytes[length - 1] == '\r')
-        length--;
-    Object *line = value_container(&machine->heap, machine->types, type, length);
-    ref_add_bytes(line, bytes, length);
-    machine->building = value_append(&machine->heap, machine->building, (Value){.object = line});
-}
-
-static void add_lines(OpCall *call, const char *bytes, size_t length)
-{
-    while (length > 0) {
-        const char *end = memchr(bytes, '\n', length);
-        size_t line = end == NULL ? length : (size_t)(end - bytes);
-        add_line(call, bytes, line);
-        size_t used = end == NULL ? line : line + 1;
-        bytes += used;
-        length -= used;
-    }
-}
-
 bool ref_op_lines(OpCall *call)
 {
     Interpreter *machine = call->machine;
+    LineReader *reader = &machine->lines;
+    TypeId type = type_element(machine->types, ref_result_type(call));
     const Text *path = ref_text_argument(call, 0);
-    const char *name = text_string(path);
-    text_clear(&machine->contents);
-    errno = ENOENT;
-    bool is_name = strlen(name) == path->length; /* no file has a zero in its name */
-    if (!is_name || !read_file(machine, name))
-        return ref_fail(machine, ERROR_IO_FAILURE, call->statement->span, "cannot read %s: %s", name,
-                        strerror(errno));
+    const char *bytes;
+    size_t length;
     ref_build(machine, ref_result_type(call), 0);
-    add_lines(call, text_string(&machine->contents), machine->contents.length);
+    bool is_open = line_reader_open(reader, path);
+    while (is_open && line_reader_next(reader, &bytes, &length)) {
+        Object *line = value_chars(&machine->heap, machine->types, type, bytes, length);
+        machine->building = value_append(&machine->heap, machine->building, (Value){.object = line});
+    }
+    if (reader->reason != NULL)
+        return failure_cannot_read(ref_op_failure(call), text_string(path), path->length, reader->reason);
+    line_reader_close(reader);
     call->result.object = ref_built(machine);
-    text_free(&machine->contents);
     return true;
+}
+
+/* ---- descriptors ---- */
+
+bool ref_op_open_file(OpCall *call)
+{
+    World *world = &call->machine->world;
+    const char *reason;
+    Value descriptor = {0};
+    descriptor.scalar.integer = world_open(world, ref_text_argument(call, 0), (WorldMode)integer(call, 1), &reason);
+    return give_pair(call, descriptor, text_value(call->machine, reason));
+}
+
+bool ref_op_close_file(OpCall *call)
+{
+    return give_text(call, world_close(&call->machine->world, integer(call, 0)));
+}
+
+bool ref_op_read_chars(OpCall *call)
+{
+    Interpreter *machine = call->machine;
+    Text *contents = &machine->contents;
+    const char *reason;
+    Value status = {0};
+    text_clear(contents);
+    status.scalar.integer =
+        world_read(&machine->world, integer(call, 2), ref_text_argument(call, 0), integer(call, 1), contents, &reason);
+    Value chars = reason != NULL
+                      ? text_value(machine, reason)
+                      : (Value){.object = ref_chars(machine, text_string(contents), contents->length)};
+    text_free(contents);
+    return give_pair(call, chars, status);
+}
+
+bool ref_op_write_chars(OpCall *call)
+{
+    const Text *text = ref_text_argument(call, 0);
+    return give_text(call, world_write(&call->machine->world, integer(call, 1), text_string(text), text->length));
+}
+
+bool ref_op_read_value(OpCall *call)
+{
+    Interpreter *machine = call->machine;
+    Value value;
+    const char *reason = object_file_read(&machine->world, integer(call, 1), &machine->heap, machine->types,
+                                          ref_argument_type(call, 0), &value);
+    return give_pair(call, value, text_value(machine, reason));
+}
+
+bool ref_op_write_value(OpCall *call)
+{
+    Interpreter *machine = call->machine;
+    return give_text(call, object_file_write(&machine->world, integer(call, 1), &machine->heap, machine->types,
+                                             ref_argument_type(call, 0), call->arguments[0]));
 }

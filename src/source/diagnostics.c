@@ -18,6 +18,14 @@ const char *error_code_text(ErrorCode code)
     return error_codes[code].text;
 }
 
+ErrorCode error_code_named(const char *text)
+{
+    for (ErrorCode code = 0; code < ERROR_CODE_COUNT; code++)
+        if (strcmp(error_codes[code].text, text) == 0)
+            return code;
+    bug("error_code_named", "there is no error code %s", text);
+}
+
 ErrorPhase error_code_phase(ErrorCode code)
 {
     return error_codes[code].phase;

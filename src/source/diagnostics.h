@@ -61,6 +61,8 @@ __attribute__((format(printf, 3, 4))) void diagnostics_note(Diagnostics *diagnos
                                                             ...);
 
 const char *error_code_text(ErrorCode code);
+/* The code of a text that is in the table; our bug if it is not. */
+ErrorCode error_code_named(const char *text);
 ErrorPhase error_code_phase(ErrorCode code);
 
 /* Everything reported so far, errors in the order of their positions. */

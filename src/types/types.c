@@ -236,6 +236,16 @@ TypeId type_representation(Types *types, TypeId type)
     return representation;
 }
 
+TypeId type_underlying(Types *types, TypeId type)
+{
+    TypeKind kind = type_kind(types, type);
+    while (kind == TYPE_DATA || kind == TYPE_CLOSURE) {
+        type = type_representation(types, type);
+        kind = type_kind(types, type);
+    }
+    return type;
+}
+
 /* ---- substitution ---- */
 
 void type_memo_start(Types *types)

@@ -168,6 +168,8 @@ bool type_is_concrete(const Types *types, TypeId type);
 
 /* What a DATA or CLOSURE is made of: the contents of its constructor, the captured values. Ground types only. */
 TypeId type_representation(Types *types, TypeId type);
+/* The type that is left when there is no DATA or CLOSURE around it any more: its values stand for those of `type`. */
+TypeId type_underlying(Types *types, TypeId type);
 
 /* Starts a memo over all types; type_memo gives the entry of one, with result 0 while it has none. */
 void type_memo_start(Types *types);

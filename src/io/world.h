@@ -1,0 +1,59 @@
+/* The outside world of a running program: its output, files by descriptor, the environment, the clock. Every engine
+ * goes through here; what it passes are bytes and numbers, never its own values.
+ *
+ * Descriptors are standard input (0), output (1), errors (2), and the files a program has opened after them. Standard
+ * output is the host's, so that what is written there stays in order with what is printed. What is written to a file is
+ * there at once: every write is flushed, and a full disk is noticed where it happens.
+ *
+ * Failures are results here. A reason is a text that lasts until the next call, null where nothing failed. A World
+ * belongs to one thread at a time. */
+#ifndef RUNNEL_IO_WORLD_H
+#define RUNNEL_IO_WORLD_H
+
+#include "base/text.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+
+typedef void (*WorldWrite)(void *context, const char *bytes, size_t length);
+
+typedef struct World {
+    Memory *memory;
+    WorldWrite write; /* standard output; null throws it away */
+    void *write_context;
+    FILE **files; /* by descriptor, after the first three; null where closed */
+    size_t file_count;
+    Text scratch;
+} World;
+
+typedef enum WorldMode { WORLD_READ, WORLD_WRITE, WORLD_APPEND } WorldMode;
+
+/* How reading ended, if not with the code of a delimiter. */
+enum { WORLD_END = -1, WORLD_FULL = -2, WORLD_FAILED = -3 };
+
+void world_init(World *world, Memory *memory, WorldWrite write, void *write_context);
+/* Closes all files. */
+void world_free(World *world);
+
+void world_print(World *world, const char *bytes, size_t length);
+
+/* The descriptor, or -1 and the reason. */
+int64_t world_open(World *world, const Text *path, WorldMode mode, const char **reason);
+const char *world_close(World *world, int64_t descriptor);
+/* Appends to `out` what comes before one of the delimiters, which is consumed; at most `most` bytes if that is not
+ * negative. Gives the delimiter or one of the above. */
+int64_t world_read(World *world, int64_t descriptor, const Text *delimiters, int64_t most, Text *out,
+                   const char **reason);
+const char *world_write(World *world, int64_t descriptor, const char *bytes, size_t length);
+/* The file behind a descriptor, to be read from; null and the reason if it is not open. */
+FILE *world_file(World *world, int64_t descriptor, const char **reason);
+
+/* Null if there is none. */
+const char *world_environment_variable(const Text *name);
+/* Processor time of this process in seconds. */
+double world_clock(void);
+
+/* Opens a file by its path; null, and errno says why. */
+FILE *world_open_file(const Text *path, WorldMode mode);
+
+#endif
