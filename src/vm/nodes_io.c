@@ -1,0 +1,184 @@
+/* Rows that look at the world, and errors that the program makes itself. The world's failures are results. */
+#include "vm/nodes_rows.h"
+
+#include "io/object_file.h"
+
+#include <string.h>
+
+enum { IO_DRIVER, VECTOR_LEAVES = 3 };
+
+static const Text *text_argument(RowsCall *call, uint32_t leaf, size_t row)
+{
+    Text *text = &call->state->text;
+    text_clear(text);
+    rows_add_text(call, leaf, row, text);
+    return text;
+}
+
+/* ---- output, the environment, the clock ---- */
+
+bool row_print_string(RowsCall *call, size_t row)
+{
+    const Text *text = text_argument(call, 0, row);
+    world_print(firing_world(call->firing), text_string(text), text->length);
+    ((bool *)call->results[0])[row] = true;
+    return true;
+}
+
+bool row_clock(RowsCall *call, size_t row)
+{
+    ((double *)call->results[0])[row] = world_clock();
+    return true;
+}
+
+bool row_environment_variable(RowsCall *call, size_t row)
+{
+    rows_give_string(call, 0, row, world_environment_variable(text_argument(call, 0, row)));
+    return true;
+}
+
+/* ---- descriptors ---- */
+
+bool row_open_file(RowsCall *call, size_t row)
+{
+    const Text *path = text_argument(call, 0, row);
+    const char *reason;
+    WorldMode mode = (WorldMode)rows_integer(call, VECTOR_LEAVES, row);
+    int64_t descriptor = world_open(firing_world(call->firing), path, mode, &reason);
+    ((int64_t *)call->results[0])[row] = descriptor;
+    rows_give_string(call, 1, row, reason);
+    return true;
+}
+
+bool row_close_file(RowsCall *call, size_t row)
+{
+    rows_give_string(call, 0, row, world_close(firing_world(call->firing), rows_integer(call, 0, row)));
+    return true;
+}
+
+/* (delimiters, most, descriptor) -> (characters, how it ended) */
+bool row_read_chars(RowsCall *call, size_t row)
+{
+    const Text *delimiters = text_argument(call, 0, row);
+    int64_t most = rows_integer(call, VECTOR_LEAVES, row);
+    int64_t descriptor = rows_integer(call, VECTOR_LEAVES + 1, row);
+    Text *contents = &call->state->other_text;
+    const char *reason = NULL;
+    text_clear(contents);
+    int64_t status = world_read(firing_world(call->firing), descriptor, delimiters, most, contents, &reason);
+    if (status == WORLD_FAILED)
+        rows_give_string(call, 0, row, reason);
+    else
+        rows_give_text(call, 0, row, text_string(contents), contents->length);
+    ((int64_t *)call->results[VECTOR_LEAVES])[row] = status;
+    return true;
+}
+
+bool row_write_chars(RowsCall *call, size_t row)
+{
+    const Text *text = text_argument(call, 0, row);
+    int64_t descriptor = rows_integer(call, VECTOR_LEAVES, row);
+    rows_give_string(call, 0, row,
+                     world_write(firing_world(call->firing), descriptor, text_string(text), text->length));
+    return true;
+}
+
+bool row_write_value(RowsCall *call, size_t row)
+{
+    Types *types = firing_types(call->firing);
+    Heap *heap = firing_heap(call->firing);
+    const Layout *layout = call->node->layouts[0];
+    Value value = rows_value(heap, types, layout, call->arguments, row);
+    int64_t descriptor = rows_integer(call, layout->count, row);
+    const char *reason =
+        object_file_write(firing_world(call->firing), descriptor, heap, types, layout->type, value);
+    value_release(heap, types, layout->type, value);
+    rows_give_string(call, 0, row, reason);
+    return true;
+}
+
+/* ---- reading values ---- */
+
+/* Reads a value into state->vectors, as its only element. Gives the reason of a failure. */
+static const char *read_value(Firing *firing, const Layout *layout, int64_t descriptor)
+{
+    RowsState *state = firing->state;
+    Types *types = firing_types(firing);
+    Heap *heap = firing_heap(firing);
+    Value value;
+    const char *reason = object_file_read(firing_world(firing), descriptor, heap, types, layout->type, &value);
+    state->vectors = array_new(firing_memory(firing), layout);
+    array_append_value(firing_memory(firing), types, state->vectors, value);
+    value_release(heap, types, layout->type, value);
+    return reason;
+}
+
+static void put_reason(Firing *firing, const Layout *chars, const char *reason)
+{
+    RowsState *state = firing->state;
+    Cells cells = {.data = reason};
+    state->inner = array_new(firing_memory(firing), chars);
+    array_append(firing_memory(firing), state->inner, &cells, 0, reason == NULL ? 0 : strlen(reason));
+}
+
+/* One row: the leaves of the value read, then the reason as a vector. */
+static void give_value(Firing *firing, const Layout *layout)
+{
+    RowsState *state = firing->state;
+    for (uint32_t leaf = 0; leaf < layout->count; leaf++)
+        firing_produce_uniform(firing, leaf, array_cells(state->vectors, leaf, 0).data, 1);
+    int64_t start = 0, length = (int64_t)state->inner->count;
+    firing_produce_uniform(firing, layout->count, &state->inner, 1);
+    firing_produce_uniform(firing, layout->count + 1, &start, 1);
+    firing_produce_uniform(firing, layout->count + 2, &length, 1);
+    array_release(firing_memory(firing), state->vectors);
+    array_release(firing_memory(firing), state->inner);
+    state->vectors = state->inner = NULL;
+}
+
+/* (a value of the type wanted, descriptor) -> (value, reason) */
+void rows_fire_read_value(Firing *firing)
+{
+    const FlowNode *node = firing->node;
+    const Layout *layout = node->layouts[0];
+    Inputs inputs = {IO_DRIVER, node->input_count};
+    while (inputs_available(firing, inputs) > 0 && outputs_room(firing, 0, node->output_count) > 0) {
+        int64_t descriptor = cells_scalar(SCALAR_I64, firing_cells(firing, node->input_count - 1), 0).integer;
+        const char *reason = read_value(firing, layout, descriptor);
+        put_reason(firing, node->layout->leaves[layout->count].elements, reason);
+        give_value(firing, layout);
+        inputs_consume(firing, inputs, 1);
+    }
+}
+
+/* ---- errors of the program ---- */
+
+static void fail(Firing *firing)
+{
+    RowsState *state = firing->state;
+    RowsCall call = {.firing = firing, .node = firing->node, .state = state, .arguments = state->arguments};
+    inputs_cells(firing, (Inputs){1, firing->node->input_count - 1}, state->arguments);
+    const Text *text = text_argument(&call, 0, 0);
+    Text *message = &state->other_text;
+    struct Failure *failure = firing_fail(firing, IO_DRIVER, 0);
+    switch (firing->node->core_op) {
+    case OP_NOT_PROVIDED:
+        failure_not_provided(failure, text_string(text), text->length);
+        break;
+    case OP_RAISE:
+        text_clear(message);
+        rows_add_text(&call, VECTOR_LEAVES, 0, message);
+        failure_raise(failure, error_code_named(text_string(text)), text_string(message), message->length);
+        break;
+    default:
+        failure_user_error(failure, text_string(text), text->length);
+    }
+}
+
+void rows_fire_error(Firing *firing)
+{
+    if (inputs_available(firing, (Inputs){IO_DRIVER, firing->node->input_count}) > 0)
+        fail(firing);
+    else if (firing_is_ended(firing, IO_DRIVER))
+        firing_finish(firing);
+}

@@ -1,0 +1,500 @@
+#include "vm/nodes_rows.h"
+
+#include "math/random.h"
+
+#include <string.h>
+
+enum { ROWS_DRIVER, ROWS_ARGUMENTS };
+
+/* A firing stops after the row that makes more elements than this: vectors of one firing share an array, and the last of them to be
+ * dropped keeps it alive. */
+enum { ROWS_ELEMENTS_MAX = 1 << 16 };
+
+/* ---- arguments ---- */
+
+uint32_t rows_leaf_of(const RowsCall *call, uint32_t argument)
+{
+    uint32_t leaf = 0;
+    for (uint32_t i = 0; i < argument; i++)
+        leaf += call->node->layouts[i]->count;
+    return leaf;
+}
+
+int64_t rows_integer(const RowsCall *call, uint32_t leaf, size_t row)
+{
+    Cells cells = call->arguments[leaf];
+    return ((const int64_t *)cells.data)[cells_index(cells, row)];
+}
+
+/* A vector among the arguments. */
+typedef struct Slice {
+    const Array *array;
+    size_t start, length;
+} Slice;
+
+static Slice slice_argument(const RowsCall *call, uint32_t leaf, size_t row)
+{
+    Cells arrays = call->arguments[leaf];
+    return (Slice){
+        .array = ((Array *const *)arrays.data)[cells_index(arrays, row)],
+        .start = (size_t)rows_integer(call, leaf + 1, row),
+        .length = (size_t)rows_integer(call, leaf + 2, row),
+    };
+}
+
+void rows_add_text(const RowsCall *call, uint32_t leaf, size_t row, Text *out)
+{
+    Slice slice = slice_argument(call, leaf, row);
+    if (slice.length == 0)
+        return;
+    Cells chars = array_cells(slice.array, 0, slice.start);
+    if (chars.is_uniform)
+        text_add_repeated(out, *(const char *)chars.data, slice.length);
+    else
+        text_add_bytes(out, chars.data, slice.length);
+}
+
+/* ---- results ---- */
+
+/* The leaf of the result that is an array: no operation but READ_VALUE gives more than one vector. */
+static uint32_t vector_leaf(const Layout *layout)
+{
+    uint32_t leaf = 0;
+    while (leaf < layout->count && layout->leaves[leaf].type != LEAF_ARRAY)
+        leaf++;
+    return leaf;
+}
+
+void rows_give_vector(RowsCall *call, uint32_t leaf, size_t row, size_t length)
+{
+    ((int64_t *)call->results[leaf + 1])[row] = (int64_t)(call->state->vectors->count - length);
+    ((int64_t *)call->results[leaf + 2])[row] = (int64_t)length;
+}
+
+void rows_give_text(RowsCall *call, uint32_t leaf, size_t row, const char *bytes, size_t length)
+{
+    Cells chars = {.data = bytes};
+    array_append(firing_memory(call->firing), call->state->vectors, &chars, 0, length);
+    rows_give_vector(call, leaf, row, length);
+}
+
+void rows_give_string(RowsCall *call, uint32_t leaf, size_t row, const char *string)
+{
+    rows_give_text(call, leaf, row, string, string == NULL ? 0 : strlen(string));
+}
+
+static void give_bool(const RowsCall *call, size_t row, bool value)
+{
+    ((bool *)call->results[0])[row] = value;
+}
+
+static void give_integer(const RowsCall *call, uint32_t leaf, size_t row, int64_t value)
+{
+    ((int64_t *)call->results[leaf])[row] = value;
+}
+
+/* ---- comparing ---- */
+
+static bool compare(RowsCall *call, size_t row, unsigned accepted)
+{
+    const Layout *layout = call->node->layouts[0];
+    Order order = rows_order(layout, call->arguments, row, call->arguments + layout->count, row);
+    give_bool(call, row, (order & accepted) != 0);
+    return true;
+}
+
+#define SCALAR_COMPARISON(OP, orders)                                                                                 \
+    static bool row_compare_##OP(RowsCall *call, size_t row)                                                          \
+    {                                                                                                                 \
+        return compare(call, row, orders);                                                                            \
+    }
+#include "math/scalar_ops.def"
+
+static bool row_same(RowsCall *call, size_t row)
+{
+    const Layout *layout = call->node->layouts[0];
+    give_bool(call, row, rows_compare(layout, call->arguments, row, call->arguments + layout->count, row) == 0);
+    return true;
+}
+
+static bool row_hash(RowsCall *call, size_t row)
+{
+    const Layout *layout = call->node->layouts[0];
+    int64_t limit = rows_integer(call, layout->count, row);
+    if (limit <= 0)
+        return failure_hash(rows_fail(call, row), limit);
+    uint64_t bits = rows_hash(layout, call->arguments, row, 0);
+    give_integer(call, 0, row, (int64_t)random_below(bits, (uint64_t)limit));
+    return true;
+}
+
+/* ---- texts ---- */
+
+static void print_row(const RowsCall *call, size_t row, Text *out)
+{
+    Types *types = firing_types(call->firing);
+    Heap *heap = firing_heap(call->firing);
+    const Layout *layout = call->node->layouts[0];
+    if (type_kind(types, layout->type) == TYPE_SCALAR) {
+        ScalarType type = type_scalar(types, layout->type);
+        value_print_scalar(type, cells_scalar(type, call->arguments[0], row), VALUE_STYLE_STRING, out);
+        return;
+    }
+    Value value = rows_value(heap, types, layout, call->arguments, row);
+    value_print(types, layout->type, value, (ValueFormat){.style = VALUE_STYLE_STRING}, out);
+    value_release(heap, types, layout->type, value);
+}
+
+static bool row_string(RowsCall *call, size_t row)
+{
+    Text *text = &call->state->text;
+    text_clear(text);
+    print_row(call, row, text);
+    rows_give_text(call, 0, row, text_string(text), text->length);
+    return true;
+}
+
+static bool row_exp_string(RowsCall *call, size_t row)
+{
+    Text *text = &call->state->text;
+    int64_t digits = rows_integer(call, 1, row);
+    if (digits < 1)
+        return failure_exp_string(rows_fail(call, row), digits);
+    text_clear(text);
+    value_print_exponent(cells_scalar(SCALAR_F64, call->arguments[0], row).f64, digits, text);
+    rows_give_text(call, 0, row, text_string(text), text->length);
+    return true;
+}
+
+static bool parse_number(RowsCall *call, size_t row, ScalarType type)
+{
+    Text *text = &call->state->text;
+    text_clear(text);
+    rows_add_text(call, 0, row, text);
+    Scalar number;
+    bool is_number = value_read_number(firing_memory(call->firing), type, text_string(text), text->length, &number);
+    cells_set_scalar(type, call->results[0], row, number);
+    ((bool *)call->results[1])[row] = is_number;
+    return true;
+}
+
+static bool row_parse_int(RowsCall *call, size_t row)
+{
+    return parse_number(call, row, SCALAR_I64);
+}
+
+static bool row_parse_float(RowsCall *call, size_t row)
+{
+    return parse_number(call, row, SCALAR_F64);
+}
+
+/* ---- vectors ---- */
+
+static void *scratch(RowsCall *call, size_t count, size_t size)
+{
+    RowsState *state = call->state;
+    Memory *memory = firing_memory(call->firing);
+    if (count > SIZE_MAX / size)
+        memory_fail(memory);
+    if (count * size > state->scratch_size) {
+        memory_free(memory, state->scratch, state->scratch_size);
+        state->scratch_size = 0;
+        state->scratch = NULL;
+        state->scratch = memory_alloc(memory, count * size);
+        state->scratch_size = count * size;
+    }
+    return state->scratch;
+}
+
+static bool grade(RowsCall *call, size_t row, bool is_descending)
+{
+    Memory *memory = firing_memory(call->firing);
+    Slice slice = slice_argument(call, 0, row);
+    int64_t *order = scratch(call, slice.length, sizeof *order);
+    if (slice.length > 0)
+        array_grade(memory, slice.array, slice.start, slice.length, is_descending, order);
+    Cells cells = {.data = order};
+    array_append(memory, call->state->vectors, &cells, 0, slice.length);
+    rows_give_vector(call, 0, row, slice.length);
+    return true;
+}
+
+static bool row_grade(RowsCall *call, size_t row)
+{
+    return grade(call, row, false);
+}
+
+static bool row_grade_down(RowsCall *call, size_t row)
+{
+    return grade(call, row, true);
+}
+
+static bool row_replace(RowsCall *call, size_t row)
+{
+    enum { VECTOR_LEAVES = 3 };
+    Memory *memory = firing_memory(call->firing);
+    Slice slice = slice_argument(call, 0, row);
+    int64_t index = rows_integer(call, rows_leaf_of(call, 2), row);
+    if (index < 0 || (uint64_t)index >= slice.length)
+        return failure_index(rows_fail(call, row), OP_REPLACE, index, slice.length);
+    size_t place = (size_t)index;
+    Array *vectors = call->state->vectors;
+    array_reserve(memory, vectors, slice.length);
+    array_append_slice(memory, vectors, slice.array, slice.start, place);
+    array_append(memory, vectors, call->arguments + VECTOR_LEAVES, row, 1);
+    array_append_slice(memory, vectors, slice.array, slice.start + place + 1, slice.length - place - 1);
+    rows_give_vector(call, 0, row, slice.length);
+    return true;
+}
+
+/* ---- transposing ---- */
+
+/* A row of the matrix, one leaf of its elements: a uniform column has a step of 0. */
+typedef struct MatrixRow {
+    const char *data;
+    size_t step;
+} MatrixRow;
+
+enum { TRANSPOSE_TILE = 32 }; /* a tile of 8-byte cells and its image fill half of the first cache */
+
+#define TRANSPOSE(SIZE)                                                                                               \
+    static void transpose_tile_##SIZE(const MatrixRow *rows, size_t height, size_t top, size_t left, size_t bottom,   \
+                                      size_t right, char *out)                                                        \
+    {                                                                                                                 \
+        for (size_t column = left; column < right; column++)                                                          \
+            for (size_t row = top; row < bottom; row++)                                                               \
+                memcpy(out + (column * height + row) * SIZE, rows[row].data + column * rows[row].step, SIZE);         \
+    }
+TRANSPOSE(1)
+TRANSPOSE(2)
+TRANSPOSE(4)
+TRANSPOSE(8)
+#undef TRANSPOSE
+
+static void transpose_tile(size_t size, const MatrixRow *rows, size_t height, size_t top, size_t left, size_t bottom,
+                           size_t right, char *out)
+{
+    switch (size) {
+    case 1: transpose_tile_1(rows, height, top, left, bottom, right, out); break;
+    case 2: transpose_tile_2(rows, height, top, left, bottom, right, out); break;
+    case 4: transpose_tile_4(rows, height, top, left, bottom, right, out); break;
+    case 8: transpose_tile_8(rows, height, top, left, bottom, right, out); break;
+    }
+}
+
+static void transpose_leaf(size_t size, const MatrixRow *rows, size_t height, size_t width, char *out)
+{
+    for (size_t left = 0; left < width; left += TRANSPOSE_TILE)
+        for (size_t top = 0; top < height; top += TRANSPOSE_TILE)
+            transpose_tile(size, rows, height, top, left, least(top + TRANSPOSE_TILE, height),
+                           least(left + TRANSPOSE_TILE, width), out);
+}
+
+/* The inner vector at position `i` of a vector of vectors. */
+static Slice inner_slice(Slice outer, size_t i)
+{
+    Cells arrays = array_cells(outer.array, 0, outer.start), starts = array_cells(outer.array, 1, outer.start);
+    Cells lengths = array_cells(outer.array, 2, outer.start);
+    return (Slice){
+        .array = ((Array *const *)arrays.data)[cells_index(arrays, i)],
+        .start = (size_t)((const int64_t *)starts.data)[cells_index(starts, i)],
+        .length = (size_t)((const int64_t *)lengths.data)[cells_index(lengths, i)],
+    };
+}
+
+/* The common length of the rows. False after a failure. */
+static bool matrix_width(RowsCall *call, size_t row, Slice matrix, size_t *width)
+{
+    *width = matrix.length == 0 ? 0 : inner_slice(matrix, 0).length;
+    for (size_t i = 0; i < matrix.length; i++) {
+        size_t length = inner_slice(matrix, i).length;
+        if (length != *width)
+            return failure_transpose(rows_fail(call, row), i, length, *width);
+    }
+    return true;
+}
+
+/* Appends the elements of the matrix, column by column, to state->inner. */
+static void add_columns(RowsCall *call, Slice matrix, size_t width)
+{
+    Array *inner = call->state->inner;
+    size_t height = matrix.length, old_count = inner->count;
+    MatrixRow *rows = scratch(call, height, sizeof *rows);
+    if (width > 0 && height > SIZE_MAX / width)
+        memory_fail(firing_memory(call->firing));
+    array_extend(firing_memory(call->firing), inner, height * width);
+    for (uint32_t leaf = 0; leaf < inner->layout->count; leaf++) {
+        LeafType type = inner->layout->leaves[leaf].type;
+        size_t size = leaf_size(type);
+        for (size_t i = 0; i < height; i++) {
+            Slice slice = inner_slice(matrix, i);
+            Cells cells = array_cells(slice.array, leaf, slice.start);
+            rows[i] = (MatrixRow){cells.data, cells.is_uniform ? 0 : size};
+        }
+        char *out = (char *)inner->columns[leaf].data + old_count * size;
+        transpose_leaf(size, rows, height, width, out);
+        cells_retain(type, out, height * width);
+    }
+}
+
+static bool row_transpose(RowsCall *call, size_t row)
+{
+    Memory *memory = firing_memory(call->firing);
+    RowsState *state = call->state;
+    Slice matrix = slice_argument(call, 0, row);
+    size_t width;
+    if (!matrix_width(call, row, matrix, &width))
+        return false;
+    if (state->inner == NULL)
+        state->inner = array_new(memory, state->vectors->layout->leaves[0].elements);
+    int64_t start = (int64_t)state->inner->count, height = (int64_t)matrix.length;
+    if (width > 0)
+        add_columns(call, matrix, width);
+    array_reserve(memory, state->vectors, width);
+    for (size_t i = 0; i < width; i++, start += height) {
+        Cells column[] = {{&state->inner, true}, {&start, true}, {&height, true}};
+        array_append(memory, state->vectors, column, 0, 1);
+    }
+    rows_give_vector(call, 0, row, width);
+    return true;
+}
+
+/* ---- the frame ---- */
+
+static RowFunction row_function(Op op)
+{
+    switch (op) {
+#define SCALAR_COMPARISON(OP, orders)                                                                                 \
+    case OP_##OP: return row_compare_##OP;
+#include "math/scalar_ops.def"
+    case OP_SAME: return row_same;
+    case OP_HASH: return row_hash;
+    case OP_STRING: return row_string;
+    case OP_EXP_STRING: return row_exp_string;
+    case OP_PARSE_INT: return row_parse_int;
+    case OP_PARSE_FLOAT: return row_parse_float;
+    case OP_TRANSPOSE: return row_transpose;
+    case OP_GRADE: return row_grade;
+    case OP_GRADE_DOWN: return row_grade_down;
+    case OP_REPLACE: return row_replace;
+    case OP_PRINT_STRING: return row_print_string;
+    case OP_CLOCK: return row_clock;
+    case OP_ENVIRONMENT_VARIABLE: return row_environment_variable;
+    case OP_OPEN_FILE: return row_open_file;
+    case OP_CLOSE_FILE: return row_close_file;
+    case OP_READ_CHARS: return row_read_chars;
+    case OP_WRITE_CHARS: return row_write_chars;
+    case OP_WRITE_VALUE: return row_write_value;
+    default: bug("rows", "%s is not computed row by row", op_name(op));
+    }
+}
+
+static Inputs argument_inputs(const FlowNode *node)
+{
+    return (Inputs){ROWS_ARGUMENTS, node->input_count - ROWS_ARGUMENTS};
+}
+
+static void begin(Firing *firing)
+{
+    RowsState *state = firing->state;
+    Memory *memory = firing_memory(firing);
+    const FlowNode *node = firing->node;
+    if (state->is_begun)
+        return;
+    text_init(&state->text, memory);
+    text_init(&state->other_text, memory);
+    state->is_begun = true;
+    state->arguments = memory_alloc(memory, node->input_count * sizeof *state->arguments);
+    state->results = memory_alloc(memory, node->output_count * sizeof *state->results);
+}
+
+void vm_release_rows(Memory *memory, const FlowNode *node, void *memory_of_state)
+{
+    RowsState *state = memory_of_state;
+    if (!state->is_begun)
+        return;
+    memory_free(memory, state->arguments, node->input_count * sizeof *state->arguments);
+    memory_free(memory, state->results, node->output_count * sizeof *state->results);
+    memory_free(memory, state->scratch, state->scratch_size);
+    array_release(memory, state->vectors);
+    array_release(memory, state->inner);
+    text_free(&state->text);
+    text_free(&state->other_text);
+}
+
+/* Gives the first `done` rows. Only now are references written: before, a failed allocation would lose them. */
+static void give(RowsCall *call, size_t done)
+{
+    const Layout *layout = call->node->layout;
+    RowsState *state = call->state;
+    for (uint32_t leaf = 0; leaf < layout->count; leaf++) {
+        if (layout->leaves[leaf].type == LEAF_ARRAY)
+            firing_produce_uniform(call->firing, leaf, &state->vectors, done);
+        else
+            firing_produce(call->firing, leaf, done);
+    }
+    array_release(firing_memory(call->firing), state->vectors);
+    array_release(firing_memory(call->firing), state->inner);
+    state->vectors = state->inner = NULL;
+}
+
+struct Failure *rows_fail(RowsCall *call, size_t row)
+{
+    give(call, row);
+    return firing_fail(call->firing, ROWS_DRIVER, row);
+}
+
+static RowsCall prepare(Firing *firing, size_t count)
+{
+    RowsState *state = firing->state;
+    const Layout *layout = firing->node->layout;
+    uint32_t vector = vector_leaf(layout);
+    inputs_cells(firing, argument_inputs(firing->node), state->arguments);
+    for (uint32_t leaf = 0; leaf < layout->count; leaf++)
+        if (leaf != vector)
+            state->results[leaf] = firing_reserve(firing, leaf, count);
+    if (vector < layout->count && state->vectors == NULL)
+        state->vectors = array_new(firing_memory(firing), layout->leaves[vector].elements);
+    return (RowsCall){firing, firing->node, state, state->arguments, state->results, count};
+}
+
+static bool is_large(const RowsState *state)
+{
+    size_t elements = state->vectors == NULL ? 0 : state->vectors->count;
+    return elements + (state->inner == NULL ? 0 : state->inner->count) > ROWS_ELEMENTS_MAX;
+}
+
+/* False when nothing more can be done now, or ever. */
+static bool compute(Firing *firing, RowFunction function)
+{
+    RowsState *state = firing->state;
+    Inputs inputs = {ROWS_DRIVER, firing->node->input_count};
+    size_t count = least(inputs_available(firing, inputs), outputs_room(firing, 0, firing->node->output_count));
+    if (count == 0)
+        return false;
+    RowsCall call = prepare(firing, count);
+    size_t done = 0;
+    while (done < count && !is_large(state))
+        if (!function(&call, done++))
+            return false;
+    give(&call, done);
+    inputs_consume(firing, inputs, done);
+    return true;
+}
+
+void vm_fire_rows(Firing *firing)
+{
+    Op op = firing->node->core_op;
+    begin(firing);
+    if (op == OP_FAIL || op == OP_NOT_PROVIDED || op == OP_RAISE) {
+        rows_fire_error(firing);
+        return;
+    }
+    if (op == OP_READ_VALUE)
+        rows_fire_read_value(firing);
+    else
+        while (compute(firing, row_function(op)))
+            continue;
+    if (firing_is_ended(firing, ROWS_DRIVER))
+        firing_finish(firing);
+}
