@@ -28,11 +28,13 @@ static bool check_part(Firing *firing)
     }
 }
 
-void vm_fire_check_part(Firing *firing)
+static void fire_check_part(Firing *firing)
 {
     while (check_part(firing))
         continue;
 }
+
+const NodeKind node_kind_CHECK_PART = {fire_check_part, sizeof(CheckPart), NULL};
 
 /* ---- counting ---- */
 
@@ -61,7 +63,7 @@ typedef struct SameLengths {
     uint64_t totals[COMPARED_COUNT]; /* points of all parents before */
 } SameLengths;
 
-static bool fail_lengths(struct Failure *failure, Op op, uint64_t a, uint64_t b)
+static bool fail_lengths(Failure *failure, Op op, uint64_t a, uint64_t b)
 {
     switch (op) {
     case OP_PART: return failure_part(failure, a, b);
@@ -106,13 +108,15 @@ static bool compare_ends(Firing *firing)
     return true;
 }
 
-void vm_fire_same_lengths(Firing *firing)
+static void fire_same_lengths(Firing *firing)
 {
     if (firing->node->segments == SEGMENTS_SINGLE)
         compare_totals(firing);
     else
         compare_ends(firing);
 }
+
+const NodeKind node_kind_SAME_LENGTHS = {fire_same_lengths, sizeof(SameLengths), NULL};
 
 /* ---- flags and elements to be merged ---- */
 
@@ -184,11 +188,13 @@ static bool check_merge(Firing *firing)
     }
 }
 
-void vm_fire_check_merge(Firing *firing)
+static void fire_check_merge(Firing *firing)
 {
     while (check_merge(firing))
         continue;
 }
+
+const NodeKind node_kind_CHECK_MERGE = {fire_check_merge, sizeof(CheckMerge), NULL};
 
 /* ---- exactly one point ---- */
 
@@ -236,7 +242,7 @@ static bool one_by_ends(Firing *firing)
     return true;
 }
 
-void vm_fire_one_each(Firing *firing)
+static void fire_one_each(Firing *firing)
 {
     switch (firing->node->segments) {
     case SEGMENTS_SINGLE: one_in_all(firing); break;
@@ -244,3 +250,5 @@ void vm_fire_one_each(Firing *firing)
     case SEGMENTS_ENDS: one_by_ends(firing); break;
     }
 }
+
+const NodeKind node_kind_ONE_EACH = {fire_one_each, sizeof(OneEach), NULL};

@@ -20,7 +20,7 @@ static const Text *text_argument(RowsCall *call, uint32_t leaf, size_t row)
 bool row_print_string(RowsCall *call, size_t row)
 {
     const Text *text = text_argument(call, 0, row);
-    world_print(firing_world(call->firing), text_string(text), text->length);
+    world_print(&call->firing->vm->world, text_string(text), text->length);
     ((bool *)call->results[0])[row] = true;
     return true;
 }
@@ -44,7 +44,7 @@ bool row_open_file(RowsCall *call, size_t row)
     const Text *path = text_argument(call, 0, row);
     const char *reason;
     WorldMode mode = (WorldMode)rows_integer(call, VECTOR_LEAVES, row);
-    int64_t descriptor = world_open(firing_world(call->firing), path, mode, &reason);
+    int64_t descriptor = world_open(&call->firing->vm->world, path, mode, &reason);
     ((int64_t *)call->results[0])[row] = descriptor;
     rows_give_string(call, 1, row, reason);
     return true;
@@ -52,7 +52,7 @@ bool row_open_file(RowsCall *call, size_t row)
 
 bool row_close_file(RowsCall *call, size_t row)
 {
-    rows_give_string(call, 0, row, world_close(firing_world(call->firing), rows_integer(call, 0, row)));
+    rows_give_string(call, 0, row, world_close(&call->firing->vm->world, rows_integer(call, 0, row)));
     return true;
 }
 
@@ -65,7 +65,7 @@ bool row_read_chars(RowsCall *call, size_t row)
     Text *contents = &call->state->other_text;
     const char *reason = NULL;
     text_clear(contents);
-    int64_t status = world_read(firing_world(call->firing), descriptor, delimiters, most, contents, &reason);
+    int64_t status = world_read(&call->firing->vm->world, descriptor, delimiters, most, contents, &reason);
     if (status == WORLD_FAILED)
         rows_give_string(call, 0, row, reason);
     else
@@ -79,19 +79,19 @@ bool row_write_chars(RowsCall *call, size_t row)
     const Text *text = text_argument(call, 0, row);
     int64_t descriptor = rows_integer(call, VECTOR_LEAVES, row);
     rows_give_string(call, 0, row,
-                     world_write(firing_world(call->firing), descriptor, text_string(text), text->length));
+                     world_write(&call->firing->vm->world, descriptor, text_string(text), text->length));
     return true;
 }
 
 bool row_write_value(RowsCall *call, size_t row)
 {
-    Types *types = firing_types(call->firing);
-    Heap *heap = firing_heap(call->firing);
+    Types *types = call->firing->vm->types;
+    Heap *heap = &call->firing->vm->heap;
     const Layout *layout = call->node->layouts[0];
     Value value = rows_value(heap, types, layout, call->arguments, row);
     int64_t descriptor = rows_integer(call, layout->count, row);
     const char *reason =
-        object_file_write(firing_world(call->firing), descriptor, heap, types, layout->type, value);
+        object_file_write(&call->firing->vm->world, descriptor, heap, types, layout->type, value);
     value_release(heap, types, layout->type, value);
     rows_give_string(call, 0, row, reason);
     return true;
@@ -103,12 +103,12 @@ bool row_write_value(RowsCall *call, size_t row)
 static const char *read_value(Firing *firing, const Layout *layout, int64_t descriptor)
 {
     RowsState *state = firing->state;
-    Types *types = firing_types(firing);
-    Heap *heap = firing_heap(firing);
+    Types *types = firing->vm->types;
+    Heap *heap = &firing->vm->heap;
     Value value;
-    const char *reason = object_file_read(firing_world(firing), descriptor, heap, types, layout->type, &value);
-    state->vectors = array_new(firing_memory(firing), layout);
-    array_append_value(firing_memory(firing), types, state->vectors, value);
+    const char *reason = object_file_read(&firing->vm->world, descriptor, heap, types, layout->type, &value);
+    state->vectors = array_new(firing->vm->memory, layout);
+    array_append_value(firing->vm->memory, types, state->vectors, value);
     value_release(heap, types, layout->type, value);
     return reason;
 }
@@ -117,8 +117,8 @@ static void put_reason(Firing *firing, const Layout *chars, const char *reason)
 {
     RowsState *state = firing->state;
     Cells cells = {.data = reason};
-    state->inner = array_new(firing_memory(firing), chars);
-    array_append(firing_memory(firing), state->inner, &cells, 0, reason == NULL ? 0 : strlen(reason));
+    state->inner = array_new(firing->vm->memory, chars);
+    array_append(firing->vm->memory, state->inner, &cells, 0, reason == NULL ? 0 : strlen(reason));
 }
 
 /* One row: the leaves of the value read, then the reason as a vector. */
@@ -131,8 +131,8 @@ static void give_value(Firing *firing, const Layout *layout)
     firing_produce_uniform(firing, layout->count, &state->inner, 1);
     firing_produce_uniform(firing, layout->count + 1, &start, 1);
     firing_produce_uniform(firing, layout->count + 2, &length, 1);
-    array_release(firing_memory(firing), state->vectors);
-    array_release(firing_memory(firing), state->inner);
+    array_release(firing->vm->memory, state->vectors);
+    array_release(firing->vm->memory, state->inner);
     state->vectors = state->inner = NULL;
 }
 
@@ -160,7 +160,7 @@ static void fail(Firing *firing)
     inputs_cells(firing, (Inputs){1, firing->node->input_count - 1}, state->arguments);
     const Text *text = text_argument(&call, 0, 0);
     Text *message = &state->other_text;
-    struct Failure *failure = firing_fail(firing, IO_DRIVER, 0);
+    Failure *failure = firing_fail(firing, IO_DRIVER, 0);
     switch (firing->node->core_op) {
     case OP_NOT_PROVIDED:
         failure_not_provided(failure, text_string(text), text->length);

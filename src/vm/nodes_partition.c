@@ -31,13 +31,15 @@ static bool part_ends(Firing *firing)
     return read > 0;
 }
 
-void vm_fire_part_ends(Firing *firing)
+static void fire_part_ends(Firing *firing)
 {
     while (part_ends(firing))
         continue;
     if (firing_is_ended(firing, 0))
         firing_finish(firing);
 }
+
+const NodeKind node_kind_PART_ENDS = {fire_part_ends, sizeof(PartEnds), NULL};
 
 /* ---- flag_partition ---- */
 
@@ -135,11 +137,13 @@ static bool flag_partition(Firing *firing)
     }
 }
 
-void vm_fire_flag_partition(Firing *firing)
+static void fire_flag_partition(Firing *firing)
 {
     while (flag_partition(firing))
         continue;
 }
+
+const NodeKind node_kind_FLAG_PARTITION = {fire_flag_partition, sizeof(FlagPartition), NULL};
 
 /* ---- partition ---- */
 
@@ -194,8 +198,10 @@ static bool partition_ends(Firing *firing)
     }
 }
 
-void vm_fire_partition_ends(Firing *firing)
+static void fire_partition_ends(Firing *firing)
 {
     while (partition_ends(firing))
         continue;
 }
+
+const NodeKind node_kind_PARTITION_ENDS = {fire_partition_ends, sizeof(PartitionEnds), NULL};

@@ -74,7 +74,7 @@ void rows_give_vector(RowsCall *call, uint32_t leaf, size_t row, size_t length)
 void rows_give_text(RowsCall *call, uint32_t leaf, size_t row, const char *bytes, size_t length)
 {
     Cells chars = {.data = bytes};
-    array_append(firing_memory(call->firing), call->state->vectors, &chars, 0, length);
+    array_append(call->firing->vm->memory, call->state->vectors, &chars, 0, length);
     rows_give_vector(call, leaf, row, length);
 }
 
@@ -132,8 +132,8 @@ static bool row_hash(RowsCall *call, size_t row)
 
 static void print_row(const RowsCall *call, size_t row, Text *out)
 {
-    Types *types = firing_types(call->firing);
-    Heap *heap = firing_heap(call->firing);
+    Types *types = call->firing->vm->types;
+    Heap *heap = &call->firing->vm->heap;
     const Layout *layout = call->node->layouts[0];
     if (type_kind(types, layout->type) == TYPE_SCALAR) {
         ScalarType type = type_scalar(types, layout->type);
@@ -172,7 +172,7 @@ static bool parse_number(RowsCall *call, size_t row, ScalarType type)
     text_clear(text);
     rows_add_text(call, 0, row, text);
     Scalar number;
-    bool is_number = value_read_number(firing_memory(call->firing), type, text_string(text), text->length, &number);
+    bool is_number = value_read_number(call->firing->vm->memory, type, text_string(text), text->length, &number);
     cells_set_scalar(type, call->results[0], row, number);
     ((bool *)call->results[1])[row] = is_number;
     return true;
@@ -193,7 +193,7 @@ static bool row_parse_float(RowsCall *call, size_t row)
 static void *scratch(RowsCall *call, size_t count, size_t size)
 {
     RowsState *state = call->state;
-    Memory *memory = firing_memory(call->firing);
+    Memory *memory = call->firing->vm->memory;
     if (count > SIZE_MAX / size)
         memory_fail(memory);
     if (count * size > state->scratch_size) {
@@ -208,7 +208,7 @@ static void *scratch(RowsCall *call, size_t count, size_t size)
 
 static bool grade(RowsCall *call, size_t row, bool is_descending)
 {
-    Memory *memory = firing_memory(call->firing);
+    Memory *memory = call->firing->vm->memory;
     Slice slice = slice_argument(call, 0, row);
     int64_t *order = scratch(call, slice.length, sizeof *order);
     if (slice.length > 0)
@@ -232,7 +232,7 @@ static bool row_grade_down(RowsCall *call, size_t row)
 static bool row_replace(RowsCall *call, size_t row)
 {
     enum { VECTOR_LEAVES = 3 };
-    Memory *memory = firing_memory(call->firing);
+    Memory *memory = call->firing->vm->memory;
     Slice slice = slice_argument(call, 0, row);
     int64_t index = rows_integer(call, rows_leaf_of(call, 2), row);
     if (index < 0 || (uint64_t)index >= slice.length)
@@ -321,8 +321,8 @@ static void add_columns(RowsCall *call, Slice matrix, size_t width)
     size_t height = matrix.length, old_count = inner->count;
     MatrixRow *rows = scratch(call, height, sizeof *rows);
     if (width > 0 && height > SIZE_MAX / width)
-        memory_fail(firing_memory(call->firing));
-    array_extend(firing_memory(call->firing), inner, height * width);
+        memory_fail(call->firing->vm->memory);
+    array_extend(call->firing->vm->memory, inner, height * width);
     for (uint32_t leaf = 0; leaf < inner->layout->count; leaf++) {
         LeafType type = inner->layout->leaves[leaf].type;
         size_t size = leaf_size(type);
@@ -339,7 +339,7 @@ static void add_columns(RowsCall *call, Slice matrix, size_t width)
 
 static bool row_transpose(RowsCall *call, size_t row)
 {
-    Memory *memory = firing_memory(call->firing);
+    Memory *memory = call->firing->vm->memory;
     RowsState *state = call->state;
     Slice matrix = slice_argument(call, 0, row);
     size_t width;
@@ -397,7 +397,7 @@ static Inputs argument_inputs(const FlowNode *node)
 static void begin(Firing *firing)
 {
     RowsState *state = firing->state;
-    Memory *memory = firing_memory(firing);
+    Memory *memory = firing->vm->memory;
     const FlowNode *node = firing->node;
     if (state->is_begun)
         return;
@@ -408,9 +408,10 @@ static void begin(Firing *firing)
     state->results = memory_alloc(memory, node->output_count * sizeof *state->results);
 }
 
-void vm_release_rows(Memory *memory, const FlowNode *node, void *memory_of_state)
+static void release_rows(Vm *vm, const FlowNode *node, void *state_memory)
 {
-    RowsState *state = memory_of_state;
+    RowsState *state = state_memory;
+    Memory *memory = vm->memory;
     if (!state->is_begun)
         return;
     memory_free(memory, state->arguments, node->input_count * sizeof *state->arguments);
@@ -433,12 +434,12 @@ static void give(RowsCall *call, size_t done)
         else
             firing_produce(call->firing, leaf, done);
     }
-    array_release(firing_memory(call->firing), state->vectors);
-    array_release(firing_memory(call->firing), state->inner);
+    array_release(call->firing->vm->memory, state->vectors);
+    array_release(call->firing->vm->memory, state->inner);
     state->vectors = state->inner = NULL;
 }
 
-struct Failure *rows_fail(RowsCall *call, size_t row)
+Failure *rows_fail(RowsCall *call, size_t row)
 {
     give(call, row);
     return firing_fail(call->firing, ROWS_DRIVER, row);
@@ -454,7 +455,7 @@ static RowsCall prepare(Firing *firing, size_t count)
         if (leaf != vector)
             state->results[leaf] = firing_reserve(firing, leaf, count);
     if (vector < layout->count && state->vectors == NULL)
-        state->vectors = array_new(firing_memory(firing), layout->leaves[vector].elements);
+        state->vectors = array_new(firing->vm->memory, layout->leaves[vector].elements);
     return (RowsCall){firing, firing->node, state, state->arguments, state->results, count};
 }
 
@@ -482,7 +483,7 @@ static bool compute(Firing *firing, RowFunction function)
     return true;
 }
 
-void vm_fire_rows(Firing *firing)
+static void fire_rows(Firing *firing)
 {
     Op op = firing->node->core_op;
     begin(firing);
@@ -498,3 +499,5 @@ void vm_fire_rows(Firing *firing)
     if (firing_is_ended(firing, ROWS_DRIVER))
         firing_finish(firing);
 }
+
+const NodeKind node_kind_ROWS = {fire_rows, sizeof(RowsState), release_rows};

@@ -31,7 +31,7 @@ typedef struct RowsCall {
 typedef bool (*RowFunction)(RowsCall *call, size_t row);
 
 /* Gives the rows before this one; the node fails here. */
-struct Failure *rows_fail(RowsCall *call, size_t row);
+Failure *rows_fail(RowsCall *call, size_t row);
 
 /* ---- arguments ---- */
 uint32_t rows_leaf_of(const RowsCall *call, uint32_t argument); /* its first leaf */

@@ -23,9 +23,9 @@ static void drop_held(Memory *memory, LeafType type, Shift *state)
     state->has_held = false;
 }
 
-void vm_release_shift(Memory *memory, const FlowNode *node, void *state)
+static void release_shift(Vm *vm, const FlowNode *node, void *state)
 {
-    drop_held(memory, node->inputs[SHIFT_ELEMENTS].type, state);
+    drop_held(vm->memory, node->inputs[SHIFT_ELEMENTS].type, state);
 }
 
 static void put_fill(const Firing *firing, const Walk *walk, void *out)
@@ -88,13 +88,15 @@ static bool shift(Firing *firing)
         walk.child += count;
         if (!walk_is_parent_done(&walk) || (is_next && !end_next(firing, &walk)))
             return walk_end(&walk);
-        drop_held(firing_memory(firing), shifted_type(firing), state);
+        drop_held(firing->vm->memory, shifted_type(firing), state);
         walk_next_parent(&walk);
     }
 }
 
-void vm_fire_shift(Firing *firing)
+static void fire_shift(Firing *firing)
 {
     while (shift(firing))
         continue;
 }
+
+const NodeKind node_kind_SHIFT = {fire_shift, sizeof(Shift), release_shift};

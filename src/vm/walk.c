@@ -187,7 +187,7 @@ bool walk_end(Walk *walk)
 
 /* ---- failing ---- */
 
-struct Failure *walk_fail(Walk *walk, size_t offset)
+Failure *walk_fail(Walk *walk, size_t offset)
 {
     uint32_t driver = inputs_driver(walk->firing, walk->on_children);
     if (driver == UINT32_MAX)
@@ -195,7 +195,7 @@ struct Failure *walk_fail(Walk *walk, size_t offset)
     return firing_fail(walk->firing, driver, walk->child + offset);
 }
 
-struct Failure *walk_fail_parent(Walk *walk)
+Failure *walk_fail_parent(Walk *walk)
 {
     if (walk->kind != SEGMENTS_SINGLE)
         return firing_fail(walk->firing, walk->segments, walk->parent);

@@ -76,7 +76,7 @@ uint64_t walk_index(const Walk *walk);
 bool walk_end(Walk *walk);
 
 /* The node fails at point walk.child + offset, or at the parent at hand. */
-struct Failure *walk_fail(Walk *walk, size_t offset);
-struct Failure *walk_fail_parent(Walk *walk);
+Failure *walk_fail(Walk *walk, size_t offset);
+Failure *walk_fail_parent(Walk *walk);
 
 #endif

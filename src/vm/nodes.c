@@ -1,0 +1,29 @@
+#include "vm/nodes.h"
+
+#include <string.h>
+
+static void extend_column(Memory *memory, LeafType type, Column *column, size_t old_count, size_t new_count)
+{
+    size_t size = leaf_size(type);
+    if (new_count <= column->capacity)
+        return;
+    if (new_count > SIZE_MAX / 2 / size)
+        memory_fail(memory);
+    size_t capacity = column->capacity > new_count / 2 && column->capacity <= SIZE_MAX / 4 / size
+                          ? column->capacity * 2
+                          : new_count;
+    column->data = memory_resize(memory, column->data, column->capacity * size, capacity * size);
+    column->capacity = capacity;
+    if (type == LEAF_ARRAY)
+        memset((char *)column->data + old_count * size, 0, (capacity - old_count) * size);
+}
+
+void array_extend(Memory *memory, Array *array, size_t count)
+{
+    if (count > SIZE_MAX - array->count)
+        memory_fail(memory);
+    for (uint32_t leaf = 0; leaf < array->layout->count; leaf++)
+        extend_column(memory, array->layout->leaves[leaf].type, &array->columns[leaf], array->count,
+                      array->count + count);
+    array->count += count;
+}
