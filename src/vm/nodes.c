@@ -27,3 +27,9 @@ void array_extend(Memory *memory, Array *array, size_t count)
                       array->count + count);
     array->count += count;
 }
+
+void firing_give(Firing *firing, uint32_t output, LeafType type, const void *cell)
+{
+    cells_fill(type, firing_reserve(firing, output, 1), cell, 1);
+    firing_produce(firing, output, 1);
+}

@@ -7,4 +7,7 @@
 /* Makes an array that has no uniform columns longer by `count` elements, for the caller to write: references among them are null. */
 void array_extend(Memory *memory, Array *array, size_t count);
 
+/* Gives one element, for which there is room; retains. */
+void firing_give(Firing *firing, uint32_t output, LeafType type, const void *cell);
+
 #endif

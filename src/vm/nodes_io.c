@@ -126,11 +126,11 @@ static void give_value(Firing *firing, const Layout *layout)
 {
     RowsState *state = firing->state;
     for (uint32_t leaf = 0; leaf < layout->count; leaf++)
-        firing_produce_uniform(firing, leaf, array_cells(state->vectors, leaf, 0).data, 1);
+        firing_give(firing, leaf, layout->leaves[leaf].type, array_cells(state->vectors, leaf, 0).data);
     int64_t start = 0, length = (int64_t)state->inner->count;
-    firing_produce_uniform(firing, layout->count, &state->inner, 1);
-    firing_produce_uniform(firing, layout->count + 1, &start, 1);
-    firing_produce_uniform(firing, layout->count + 2, &length, 1);
+    firing_give(firing, layout->count, LEAF_ARRAY, &state->inner);
+    firing_give(firing, layout->count + 1, SCALAR_I64, &start);
+    firing_give(firing, layout->count + 2, SCALAR_I64, &length);
     array_release(firing->vm->memory, state->vectors);
     array_release(firing->vm->memory, state->inner);
     state->vectors = state->inner = NULL;

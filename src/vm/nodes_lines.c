@@ -95,8 +95,7 @@ static void end_file(Firing *firing)
     Lines *state = firing->state;
     state->is_open = false;
     line_reader_close(&state->reader);
-    *(int64_t *)firing_reserve(firing, LINES_ENDS, 1) = state->total;
-    firing_produce(firing, LINES_ENDS, 1);
+    firing_give(firing, LINES_ENDS, LEAF_ENDS, &state->total);
     inputs_consume(firing, (Inputs){LINES_DRIVER, LINES_INPUTS}, 1);
 }
 

@@ -113,12 +113,6 @@ static void give_parts(Firing *firing, const PartOutput *output, uint64_t positi
         firing_set_frontier(firing, PARTITION_PART_ENDS, (int64_t)position);
 }
 
-static void end_parent(Firing *firing, int64_t parts)
-{
-    *(int64_t *)firing_reserve(firing, PARTITION_PARENT_ENDS, 1) = parts;
-    firing_produce(firing, PARTITION_PARENT_ENDS, 1);
-}
-
 static bool flag_partition(Firing *firing)
 {
     FlagPartition *state = firing->state;
@@ -132,7 +126,7 @@ static bool flag_partition(Firing *firing)
         give_parts(firing, &output, walk_position(&walk));
         if (!is_done)
             return walk_end(&walk);
-        end_parent(firing, state->parts);
+        firing_give(firing, PARTITION_PARENT_ENDS, LEAF_ENDS, &state->parts);
         walk_next_parent(&walk);
     }
 }

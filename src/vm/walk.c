@@ -153,7 +153,10 @@ bool walk_is_parent_done(Walk *walk)
         return false;
     settle(walk);
     look(walk);
-    return walk->child_count == 0 && firing_is_ended(walk->firing, inputs_driver(walk->firing, walk->on_children));
+    uint32_t driver = inputs_driver(walk->firing, walk->on_children);
+    if (driver == UINT32_MAX)
+        bug("walk", "nothing tells how many points there are");
+    return walk->child_count == 0 && firing_is_ended(walk->firing, driver);
 }
 
 void walk_next_parent(Walk *walk)
