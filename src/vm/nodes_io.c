@@ -153,32 +153,40 @@ void rows_fire_read_value(Firing *firing)
 
 /* ---- errors of the program ---- */
 
-static void fail(Firing *firing)
+/* A text among the arguments of the first point; in the VM's arena, for the node has nothing of its own any more once it has failed. */
+static const char *message_text(Firing *firing, uint32_t leaf, size_t *length)
 {
     RowsState *state = firing->state;
     RowsCall call = {.firing = firing, .node = firing->node, .state = state, .arguments = state->arguments};
     inputs_cells(firing, (Inputs){1, firing->node->input_count - 1}, state->arguments);
-    const Text *text = text_argument(&call, 0, 0);
-    Text *message = &state->other_text;
+    const Text *text = text_argument(&call, leaf, 0);
+    *length = text->length;
+    return arena_text(&firing->vm->arena, text_string(text), text->length);
+}
+
+static void raise(Firing *firing)
+{
+    size_t name_length, length;
+    const char *name = message_text(firing, 0, &name_length);
+    const char *message = message_text(firing, VECTOR_LEAVES, &length);
+    failure_raise(firing_fail(firing, IO_DRIVER, 0), error_code_named(name), message, length);
+}
+
+static void fail(Firing *firing)
+{
+    size_t length;
+    const char *text = message_text(firing, 0, &length);
     Failure *failure = firing_fail(firing, IO_DRIVER, 0);
-    switch (firing->node->core_op) {
-    case OP_NOT_PROVIDED:
-        failure_not_provided(failure, text_string(text), text->length);
-        break;
-    case OP_RAISE:
-        text_clear(message);
-        rows_add_text(&call, VECTOR_LEAVES, 0, message);
-        failure_raise(failure, error_code_named(text_string(text)), text_string(message), message->length);
-        break;
-    default:
-        failure_user_error(failure, text_string(text), text->length);
-    }
+    if (firing->node->core_op == OP_NOT_PROVIDED)
+        failure_not_provided(failure, text, length);
+    else
+        failure_user_error(failure, text, length);
 }
 
 void rows_fire_error(Firing *firing)
 {
     if (inputs_available(firing, (Inputs){IO_DRIVER, firing->node->input_count}) > 0)
-        fail(firing);
+        firing->node->core_op == OP_RAISE ? raise(firing) : fail(firing);
     else if (firing_is_ended(firing, IO_DRIVER))
         firing_finish(firing);
 }

@@ -39,11 +39,14 @@ static void read_path(Firing *firing)
         text_add_char(&state->path, (char)cells_scalar(SCALAR_CHAR, array_cells(array, 0, start), i).integer);
 }
 
+/* The path is shown from the VM's arena, for the node has nothing of its own any more once it has failed. */
 static bool fail(Firing *firing)
 {
     Lines *state = firing->state;
-    Failure *failure = firing_fail(firing, LINES_DRIVER, 0);
-    return failure_cannot_read(failure, text_string(&state->path), state->path.length, state->reader.reason);
+    const char *reason = state->reader.reason;
+    size_t length = state->path.length;
+    const char *path = arena_text(&firing->vm->arena, text_string(&state->path), length);
+    return failure_cannot_read(firing_fail(firing, LINES_DRIVER, 0), path, length, reason);
 }
 
 /* Opens the file of the next point. False when there is none, or it cannot be read. */

@@ -31,16 +31,15 @@ static bool rand_chunk(Firing *firing)
         return false;
     Cells bits = firing_cells(firing, RAND_BITS), limits = firing_cells(firing, RAND_LIMIT);
     void *out = firing_reserve(firing, 0, count);
-    size_t done = 0;
-    for (; done < count; done++) {
-        Scalar limit = cells_scalar(type, limits, done);
-        if (!is_positive(type, limit))
-            break;
-        cells_set_scalar(type, out, done, scale(type, cells_scalar(SCALAR_U64, bits, done).bits, limit));
+    for (size_t i = 0; i < count; i++) {
+        Scalar limit = cells_scalar(type, limits, i);
+        if (!is_positive(type, limit)) {
+            firing_produce(firing, 0, i);
+            return failure_rand(firing_fail(firing, RAND_BITS, i), type, limit);
+        }
+        cells_set_scalar(type, out, i, scale(type, cells_scalar(SCALAR_U64, bits, i).bits, limit));
     }
-    firing_produce(firing, 0, done);
-    if (done < count)
-        return failure_rand(firing_fail(firing, RAND_BITS, done), type, cells_scalar(type, limits, done));
+    firing_produce(firing, 0, count);
     inputs_consume(firing, inputs, count);
     return true;
 }
