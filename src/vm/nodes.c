@@ -28,6 +28,13 @@ void array_extend(Memory *memory, Array *array, size_t count)
     array->count += count;
 }
 
+bool firing_rest(Firing *firing, uint32_t driver)
+{
+    if (firing_is_ended(firing, driver))
+        firing_finish(firing);
+    return false;
+}
+
 void firing_give(Firing *firing, uint32_t output, LeafType type, const void *cell)
 {
     cells_fill(type, firing_reserve(firing, output, 1), cell, 1);

@@ -7,6 +7,9 @@
 /* Makes an array that has no uniform columns longer by `count` elements, for the caller to write: references among them are null. */
 void array_extend(Memory *memory, Array *array, size_t count);
 
+/* For when nothing more can be done now: finishes the node if nothing will come either. Gives false. */
+bool firing_rest(Firing *firing, uint32_t driver);
+
 /* Gives one element, for which there is room; retains. */
 void firing_give(Firing *firing, uint32_t output, LeafType type, const void *cell);
 

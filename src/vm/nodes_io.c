@@ -149,6 +149,7 @@ void rows_fire_read_value(Firing *firing)
         give_value(firing, layout);
         inputs_consume(firing, inputs, 1);
     }
+    firing_rest(firing, IO_DRIVER);
 }
 
 /* ---- errors of the program ---- */
@@ -187,6 +188,6 @@ void rows_fire_error(Firing *firing)
 {
     if (inputs_available(firing, (Inputs){IO_DRIVER, firing->node->input_count}) > 0)
         firing->node->core_op == OP_RAISE ? raise(firing) : fail(firing);
-    else if (firing_is_ended(firing, IO_DRIVER))
-        firing_finish(firing);
+    else
+        firing_rest(firing, IO_DRIVER);
 }

@@ -54,7 +54,7 @@ static bool open_next(Firing *firing)
 {
     Lines *state = firing->state;
     if (inputs_available(firing, (Inputs){LINES_DRIVER, LINES_INPUTS}) == 0)
-        return false;
+        return firing_rest(firing, LINES_DRIVER);
     read_path(firing);
     state->is_open = line_reader_open(&state->reader, &state->path);
     return state->is_open || fail(firing);
@@ -108,7 +108,9 @@ static bool lines(Firing *firing)
     Lines *state = firing->state;
     enum { LINES_AT_ONCE = 4096 };
     size_t room = least(outputs_room(firing, LINES_OUT_ARRAY, LINES_OUTPUTS - LINES_OUT_ARRAY), LINES_AT_ONCE);
-    if (room == 0 || firing_room(firing, LINES_ENDS) == 0 || (!state->is_open && !open_next(firing)))
+    if (!state->is_open && !open_next(firing))
+        return false;
+    if (room == 0 || firing_room(firing, LINES_ENDS) == 0)
         return false;
     if (give_lines(firing, room) > 0)
         return true;
@@ -128,8 +130,6 @@ static void fire_lines(Firing *firing)
     }
     while (lines(firing))
         continue;
-    if (firing_is_ended(firing, LINES_DRIVER))
-        firing_finish(firing);
 }
 
 const NodeKind node_kind_LINES = {fire_lines, sizeof(Lines), release_lines};

@@ -12,7 +12,7 @@ static bool part_ends(Firing *firing)
     PartEnds *state = firing->state;
     size_t available = firing_available(firing, 0), room = least(firing_room(firing, 0), available);
     if (available == 0)
-        return false;
+        return firing_rest(firing, 0);
     Cells flags = firing_cells(firing, 0);
     const bool *is_end = flags.data;
     int64_t *ends = firing_reserve(firing, 0, room);
@@ -35,8 +35,6 @@ static void fire_part_ends(Firing *firing)
 {
     while (part_ends(firing))
         continue;
-    if (firing_is_ended(firing, 0))
-        firing_finish(firing);
 }
 
 const NodeKind node_kind_PART_ENDS = {fire_part_ends, sizeof(PartEnds), NULL};

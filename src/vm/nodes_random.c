@@ -28,7 +28,7 @@ static bool rand_chunk(Firing *firing)
     ScalarType type = firing->node->scalar;
     size_t count = least(inputs_available(firing, inputs), firing_room(firing, 0));
     if (count == 0)
-        return false;
+        return firing_rest(firing, RAND_BITS);
     Cells bits = firing_cells(firing, RAND_BITS), limits = firing_cells(firing, RAND_LIMIT);
     void *out = firing_reserve(firing, 0, count);
     for (size_t i = 0; i < count; i++) {
@@ -48,8 +48,6 @@ static void fire_rand(Firing *firing)
 {
     while (rand_chunk(firing))
         continue;
-    if (firing_is_ended(firing, RAND_BITS))
-        firing_finish(firing);
 }
 
 const NodeKind node_kind_RAND = {fire_rand, 0, NULL};

@@ -472,7 +472,7 @@ static bool compute(Firing *firing, RowFunction function)
     Inputs inputs = {ROWS_DRIVER, firing->node->input_count};
     size_t count = least(inputs_available(firing, inputs), outputs_room(firing, 0, firing->node->output_count));
     if (count == 0)
-        return false;
+        return firing_rest(firing, ROWS_DRIVER);
     RowsCall call = prepare(firing, count);
     size_t done = 0;
     while (done < count && !is_large(state))
@@ -487,17 +487,13 @@ static void fire_rows(Firing *firing)
 {
     Op op = firing->node->core_op;
     begin(firing);
-    if (op == OP_FAIL || op == OP_NOT_PROVIDED || op == OP_RAISE) {
+    if (op == OP_FAIL || op == OP_NOT_PROVIDED || op == OP_RAISE)
         rows_fire_error(firing);
-        return;
-    }
-    if (op == OP_READ_VALUE)
+    else if (op == OP_READ_VALUE)
         rows_fire_read_value(firing);
     else
         while (compute(firing, row_function(op)))
             continue;
-    if (firing_is_ended(firing, ROWS_DRIVER))
-        firing_finish(firing);
 }
 
 const NodeKind node_kind_ROWS = {fire_rows, sizeof(RowsState), release_rows};
