@@ -39,14 +39,23 @@ LIB_FILES := $(sort $(wildcard lib/*.rnl lib/*.nesl))
 RUNNER_SOURCES := $(wildcard tests/runner/*.c)
 UNIT_TESTS := $(patsubst tests/unit/%.c,$(BUILD)/tests/unit/%,$(wildcard tests/unit/test_*.c))
 
-objects = $(patsubst %.c,$(BUILD)/%.o,$(1))
+# Sources named *_vector.c are compiled once for each level of vector instructions, and the running program takes the best its
+# processor has (src/vm/vector.h). Levels are named after what is passed as -march=x86-64-...; elsewhere there is one.
+VECTOR_SOURCES := $(filter %_vector.c,$(LIBRARY_SOURCES))
+VECTOR_LEVELS := base $(if $(filter x86_64-%,$(shell $(CC) -dumpmachine 2>/dev/null)),v3 v4)
+VECTOR_FLAGS_release := -O3
+VECTOR_FLAGS_v3 := -march=x86-64-v3
+VECTOR_FLAGS_v4 := -march=x86-64-v4
+
+objects = $(patsubst %.c,$(BUILD)/%.o,$(filter-out $(VECTOR_SOURCES),$(1))) \
+	$(foreach level,$(VECTOR_LEVELS),$(patsubst %.c,$(BUILD)/%.$(level).o,$(filter $(VECTOR_SOURCES),$(1))))
 LIBRARY := $(BUILD)/librunnel.a
 PROGRAM := $(BUILD)/runnel
 RUNNER := $(BUILD)/tests/runner/runner
 REPLAY := $(BUILD)/tests/fuzz/replay
 GENERATE := $(BUILD)/tests/generate/generate
 
-.PHONY: all library test check-long run fuzz install clean help FORCE
+.PHONY: all library test check-long bench-micro run fuzz install clean help FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -76,10 +85,10 @@ EDIT_LIBS := -ledit
 endif
 
 $(BUILD)/flags.stamp: FORCE
-	@$(call stamp,$(COMPILER) | $(CPPFLAGS) $(EDIT_FLAGS) $(CFLAGS))
+	@$(call stamp,$(COMPILER) | $(CPPFLAGS) $(EDIT_FLAGS) $(CFLAGS) $(foreach level,$(MODE) $(VECTOR_LEVELS),$(VECTOR_FLAGS_$(level))) | $(KERNEL_FLAGS))
 
 $(BUILD)/members.stamp: FORCE
-	@$(call stamp,$(LIBRARY_SOURCES))
+	@$(call stamp,$(LIBRARY_SOURCES) $(LEVEL_OBJECTS))
 
 $(BUILD)/lib_files.stamp: FORCE
 	@$(call stamp,$(LIB_FILES))
@@ -88,7 +97,38 @@ $(BUILD)/%.o: %.c $(BUILD)/flags.stamp
 	@mkdir -p $(@D)
 	$(Q) $(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 
+define vector_rule
+$$(BUILD)/%.$(1).o: %.c $$(BUILD)/flags.stamp
+	@mkdir -p $$(@D)
+	$$(Q) $$(CC) $$(CPPFLAGS) -DVECTOR_LEVEL=$(1) $$(CFLAGS) $$(VECTOR_FLAGS_$$(MODE)) $$(VECTOR_FLAGS_$(1)) -MMD -MP -c -o $$@ $$<
+endef
+$(foreach level,$(VECTOR_LEVELS),$(eval $(call vector_rule,$(level))))
+
 $(BUILD)/src/driver/%.o: private CPPFLAGS += $(EDIT_FLAGS)
+
+# Kernels: loops that should vectorise. In release builds for x86-64 each file is compiled once more for every level of the machine; the
+# best is chosen at run time by the features named here (src/vm/elementwise_internal.h).
+KERNEL_SOURCES := $(wildcard src/vm/elementwise_*.c)
+LEVEL_FLAGS_avx2 := -mavx2 -mfma -mbmi -mbmi2 -mpopcnt
+LEVEL_FLAGS_avx512 := $(LEVEL_FLAGS_avx2) -mavx512f -mavx512dq -mavx512bw -mavx512vl
+ifeq ($(MODE),release)
+KERNEL_FLAGS := -O3
+ifneq ($(MAKECMDGOALS),clean)
+LEVELS := $(shell printf '\043ifndef __x86_64__\n\043error\n\043endif\nint main(void) { return __builtin_cpu_supports("avx512vl"); }\n' | \
+	$(CC) $(LEVEL_FLAGS_avx512) -x c -o /dev/null - 2>/dev/null && echo avx2 avx512)
+endif
+endif
+CPPFLAGS += $(if $(LEVELS),-DELEMENTWISE_HAS_LEVELS)
+LEVEL_OBJECTS := $(foreach level,$(LEVELS),$(patsubst %.c,$(BUILD)/%.$(level).o,$(KERNEL_SOURCES)))
+
+$(call objects,$(KERNEL_SOURCES)) $(LEVEL_OBJECTS): private CFLAGS += $(KERNEL_FLAGS)
+
+define level_rule
+$(BUILD)/src/vm/%.$(1).o: src/vm/%.c $(BUILD)/flags.stamp
+	@mkdir -p $$(@D)
+	$$(Q) $$(CC) $$(CPPFLAGS) -DELEMENTWISE_LEVEL=$(1) $$(CFLAGS) $(LEVEL_FLAGS_$(1)) -MMD -MP -c -o $$@ $$<
+endef
+$(foreach level,$(LEVELS),$(eval $(call level_rule,$(level))))
 
 # The elementary functions are measured against MPFR.
 ifeq ($(HAVE_MPFR),yes)
@@ -108,7 +148,7 @@ $(BUILD)/library_files.c: $(BUILD)/tools/embed $(LIB_FILES) $(BUILD)/lib_files.s
 $(BUILD)/library_files.o: $(BUILD)/library_files.c $(BUILD)/flags.stamp
 	$(Q) $(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 
-$(LIBRARY): $(call objects,$(LIBRARY_SOURCES)) $(BUILD)/library_files.o $(BUILD)/members.stamp
+$(LIBRARY): $(call objects,$(LIBRARY_SOURCES)) $(LEVEL_OBJECTS) $(BUILD)/library_files.o $(BUILD)/members.stamp
 	@rm -f $@
 	$(Q) $(AR) rcs $@ $(filter %.o,$^)
 
@@ -147,6 +187,14 @@ LONG_SEED ?= 2
 check-long: $(GENERATE)
 	$(TEST_ENVIRONMENT) $(FIXED_ADDRESSES) $(GENERATE) --seed $(LONG_SEED) --count $(LONG_COUNT) --coverage
 
+# Primitives timed next to plain loops in the same program.
+MICRO_BENCHMARKS := $(patsubst %.c,$(BUILD)/%,$(wildcard bench/micro/*.c))
+$(BUILD)/bench/micro/%: $(BUILD)/bench/micro/%.o $(LIBRARY)
+	$(Q) $(CC) $(CFLAGS) -o $@ $^ $(LDLIBS)
+
+bench-micro: $(MICRO_BENCHMARKS)
+	@for benchmark in $(if $(ONLY),$(foreach name,$^,$(if $(findstring $(ONLY),$(name)),$(name))),$^); do $$benchmark || exit 1; done
+
 run: all $(BUILD)/tools/measure
 	@tools/demo $(PROGRAM) $(BUILD)/tools/measure
 
@@ -175,6 +223,7 @@ help:
 	@echo 'make library    only build/MODE/librunnel.a'
 	@echo 'make test       build and run the tests; ONLY=text picks some, UPDATE=1 rewrites .expected files'
 	@echo 'make check-long 100,000 random programs: LONG_COUNT=100000 LONG_SEED=2'
+	@echo 'make bench-micro time the primitives of the virtual machine; ONLY=text picks some'
 	@echo 'make run        build and run the demonstration'
 	@echo 'make fuzz       fuzz the front ends with libFuzzer (clang), FUZZ_SECONDS=60'
 	@echo 'make install    install below PREFIX=/usr/local'

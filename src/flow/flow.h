@@ -37,15 +37,31 @@ typedef uint32_t FlowNodeId;    /* index into FlowNetwork.nodes */
 typedef uint32_t FlowNetworkId; /* index into FlowProgram.networks; 0 is none */
 
 typedef enum FlowOp {
-#define FLOW(ID, name, can_fail) FLOW_##ID,
+#define FLOW(ID, name, can_fail, fields, signature) FLOW_##ID,
 #include "flow/flow.def"
 #undef FLOW
     FLOW_OP_COUNT
 } FlowOp;
 
+/* Which fields of a node an operation has a use for. */
+typedef enum FlowField {
+    HAS_CORE_OP = 1,
+    HAS_KEEP = 2,
+    HAS_LEAF = 4,
+    HAS_LAYOUT = 8,
+    HAS_NETWORK = 16,
+    HAS_FUNCTION = 32,
+    HAS_OPERATOR = 64, /* network or function, layout, captured_count */
+    HAS_VARIABLE = 128,
+    HAS_INDEX = 256,
+    HAS_TEXT = 512,
+} FlowField;
+
 typedef struct FlowOpInfo {
     const char *name;
     bool can_fail;
+    uint32_t fields;       /* of FlowField */
+    const char *signature; /* flow.def explains it; null: not checked */
 } FlowOpInfo;
 extern const FlowOpInfo flow_op_table[FLOW_OP_COUNT];
 
@@ -131,7 +147,7 @@ typedef struct FlowNode {
 typedef struct FlowNetwork {
     Name name;
     Span span;
-    bool is_item;   /* on unit alone; otherwise there is a root, space 2 */
+    bool is_item;   /* an item, or a function called from outside: on unit, its parameters too; otherwise there is a root, space 2 */
     bool does_io;   /* takes one point at a time */
     VEC(FlowSpace) spaces;   /* [0] unused, [1] unit, [2] root of functions */
     VEC(FlowStream) streams; /* [0] unused */
@@ -153,6 +169,7 @@ typedef struct FlowProgram {
     VEC(FlowNetwork *) networks;       /* [0] unused */
     VEC(FlowNetworkId) by_function;    /* by CoreFunctionId; 0 where not flattened */
     VEC(FlowNetworkId) by_item;        /* by the item's index */
+    VEC(FlowNetworkId) by_entry;       /* by CoreFunctionId: functions as they are called from outside, on unit */
 } FlowProgram;
 
 static inline bool flow_is_unit(FlowSpaceId space)
@@ -161,6 +178,8 @@ static inline bool flow_is_unit(FlowSpaceId space)
 }
 
 /* ---- looking ---- */
+/* How many of a node's inputs, the last ones, are its <C/P>. */
+uint32_t flow_segment_inputs(const FlowNode *node);
 void flow_print(const FlowProgram *program, Text *out);
 void flow_print_network(const FlowProgram *program, FlowNetworkId network, Text *out);
 /* Null, or what is wrong with networks from `first` on, with the place (allocated in the program's arena). */

@@ -1,5 +1,5 @@
 /* The rest of <math.h>, scalar, within 4 ulp: hypot, fmod, remainder, erf, erfc, gamma, lgamma; and what is exact:
- * rounding to whole floats, signs, exponents, neighbours. These have branches and need not vectorise. */
+ * rounding to whole floats, signs, exponents, neighbours. Most have branches and need not vectorise. */
 #ifndef RUNNEL_MATH_SPECIAL_H
 #define RUNNEL_MATH_SPECIAL_H
 
@@ -34,34 +34,34 @@ static inline double math_copysign(double x, double sign)
     return math_signbit(sign) ? -math_magnitude(x) : math_magnitude(x);
 }
 
-/* Whole numbers: below 2^52 the sum with it has no room for a fraction. The sign stays, also that of 0. */
-static inline double math_round_even(double x)
+/* Whole numbers, without branches: below 2^52 the sum with it has no room for a fraction. The sign stays, also that of 0. */
+MATH_INLINE double math_round_even(double x)
 {
     double magnitude = math_magnitude(x);
-    return magnitude < 0x1p52 ? math_with_sign((magnitude + 0x1p52) - 0x1p52, x) : x;
+    return math_select(magnitude < 0x1p52, math_with_sign((magnitude + 0x1p52) - 0x1p52, x), x);
 }
 
-static inline double math_floor(double x)
+MATH_INLINE double math_floor(double x)
 {
     double nearest = math_round_even(x);
-    return nearest > x ? math_with_sign(nearest - 1.0, x) : nearest;
+    return math_select(nearest > x, math_with_sign(nearest - 1.0, x), nearest);
 }
 
-static inline double math_ceil(double x)
+MATH_INLINE double math_ceil(double x)
 {
     return -math_floor(-x);
 }
 
-static inline double math_trunc(double x)
+MATH_INLINE double math_trunc(double x)
 {
     return math_with_sign(math_floor(math_magnitude(x)), x);
 }
 
 /* Halves away from zero. */
-static inline double math_round(double x)
+MATH_INLINE double math_round(double x)
 {
     double magnitude = math_magnitude(x), whole = math_floor(magnitude);
-    return math_with_sign(magnitude - whole >= 0.5 ? whole + 1.0 : whole, x);
+    return math_with_sign(whole + math_select(magnitude - whole >= 0.5, 1.0, 0.0), x);
 }
 
 /* x = significand 2^logb with a significand from 1 up to 2, as C: of 0 and what is not finite, logb is -inf, inf or nan. */

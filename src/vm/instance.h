@@ -89,9 +89,10 @@ typedef struct FailedNode {
 } FailedNode;
 
 enum {
-    NODE_DONE = 1,    /* finished, failed or cut: does not fire again */
-    NODE_CALLING = 2, /* waits for a call */
-    NODE_UNREAD = 4,  /* one of its outputs has lost its last reader */
+    NODE_DONE = 1,   /* finished or cut: does not fire again */
+    NODE_FAILED = 2, /* has just failed, and will be cut */
+    NODE_CUT = 4,    /* failed, or waits for what will never come */
+    NODE_UNREAD = 8, /* one of its outputs has lost its last reader */
 };
 
 struct Instance {

@@ -24,6 +24,11 @@ typedef struct Instance Instance;
 typedef struct Plan Plan;   /* instance.h */
 typedef struct Frame Frame; /* call.h */
 
+typedef struct Scratch {
+    void *data;
+    size_t bytes;
+} Scratch;
+
 /* A session's engine. Nodes use what stands first. */
 struct Vm {
     Memory *memory;
@@ -45,8 +50,7 @@ struct Vm {
     size_t frame_count, frame_capacity;
     int64_t *numbers;    /* 0, 1, 2, ...: slots of calls */
     size_t number_count;
-    void **scratch;      /* by output: for what nobody reads */
-    size_t *scratch_sizes;
+    Scratch *scratch;    /* by output: for what nobody reads */
     size_t scratch_count;
     uint32_t steps;      /* for polling now and then */
     Failure failure;     /* of the run, once it has failed */

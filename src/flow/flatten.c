@@ -1,0 +1,507 @@
+/* Statements and blocks: what each form of Core becomes. */
+#include "flow/flatten_internal.h"
+
+void flatten_error(Flattener *f, ErrorCode code, Span span, const char *message)
+{
+    if (!f->has_failed)
+        diagnostics_error(f->diagnostics, code, span, "%s", message);
+    f->has_failed = true;
+}
+
+/* ---- contexts and variables ---- */
+
+Context *flatten_enter(Flattener *f, FlowSpaceId space, bool is_filter)
+{
+    Context *outer = f->context, *context = ARENA_NEW(f->arena, Context);
+    *context = (Context){.outer = outer, .space = space, .is_filter = is_filter};
+    context->floor = is_filter || outer == NULL ? space : outer->floor;
+    if (outer != NULL)
+        context->draws = outer->draws;
+    f->context = context;
+    return context;
+}
+
+void flatten_leave(Flattener *f)
+{
+    f->context = f->context->outer;
+}
+
+void flatten_bind(Flattener *f, CoreVar variable, const FlowValue *value)
+{
+    while (f->bindings.count <= variable)
+        *vec_push(f->arena, &f->bindings) = (Binding){0};
+    f->bindings.items[variable] = (Binding){.value = value, .context = f->context, .network = f->id};
+}
+
+/* A top-level value: the same for all points, so it is read on unit. */
+static const FlowValue *read_global(Flattener *f, CoreVar variable)
+{
+    TypeId type = f->core->variables.items[variable].type;
+    const Layout *layout = flatten_layout(f, type);
+    flatten_node(f, FLOW_GLOBAL, FLOW_UNIT, NULL, 0)->variable = variable;
+    FlowOperand *leaves = ARENA_ARRAY(f->arena, FlowOperand, layout->count);
+    for (uint32_t i = 0; i < layout->count; i++)
+        leaves[i] = flatten_stream(f, flatten_output(f, layout->leaves[i].type, FLOW_UNIT));
+    return flatten_from_leaves(f, type, leaves, FLOW_UNIT);
+}
+
+/* The value as the context `to` sees it: sequences are restricted by the filters entered since. */
+static const FlowValue *seen_from(Flattener *f, const FlowValue *value, const Context *from, const Context *to)
+{
+    if (to == from || !flatten_has_sequence(value))
+        return value;
+    value = seen_from(f, value, from, to->outer);
+    return to->is_filter ? flatten_restrict(f, value, to->space) : value;
+}
+
+static const FlowValue *read_variable(Flattener *f, CoreVar variable)
+{
+    bool is_known = variable < f->bindings.count && f->bindings.items[variable].network == f->id &&
+                    f->bindings.items[variable].value != NULL;
+    if (f->core->variables.items[variable].is_global && !is_known) {
+        const FlowValue *value = read_global(f, variable);
+        Context *context = f->context;
+        while (f->context->outer != NULL)
+            f->context = f->context->outer;
+        flatten_bind(f, variable, value);
+        f->context = context;
+        return value;
+    }
+    if (!is_known)
+        bug("flatten", "a variable is used before it is bound");
+    Binding binding = f->bindings.items[variable];
+    return seen_from(f, binding.value, binding.context, f->context);
+}
+
+const FlowValue *flatten_atom(Flattener *f, const CoreAtom *atom)
+{
+    if (atom->is_constant)
+        return flatten_value_scalar(f, flatten_constant(type_scalar(f->types, atom->type), atom->constant));
+    return read_variable(f, atom->variable);
+}
+
+FlowOperand flatten_scalar_atom(Flattener *f, const CoreAtom *atom)
+{
+    return flatten_atom(f, atom)->scalar;
+}
+
+static TypeId target_type(const Flattener *f, const CoreStatement *statement)
+{
+    return f->core->variables.items[statement->target].type;
+}
+
+static TypeId element_type(Flattener *f, TypeId container)
+{
+    return type_element(f->types, flatten_representation(f, container));
+}
+
+/* ---- places ---- */
+
+FlowSpaceId flatten_place(Flattener *f, const FlowOperand *operands, uint32_t count)
+{
+    FlowSpaceId place = f->context->floor;
+    for (uint32_t i = 0; i < count; i++) {
+        if (operands[i].is_constant)
+            continue;
+        FlowSpaceId space = f->network->streams.items[operands[i].stream].space;
+        if (flatten_sees(f, place, space))
+            continue;
+        if (!flatten_sees(f, space, place))
+            return f->context->space;
+        place = space;
+    }
+    return place;
+}
+
+/* ---- draws of random numbers ---- */
+
+static FlowOperand draw(Flattener *f, FlowSpaceId space, FlowOperand key, FlowOperand counter)
+{
+    FlowOperand inputs[] = {flatten_bring_stream(f, key, space), flatten_bring(f, counter, space)};
+    flatten_node(f, FLOW_DRAW, space, inputs, 2);
+    return flatten_stream(f, flatten_output(f, SCALAR_U64, space));
+}
+
+static FlowOperand next_draw(Flattener *f)
+{
+    Draws *draws = &f->context->draws;
+    FlowOperand bits = draw(f, f->context->space, draws->key, draws->counter);
+    FlowOperand operands[] = {draws->counter, flatten_constant(SCALAR_U64, (Scalar){.bits = 1})};
+    draws->counter = flatten_scalar_op(f, OP_ADD, SCALAR_U64, operands, 2);
+    return bits;
+}
+
+FlowOperand flatten_next_draw(Flattener *f)
+{
+    return next_draw(f);
+}
+
+/* The state with which each point of a comprehension's body starts, `bits` being the comprehension's own draw. */
+static void start_draws(Flattener *f, FlowOperand bits, FlowSpaceId space)
+{
+    f->context->draws.key = draw(f, space, bits, flatten_local_index(f, space));
+    f->context->draws.counter = flatten_constant(SCALAR_U64, (Scalar){.bits = 0});
+}
+
+/* After branches that draw: each point goes on from the state its branch left. */
+static void merge_draws(Flattener *f, FlowOperand selector, const Draws *draws, const FlowSpaceId *spaces,
+                        uint32_t count)
+{
+    const FlowValue **keys = ARENA_ARRAY(f->arena, const FlowValue *, count);
+    const FlowValue **counters = ARENA_ARRAY(f->arena, const FlowValue *, count);
+    for (uint32_t i = 0; i < count; i++) {
+        keys[i] = flatten_value_scalar(f, draws[i].key);
+        counters[i] = flatten_value_scalar(f, draws[i].counter);
+    }
+    Context *context = f->context;
+    context->draws.key = flatten_merge(f, selector, context->space, keys, spaces, count)->scalar;
+    context->draws.counter = flatten_merge(f, selector, context->space, counters, spaces, count)->scalar;
+}
+
+/* ---- conditionals ---- */
+
+enum { CHEAP_STATEMENTS = 8 };
+
+/* Whether a branch is so cheap, and so harmless, that computing it where it is not taken costs less than packing and merging. */
+static bool is_cheap(Flattener *f, const CoreBlock *block)
+{
+    if (block->statement_count > CHEAP_STATEMENTS || !type_is_concrete(f->types, block->result.type))
+        return false;
+    for (uint32_t i = 0; i < block->statement_count; i++) {
+        const CoreStatement *statement = &block->statements[i];
+        switch (statement->kind) {
+        case CORE_COPY:
+        case CORE_UNIT:
+        case CORE_PAIR:
+        case CORE_PROJECT:
+        case CORE_WRAP:
+        case CORE_UNWRAP:
+            break;
+        case CORE_OP:
+            if (!flatten_is_cheap_op(f, statement))
+                return false;
+            break;
+        default:
+            return false;
+        }
+    }
+    return true;
+}
+
+static const FlowValue *select_value(Flattener *f, FlowOperand condition, const CoreStatement *statement)
+{
+    const FlowValue *values[2];
+    values[1] = flatten_block(f, statement->blocks[0]);
+    values[0] = flatten_block(f, statement->blocks[1]);
+    Leaves first = flatten_leaves(f, values[0]), second = flatten_leaves(f, values[1]);
+    FlowOperand *operands = ARENA_ARRAY(f->arena, FlowOperand, 1 + 2 * first.count);
+    operands[0] = condition;
+    for (uint32_t i = 0; i < first.count; i++) {
+        operands[1 + 2 * i] = first.items[i];
+        operands[2 + 2 * i] = second.items[i];
+    }
+    FlowSpaceId space = flatten_place(f, operands, 1 + 2 * first.count);
+    FlowSpaceId spaces[] = {space, space};
+    return flatten_merge(f, condition, space, values, spaces, 2);
+}
+
+static const FlowValue *flatten_branch(Flattener *f, const CoreBlock *block, FlowSpaceId space, Draws *draws)
+{
+    flatten_enter(f, space, true);
+    const FlowValue *value = flatten_block(f, block);
+    *draws = f->context->draws;
+    flatten_leave(f);
+    return value;
+}
+
+static const FlowValue *flatten_if(Flattener *f, const CoreStatement *statement)
+{
+    FlowOperand condition = flatten_scalar_atom(f, &statement->arguments[0]);
+    if (condition.is_constant)
+        return flatten_block(f, statement->blocks[condition.constant.bits != 0 ? 0 : 1]);
+    if (is_cheap(f, statement->blocks[0]) && is_cheap(f, statement->blocks[1]))
+        return select_value(f, condition, statement);
+    FlowSpaceId here = f->context->space, spaces[2];
+    condition = flatten_bring_stream(f, condition, here);
+    Draws draws[2];
+    const FlowValue *values[2];
+    spaces[1] = flatten_filter(f, here, condition, true);
+    spaces[0] = flatten_filter(f, here, condition, false);
+    values[1] = flatten_branch(f, statement->blocks[0], spaces[1], &draws[1]);
+    values[0] = flatten_branch(f, statement->blocks[1], spaces[0], &draws[0]);
+    if (flatten_block_draws(f, statement->blocks[0]) || flatten_block_draws(f, statement->blocks[1]))
+        merge_draws(f, condition, draws, spaces, 2);
+    return flatten_merge(f, condition, here, values, spaces, 2);
+}
+
+static const FlowValue *flatten_guard(Flattener *f, const CoreStatement *statement)
+{
+    FlowSpaceId here = f->context->space;
+    FlowOperand condition = flatten_bring_stream(f, flatten_scalar_atom(f, &statement->arguments[0]), here);
+    FlowSpaceId space = flatten_filter(f, here, condition, true);
+    Draws draws[2] = {f->context->draws};
+    const FlowValue *value = flatten_branch(f, statement->blocks[0], space, &draws[1]);
+    FlowSpaceId spaces[] = {here, space};
+    if (flatten_block_draws(f, statement->blocks[0]))
+        merge_draws(f, condition, draws, spaces, 2);
+    return flatten_value_sequence(f, space, value, element_type(f, target_type(f, statement)));
+}
+
+/* ---- comprehensions and groups ---- */
+
+/* Evaluates the body of a comprehension or group at a space, with these parameters. */
+static const FlowValue *flatten_body(Flattener *f, const CoreBlock *block, FlowSpaceId space,
+                                     const FlowValue *const *arguments)
+{
+    bool draws = flatten_block_draws(f, block);
+    FlowOperand bits = {0};
+    if (draws)
+        bits = next_draw(f);
+    flatten_enter(f, space, false);
+    if (draws)
+        start_draws(f, bits, space);
+    const FlowValue *value;
+    if (flatten_block_does_io(f, block))
+        value = flatten_serial_body(f, block, arguments);
+    else {
+        for (uint32_t i = 0; i < block->parameter_count; i++)
+            flatten_bind(f, block->parameters[i], arguments[i]);
+        value = flatten_block(f, block);
+    }
+    flatten_leave(f);
+    return value;
+}
+
+/* The sequences among the arguments as one space, and what their elements are. */
+static FlowSpaceId zip_arguments(Flattener *f, const CoreStatement *statement, const FlowValue **elements)
+{
+    FlowSpaceId *spaces = ARENA_ARRAY(f->arena, FlowSpaceId, statement->argument_count);
+    for (uint32_t i = 0; i < statement->argument_count; i++) {
+        const FlowValue *sequence = flatten_atom(f, &statement->arguments[i]);
+        spaces[i] = sequence->space;
+        elements[i] = sequence->element;
+    }
+    return flatten_zip(f, OP_COUNT, spaces, statement->argument_count);
+}
+
+static const FlowValue *flatten_each(Flattener *f, const CoreStatement *statement)
+{
+    const FlowValue **elements = ARENA_ARRAY(f->arena, const FlowValue *, statement->argument_count);
+    FlowSpaceId space = zip_arguments(f, statement, elements);
+    const FlowValue *value = flatten_body(f, statement->blocks[0], space, elements);
+    return flatten_value_sequence(f, space, value, element_type(f, target_type(f, statement)));
+}
+
+/* The leaves of an element, with room in front of them and behind. */
+static uint32_t add_element_leaves(Flattener *f, FlowOperand *inputs, uint32_t at, const FlowValue *element,
+                                   FlowSpaceId space)
+{
+    Leaves leaves = flatten_leaves(f, element);
+    for (uint32_t i = 0; i < leaves.count; i++)
+        inputs[at + i] = flatten_bring(f, leaves.items[i], space);
+    return at + leaves.count;
+}
+
+/* The parameters of a group's body: the key, and a sequence of members for each further argument. */
+static const FlowValue **group_arguments(Flattener *f, const CoreStatement *statement, FlowSpaceId space,
+                                         const FlowValue **elements, FlowSpaceId *groups)
+{
+    uint32_t count = statement->argument_count, leaf_count = 0, at = 1;
+    FlowSpaceId parent = flatten_space(f, space)->parent;
+    for (uint32_t i = 0; i < count; i++) {
+        elements[i] = flatten_concrete(f, elements[i], space);
+        leaf_count += flatten_leaves(f, elements[i]).count;
+    }
+    FlowOperand *inputs = ARENA_ARRAY(f->arena, FlowOperand, 1 + leaf_count + SEGMENT_INPUTS);
+    inputs[0] = flatten_driver(f, space);
+    for (uint32_t i = 0; i < count; i++)
+        at = add_element_leaves(f, inputs, at, elements[i], space);
+    FlowSegments segments = flatten_segments(f, space, inputs, &at);
+    *groups = flatten_new_space(f, (FlowSpace){.kind = SPACE_GROUP, .parent = parent, .segments = SEGMENTS_ENDS});
+    FlowSpaceId members =
+        flatten_new_space(f, (FlowSpace){.kind = SPACE_MEMBERS, .parent = *groups, .segments = SEGMENTS_ENDS});
+    TypeId key_type = element_type(f, statement->arguments[0].type);
+    const Layout *key = flatten_layout(f, key_type);
+    FlowNode *node = flatten_node(f, FLOW_GROUP, space, inputs, at);
+    node->segments = segments;
+    node->layout = key;
+    FlowStreamId points = flatten_output(f, LEAF_POINTS, *groups);
+    FlowStreamId group_ends = flatten_output(f, LEAF_ENDS, parent);
+    FlowOperand *outputs = ARENA_ARRAY(f->arena, FlowOperand, leaf_count);
+    for (uint32_t i = 0; i < key->count; i++)
+        outputs[i] = flatten_stream(f, flatten_output(f, key->leaves[i].type, *groups));
+    FlowStreamId member_ends = flatten_output(f, LEAF_ENDS, *groups);
+    for (uint32_t i = key->count; i < leaf_count; i++)
+        outputs[i] = flatten_stream(f, flatten_output(f, inputs[1 + i].type, members));
+    flatten_space(f, *groups)->driver = points;
+    flatten_space(f, *groups)->ends = group_ends;
+    flatten_space(f, members)->driver = leaf_count > key->count ? outputs[key->count].stream : 0;
+    flatten_space(f, members)->ends = member_ends;
+
+    const FlowValue **arguments = ARENA_ARRAY(f->arena, const FlowValue *, count);
+    arguments[0] = flatten_from_leaves(f, key_type, outputs, *groups);
+    uint32_t first = key->count;
+    for (uint32_t i = 1; i < count; i++) {
+        TypeId type = element_type(f, statement->arguments[i].type);
+        const FlowValue *element = flatten_from_leaves(f, type, outputs + first, members);
+        arguments[i] = flatten_value_sequence(f, members, element, type);
+        first += flatten_leaves(f, elements[i]).count;
+    }
+    return arguments;
+}
+
+static const FlowValue *flatten_group(Flattener *f, const CoreStatement *statement)
+{
+    const FlowValue **elements = ARENA_ARRAY(f->arena, const FlowValue *, statement->argument_count);
+    FlowSpaceId space = zip_arguments(f, statement, elements), groups;
+    const FlowValue **arguments = group_arguments(f, statement, space, elements, &groups);
+    const FlowValue *value = flatten_body(f, statement->blocks[0], groups, arguments);
+    return flatten_collect(
+        f, flatten_value_sequence(f, groups, value, element_type(f, target_type(f, statement))));
+}
+
+/* ---- literals ---- */
+
+/* One element under each point: the points of the parent itself, seen as its children. */
+FlowSpaceId flatten_single(Flattener *f, FlowSpaceId parent)
+{
+    FlowSpace from = *flatten_space(f, parent);
+    return flatten_new_space(f, (FlowSpace){.kind = SPACE_RANGE,
+                                            .parent = parent,
+                                            .points = flatten_points(f, parent),
+                                            .driver = from.driver,
+                                            .segments = SEGMENTS_REGULAR,
+                                            .count = flatten_int(1)});
+}
+
+static FlowOperand make_leaf(Flattener *f, FlowSpaceId parent, FlowSpaceId space, const FlowOperand *operands,
+                             uint32_t count)
+{
+    bool is_same = true;
+    for (uint32_t i = 1; i < count; i++)
+        is_same &= flatten_is_same_operand(operands[0], operands[i]);
+    if (is_same)
+        return operands[0];
+    FlowOperand *inputs = ARENA_ARRAY(f->arena, FlowOperand, 1 + count);
+    inputs[0] = flatten_driver(f, parent);
+    for (uint32_t i = 0; i < count; i++)
+        inputs[1 + i] = flatten_bring(f, operands[i], parent);
+    flatten_node(f, FLOW_MAKE, space, inputs, 1 + count);
+    return flatten_stream(f, flatten_output(f, operands[0].type, space));
+}
+
+/* Elements that are sequences: point i of k takes the children of element i. */
+static const FlowValue *make_choice(Flattener *f, FlowSpaceId parent, FlowSpaceId space, const FlowValue **values,
+                                    uint32_t count)
+{
+    FlowOperand index = flatten_local_index(f, space);
+    FlowOperand selector = flatten_scalar_op(f, OP_TO_I32, SCALAR_I32, &index, 1);
+    FlowSpaceId *spaces = ARENA_ARRAY(f->arena, FlowSpaceId, count);
+    for (uint32_t i = 0; i < count; i++)
+        spaces[i] = parent;
+    return flatten_merge(f, selector, space, values, spaces, count);
+}
+
+static const FlowValue *make_sequence(Flattener *f, const CoreStatement *statement, TypeId type)
+{
+    FlowSpaceId parent = f->context->space;
+    uint32_t count = statement->argument_count;
+    if (count == 0) {
+        FlowSpaceId none = flatten_range(f, parent, flatten_int(0));
+        return flatten_value_sequence(f, none, flatten_zero(f, type, none), type);
+    }
+    const FlowValue **values = ARENA_ARRAY(f->arena, const FlowValue *, count);
+    for (uint32_t i = 0; i < count; i++)
+        values[i] = flatten_atom(f, &statement->arguments[i]);
+    if (count == 1 && !flatten_has_sequence(values[0]))
+        return flatten_value_sequence(f, flatten_single(f, parent), values[0], type);
+    FlowSpaceId space = flatten_range(f, parent, flatten_int(count));
+    if (flatten_has_sequence(values[0]))
+        return flatten_value_sequence(f, space, make_choice(f, parent, space, values, count), type);
+    Leaves *leaves = ARENA_ARRAY(f->arena, Leaves, count);
+    for (uint32_t i = 0; i < count; i++)
+        leaves[i] = flatten_leaves(f, values[i]);
+    FlowOperand *made = ARENA_ARRAY(f->arena, FlowOperand, leaves[0].count);
+    FlowOperand *operands = ARENA_ARRAY(f->arena, FlowOperand, count);
+    for (uint32_t leaf = 0; leaf < leaves[0].count; leaf++) {
+        for (uint32_t i = 0; i < count; i++)
+            operands[i] = leaves[i].items[leaf];
+        made[leaf] = make_leaf(f, parent, space, operands, count);
+    }
+    return flatten_value_sequence(f, space, flatten_from_leaves(f, type, made, space), type);
+}
+
+static const FlowValue *flatten_make(Flattener *f, const CoreStatement *statement)
+{
+    TypeId type = flatten_representation(f, target_type(f, statement));
+    const FlowValue *sequence = make_sequence(f, statement, type_element(f->types, type));
+    return type_is_vector(f->types, type) ? flatten_collect(f, sequence) : sequence;
+}
+
+static const FlowValue *flatten_text(Flattener *f, const CoreStatement *statement)
+{
+    FlowNode *node = flatten_node(f, FLOW_TEXT, FLOW_UNIT, NULL, 0);
+    node->text = statement->text;
+    node->text_length = statement->text_length;
+    FlowOperand array = flatten_stream(f, flatten_output(f, LEAF_ARRAY, FLOW_UNIT));
+    return flatten_value_vector(f, array, flatten_int(0), flatten_int(statement->text_length), TYPE_CHAR);
+}
+
+/* ---- statements ---- */
+
+static const FlowValue *flatten_statement(Flattener *f, const CoreStatement *statement)
+{
+    switch (statement->kind) {
+    case CORE_COPY:
+    case CORE_WRAP:
+    case CORE_UNWRAP:
+        return flatten_atom(f, &statement->arguments[0]);
+    case CORE_UNIT:
+        return flatten_value_unit(f);
+    case CORE_PAIR: {
+        const FlowValue *first = flatten_atom(f, &statement->arguments[0]);
+        return flatten_value_pair(f, first, flatten_atom(f, &statement->arguments[1]));
+    }
+    case CORE_PROJECT: {
+        const FlowValue *pair = flatten_atom(f, &statement->arguments[0]);
+        return statement->component == 0 ? pair->first : pair->rest;
+    }
+    case CORE_MAKE: return flatten_make(f, statement);
+    case CORE_TEXT: return flatten_text(f, statement);
+    case CORE_OP: return flatten_op(f, statement);
+    case CORE_CALL: return flatten_call(f, statement);
+    case CORE_IF: return flatten_if(f, statement);
+    case CORE_EACH: return flatten_each(f, statement);
+    case CORE_GUARD: return flatten_guard(f, statement);
+    case CORE_GROUP: return flatten_group(f, statement);
+    }
+    bug("flatten", "an unknown statement");
+}
+
+/* Names the streams of a value after the variable, for readers of the printed form. */
+static void name_streams(Flattener *f, const FlowValue *value, Name name)
+{
+    FlowOperand leaf = value->kind == VALUE_SCALAR ? value->scalar : value->array;
+    if (name != 0 && (value->kind == VALUE_SCALAR || value->kind == VALUE_VECTOR) && !leaf.is_constant &&
+        f->network->streams.items[leaf.stream].name == 0)
+        f->network->streams.items[leaf.stream].name = name;
+}
+
+void flatten_step(Flattener *f, const CoreStatement *statement)
+{
+    if (f->has_failed)
+        return;
+    Span span = f->span;
+    f->span = statement->span;
+    const FlowValue *value = flatten_statement(f, statement);
+    f->span = span;
+    name_streams(f, value, f->core->variables.items[statement->target].name);
+    flatten_bind(f, statement->target, value);
+}
+
+const FlowValue *flatten_block(Flattener *f, const CoreBlock *block)
+{
+    for (uint32_t i = 0; i < block->statement_count; i++)
+        flatten_step(f, &block->statements[i]);
+    return f->has_failed ? flatten_zero(f, block->result.type, f->context->space) : flatten_atom(f, &block->result);
+}

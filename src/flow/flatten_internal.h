@@ -1,0 +1,202 @@
+/* The inside of the flattener.
+ *
+ * What is kept true while a network is built:
+ *  - a value of concrete type may have its leaves on any ancestor of the space where it is used: flatten_bring takes a leaf to a space when a
+ *    node needs it there, so nothing is copied in vain;
+ *  - a sequence's space is a child of the context's space; entering a filter restricts it (flatten_restrict);
+ *  - equal pure nodes are made once, but never two RANGEs: sequences written separately stay separate, for each is traversed on its own;
+ *  - spaces whose counts are known to be equal share their points (flatten_unite). */
+#ifndef RUNNEL_FLOW_FLATTEN_INTERNAL_H
+#define RUNNEL_FLOW_FLATTEN_INTERNAL_H
+
+#include "flow/flatten.h"
+
+typedef enum FlowValueKind { VALUE_UNIT, VALUE_SCALAR, VALUE_PAIR, VALUE_VECTOR, VALUE_SEQUENCE } FlowValueKind;
+
+typedef struct FlowValue FlowValue;
+struct FlowValue {
+    FlowValueKind kind;
+    FlowOperand scalar;               /* SCALAR */
+    const FlowValue *first, *rest;    /* PAIR */
+    FlowOperand array, start, length; /* VECTOR */
+    TypeId element_type;              /* VECTOR, SEQUENCE */
+    FlowSpaceId space;                /* SEQUENCE */
+    const FlowValue *element;         /* SEQUENCE: at that space */
+};
+
+/* Key and counter of random numbers. */
+typedef struct Draws {
+    FlowOperand key, counter;
+} Draws;
+
+/* Where a block is evaluated. */
+typedef struct Context Context;
+struct Context {
+    Context *outer;
+    FlowSpaceId space;
+    bool is_filter;    /* else a comprehension's body, or the outermost */
+    FlowSpaceId floor; /* nothing is computed above it: the innermost filter */
+    Draws draws;
+};
+
+typedef struct Binding {
+    const FlowValue *value;
+    Context *context; /* that it belongs to */
+    FlowNetworkId network;
+} Binding;
+
+typedef struct FunctionFacts {
+    bool is_known;
+    bool draws;
+    bool does_io; /* reads or writes outside; failing on purpose is not I/O */
+    VEC(CoreFunctionId) callees;
+} FunctionFacts;
+
+typedef struct Flattener {
+    FlowProgram *program;
+    const CoreProgram *core;
+    Types *types;
+    Layouts *layouts;
+    Arena *arena;
+    Diagnostics *diagnostics;
+    const FlattenOptions *options;
+    VEC(Binding) bindings;    /* by CoreVar */
+    VEC(FunctionFacts) facts; /* by CoreFunctionId */
+    VEC(CoreFunctionId) wanted; /* functions whose networks are still to be made */
+    bool has_failed;
+    uint32_t inlined; /* statements put in place of calls so far */
+
+    /* the network being built */
+    FlowNetworkId id;
+    FlowNetwork *network;
+    Context *context;
+    Span span; /* of the statement being flattened */
+    FlowOperand slot; /* functions: the slots of the call */
+    VEC(uint32_t) points; /* sets of points: each one's representative, itself if it is one */
+    FlowNodeId *same;     /* table of nodes by what they compute, open addressing; 0 empty, else id + 1 */
+    uint32_t same_size, same_count;
+    FlowNodeId first_after_io; /* the last node with I/O, or the first of all: from it on nodes are awaited by the next one */
+} Flattener;
+
+/* ---- flatten_node.c: nodes, streams, operands ---- */
+FlowOperand flatten_int(int64_t value);
+FlowOperand flatten_constant(ScalarType type, Scalar value);
+FlowOperand flatten_stream(const Flattener *f, FlowStreamId stream);
+bool flatten_is_same_operand(FlowOperand a, FlowOperand b);
+
+/* A node with room for inputs, which the caller sets, and no outputs yet. Valid until the next one is made. */
+FlowNode *flatten_node(Flattener *f, FlowOp op, FlowSpaceId space, const FlowOperand *inputs, uint32_t input_count);
+/* Makes a stream the next output of the node made last. */
+FlowStreamId flatten_output(Flattener *f, LeafType type, FlowSpaceId space);
+/* After a node with one output was completed: gives that output, or that of an equal node made before, which then takes its place. */
+FlowOperand flatten_shared(Flattener *f);
+
+/* ---- flatten_space.c ---- */
+FlowSpace *flatten_space(const Flattener *f, FlowSpaceId space);
+FlowSpaceId flatten_new_space(Flattener *f, FlowSpace space); /* points 0: a new set */
+uint32_t flatten_points(const Flattener *f, FlowSpaceId space);
+bool flatten_is_unit(const Flattener *f, FlowSpaceId space);
+bool flatten_is_on(const Flattener *f, FlowOperand operand, FlowSpaceId space); /* a stream on the points of the space */
+/* Says that two spaces have the same points. */
+void flatten_unite(Flattener *f, FlowSpaceId a, FlowSpaceId b);
+/* Whether `above` is the space itself or an ancestor of it. */
+bool flatten_sees(const Flattener *f, FlowSpaceId space, FlowSpaceId above);
+/* Whether the operand can be brought to the space: it lives there or on an ancestor. */
+bool flatten_reaches(const Flattener *f, FlowOperand operand, FlowSpaceId space);
+/* The operand at a space: itself, uniform if on unit, or a stream packed and distributed on the way down. */
+FlowOperand flatten_bring(Flattener *f, FlowOperand operand, FlowSpaceId space);
+/* The same, never uniform nor constant. */
+FlowOperand flatten_bring_stream(Flattener *f, FlowOperand operand, FlowSpaceId space);
+FlowOperand flatten_driver(Flattener *f, FlowSpaceId space);
+/* The stream of ends of a space on its parent, whatever its segments. */
+FlowOperand flatten_ends(Flattener *f, FlowSpaceId space);
+/* Appends the inputs <C/P> of a space to a list with room; gives how its parent sees it. */
+FlowSegments flatten_segments(Flattener *f, FlowSpaceId space, FlowOperand *inputs, uint32_t *count);
+/* Makes a space of `count` points (brought to the parent) under each point. */
+FlowSpaceId flatten_range(Flattener *f, FlowSpaceId parent, FlowOperand count);
+FlowSpaceId flatten_filter(Flattener *f, FlowSpaceId parent, FlowOperand flags, bool keep);
+FlowSpaceId flatten_flat(Flattener *f, FlowSpaceId space);
+/* The children in `space` of the points that survive in `filter`, a filter of its parent. */
+FlowSpaceId flatten_restricted(Flattener *f, FlowSpaceId space, FlowSpaceId filter);
+/* The position of each point among its siblings. */
+FlowOperand flatten_local_index(Flattener *f, FlowSpaceId space);
+enum { SEGMENT_INPUTS = 2 }; /* at most */
+
+/* ---- flatten_value.c ---- */
+const FlowValue *flatten_value_unit(Flattener *f);
+const FlowValue *flatten_value_scalar(Flattener *f, FlowOperand operand);
+const FlowValue *flatten_value_pair(Flattener *f, const FlowValue *first, const FlowValue *rest);
+const FlowValue *flatten_value_vector(Flattener *f, FlowOperand array, FlowOperand start, FlowOperand length,
+                                      TypeId element_type);
+const FlowValue *flatten_value_sequence(Flattener *f, FlowSpaceId space, const FlowValue *element, TypeId element_type);
+/* The leaves of a concrete value, in the order of its layout. */
+typedef struct Leaves {
+    FlowOperand *items;
+    uint32_t count;
+} Leaves;
+Leaves flatten_leaves(Flattener *f, const FlowValue *value);
+/* A value of a type from leaves; sequences are taken as vectors and streamed at `space`. */
+const FlowValue *flatten_from_leaves(Flattener *f, TypeId type, const FlowOperand *leaves, FlowSpaceId space);
+TypeId flatten_representation(Flattener *f, TypeId type);
+const Layout *flatten_layout(Flattener *f, TypeId type); /* never null: reports and gives that of unit */
+/* The value as a sequence of the context: vectors are streamed. */
+const FlowValue *flatten_as_sequence(Flattener *f, const FlowValue *value, FlowSpaceId space);
+/* Materialises every sequence in a value at a space. */
+const FlowValue *flatten_concrete(Flattener *f, const FlowValue *value, FlowSpaceId space);
+const FlowValue *flatten_collect(Flattener *f, const FlowValue *sequence);
+/* What merges k values, value i at the points of spaces[i], into one at `space` by a selector on it. */
+const FlowValue *flatten_merge(Flattener *f, FlowOperand selector, FlowSpaceId space, const FlowValue *const *values,
+                               const FlowSpaceId *spaces, uint32_t count);
+/* A value at a space, where only the points of a filter of it matter: sequences are restricted. */
+const FlowValue *flatten_restrict(Flattener *f, const FlowValue *value, FlowSpaceId filter);
+bool flatten_has_sequence(const FlowValue *value);
+/* The zero value of a type: 0, a space, empty containers. */
+const FlowValue *flatten_zero(Flattener *f, TypeId type, FlowSpaceId space);
+
+/* ---- flatten.c ---- */
+const FlowValue *flatten_atom(Flattener *f, const CoreAtom *atom);
+FlowOperand flatten_scalar_atom(Flattener *f, const CoreAtom *atom);
+void flatten_bind(Flattener *f, CoreVar variable, const FlowValue *value);
+const FlowValue *flatten_block(Flattener *f, const CoreBlock *block);
+void flatten_step(Flattener *f, const CoreStatement *statement);
+/* Sixty-four random bits of the context's state, which goes on. */
+FlowOperand flatten_next_draw(Flattener *f);
+/* One point under each: the points of the parent itself, seen as its children. */
+FlowSpaceId flatten_single(Flattener *f, FlowSpaceId parent);
+Context *flatten_enter(Flattener *f, FlowSpaceId space, bool is_filter);
+void flatten_leave(Flattener *f);
+/* Where an operation on these operands is computed: as high as they allow, but not above the innermost filter. */
+FlowSpaceId flatten_place(Flattener *f, const FlowOperand *operands, uint32_t count);
+FunctionFacts flatten_facts(Flattener *f, CoreFunctionId function);
+bool flatten_block_draws(Flattener *f, const CoreBlock *block);
+bool flatten_block_does_io(Flattener *f, const CoreBlock *block);
+void flatten_error(Flattener *f, ErrorCode code, Span span, const char *message);
+
+/* ---- flatten_op.c ---- */
+const FlowValue *flatten_op(Flattener *f, const CoreStatement *statement);
+/* One operation on scalars at the space that flatten_place gives, or at the context if it may fail. */
+FlowOperand flatten_scalar_op(Flattener *f, Op op, ScalarType result, const FlowOperand *operands, uint32_t count);
+/* Whether an operation is scalar, cannot fail, and costs about as much as an addition. */
+bool flatten_is_cheap_op(Flattener *f, const CoreStatement *statement);
+/* Whether a scalar operation may have no result. */
+bool flatten_may_fail(Op op, ScalarType operand, ScalarType result);
+/* Makes the node made last wait for everything before it that is on unit, on the root, or in a branch there. */
+void flatten_order(Flattener *f);
+/* Sequences of equal length, checked unless that is known, as one space. */
+FlowSpaceId flatten_zip(Flattener *f, Op op, const FlowSpaceId *spaces, uint32_t count);
+
+/* ---- flatten_call.c ---- */
+const FlowValue *flatten_call(Flattener *f, const CoreStatement *statement);
+/* The body of a comprehension or group with I/O, as a call at each point of the context, one after the other. */
+const FlowValue *flatten_serial_body(Flattener *f, const CoreBlock *block, const FlowValue *const *arguments);
+FlowNetworkId flatten_network_of(Flattener *f, CoreFunctionId function);
+/* Makes the networks of everything wanted. */
+void flatten_wanted(Flattener *f);
+/* The network of an item, or of a function as it is called from outside: everything is on unit. */
+FlowNetworkId flatten_item_network(Flattener *f, const CoreBlock *block, Name name, Span span);
+
+/* ---- flatten_finish.c ---- */
+/* Completes the network being built. */
+void flatten_finish(Flattener *f);
+
+#endif

@@ -1,0 +1,1083 @@
+/* Operations: what each of ops.def becomes. Where one works on both containers, vectors are streamed, and the result is collected. */
+#include "flow/flatten_internal.h"
+#include "math/scalar.h"
+
+/* An operation being flattened. */
+typedef struct Operation {
+    Flattener *f;
+    const CoreStatement *statement;
+    Op op;
+    FlowSpaceId space;           /* of the context */
+    const FlowValue **arguments;
+    TypeId type; /* of the result, by representation */
+} Operation;
+
+static bool is_vector_result(const Operation *o)
+{
+    return type_is_vector(o->f->types, o->type);
+}
+
+static TypeId result_element(const Operation *o)
+{
+    return type_element(o->f->types, o->type);
+}
+
+static const FlowValue *sequence_argument(const Operation *o, uint32_t argument)
+{
+    return flatten_as_sequence(o->f, o->arguments[argument], o->space);
+}
+
+static FlowOperand scalar_argument(const Operation *o, uint32_t argument)
+{
+    return o->arguments[argument]->scalar;
+}
+
+/* The sequence, or the vector of its elements if that is what the operation gives. */
+static const FlowValue *give_container(const Operation *o, FlowSpaceId space, const FlowValue *element)
+{
+    const FlowValue *sequence = flatten_value_sequence(o->f, space, element, result_element(o));
+    return is_vector_result(o) ? flatten_collect(o->f, sequence) : sequence;
+}
+
+static const FlowValue *give_stream(const Operation *o, LeafType type, FlowSpaceId space)
+{
+    return flatten_value_scalar(o->f, flatten_stream(o->f, flatten_output(o->f, type, space)));
+}
+
+/* ---- scalars ---- */
+
+typedef enum ScalarClass { CLASS_NOT_SCALAR, CLASS_TOTAL, CLASS_PARTIAL, CLASS_COSTLY } ScalarClass;
+
+/* Of operations in math/scalar_ops.def: those that never fail and are cheap, those that may fail, those that cost more. */
+static ScalarClass scalar_class(Op op)
+{
+    switch (op) {
+#define SCALAR_UNARY(OP, function) case OP_##OP:
+#define SCALAR_BINARY(OP, function) case OP_##OP:
+#define SCALAR_COMPARISON(OP, orders) case OP_##OP:
+#include "math/scalar_ops.def"
+        return CLASS_TOTAL;
+#define SCALAR_PARTIAL(OP, function) case OP_##OP:
+#include "math/scalar_ops.def"
+        return CLASS_PARTIAL;
+#define SCALAR_MATH_1(OP, function) case OP_##OP:
+#define SCALAR_MATH_2(OP, function) case OP_##OP:
+#include "math/scalar_ops.def"
+        return CLASS_COSTLY;
+    default:
+        return CLASS_NOT_SCALAR;
+    }
+}
+
+bool flatten_may_fail(Op op, ScalarType operand, ScalarType result)
+{
+    bool is_float = scalar_kind(operand) == KIND_FLOATING, to_float = scalar_kind(result) == KIND_FLOATING;
+    if (scalar_class(op) != CLASS_PARTIAL)
+        return false;
+    switch (op) {
+    case OP_DIVIDE:
+    case OP_REMAINDER:
+    case OP_MODULO:
+        return !is_float;
+    case OP_POWER:
+        return true;
+    case OP_FMA:
+    case OP_LDEXP:
+    case OP_RANDOM:
+    case OP_PI:
+    case OP_NAN:
+    case OP_INF:
+    case OP_MAX_INT:
+    case OP_MIN_INT:
+    case OP_IS_NAN:
+    case OP_IS_INF:
+    case OP_IS_FINITE:
+    case OP_SIGNBIT:
+    case OP_TO_BOOL:
+        return false;
+    default:
+        return is_float && !to_float; /* conversions */
+    }
+}
+
+static ScalarType scalar_of(Flattener *f, TypeId type)
+{
+    return type_scalar(f->types, flatten_representation(f, type));
+}
+
+static bool is_scalar_type(Flattener *f, TypeId type)
+{
+    return type_kind(f->types, flatten_representation(f, type)) == TYPE_SCALAR;
+}
+
+bool flatten_is_cheap_op(Flattener *f, const CoreStatement *statement)
+{
+    ScalarClass class = scalar_class(statement->op);
+    TypeId target = f->core->variables.items[statement->target].type;
+    if (class == CLASS_NOT_SCALAR || class == CLASS_COSTLY || statement->argument_count == 0 ||
+        !is_scalar_type(f, statement->arguments[0].type))
+        return false;
+    return !flatten_may_fail(statement->op, scalar_of(f, statement->arguments[0].type), scalar_of(f, target)) &&
+           statement->op != OP_DIVIDE && statement->op != OP_RANDOM;
+}
+
+static bool fold_constants(Op op, ScalarType result, const FlowOperand *operands, uint32_t count, Scalar *value)
+{
+    Scalar arguments[3] = {0};
+    for (uint32_t i = 0; i < count; i++) {
+        if (!operands[i].is_constant)
+            return false;
+        arguments[i] = operands[i].constant;
+    }
+    return scalar_apply(op, count == 0 ? result : (ScalarType)operands[0].type, result, arguments, value);
+}
+
+FlowOperand flatten_scalar_op(Flattener *f, Op op, ScalarType result, const FlowOperand *operands, uint32_t count)
+{
+    Scalar value;
+    if (fold_constants(op, result, operands, count, &value))
+        return flatten_constant(result, value);
+    ScalarType type = (ScalarType)operands[0].type;
+    bool may_fail = flatten_may_fail(op, type, result);
+    FlowSpaceId space = may_fail ? f->context->space : flatten_place(f, operands, count);
+    FlowOperand inputs[3];
+    bool has_stream = false;
+    for (uint32_t i = 0; i < count; i++) {
+        inputs[i] = flatten_bring(f, operands[i], space);
+        has_stream |= !inputs[i].is_constant && !inputs[i].is_uniform;
+    }
+    if (!has_stream)
+        inputs[0] = flatten_bring_stream(f, operands[0], space);
+    FlowNode *node = flatten_node(f, FLOW_OPERATION, space, inputs, count);
+    node->core_op = op;
+    node->scalar = type;
+    flatten_output(f, (LeafType)result, space);
+    return may_fail ? flatten_stream(f, vec_last(&f->network->nodes).outputs[0]) : flatten_shared(f);
+}
+
+static FlowOperand binary(Flattener *f, Op op, ScalarType result, FlowOperand a, FlowOperand b)
+{
+    FlowOperand operands[] = {a, b};
+    return flatten_scalar_op(f, op, result, operands, 2);
+}
+
+static const FlowValue *op_scalar(const Operation *o)
+{
+    FlowOperand operands[3];
+    for (uint32_t i = 0; i < o->statement->argument_count; i++)
+        operands[i] = scalar_argument(o, i);
+    return flatten_value_scalar(o->f, flatten_scalar_op(o->f, o->op, type_scalar(o->f->types, o->type), operands,
+                                                        o->statement->argument_count));
+}
+
+/* ---- whole values, point by point ---- */
+
+static bool does_io(Op op)
+{
+    return op_table[op].effect == EFFECT_IO && op != OP_FAIL && op != OP_NOT_PROVIDED && op != OP_RAISE;
+}
+
+/* Makes a node ROWS at the context; its outputs are the caller's to add. */
+static void make_rows(const Operation *o)
+{
+    Flattener *f = o->f;
+    uint32_t count = o->statement->argument_count, input_count = 1;
+    const Layout **layouts = ARENA_ARRAY(f->arena, const Layout *, count);
+    Leaves *leaves = ARENA_ARRAY(f->arena, Leaves, count);
+    for (uint32_t i = 0; i < count; i++) {
+        const FlowValue *argument = flatten_concrete(f, o->arguments[i], o->space);
+        layouts[i] = flatten_layout(f, o->statement->arguments[i].type);
+        leaves[i] = flatten_leaves(f, argument);
+        input_count += leaves[i].count;
+    }
+    FlowOperand *inputs = ARENA_ARRAY(f->arena, FlowOperand, input_count);
+    inputs[0] = flatten_driver(f, o->space);
+    uint32_t at = 1;
+    for (uint32_t i = 0; i < count; i++)
+        for (uint32_t leaf = 0; leaf < leaves[i].count; leaf++)
+            inputs[at++] = flatten_bring(f, leaves[i].items[leaf], o->space);
+    const Layout *layout = flatten_layout(f, o->type);
+    FlowNode *node = flatten_node(f, FLOW_ROWS, o->space, inputs, input_count);
+    node->core_op = o->op;
+    node->layouts = layouts;
+    node->layout_count = count;
+    node->layout = layout;
+    if (does_io(o->op))
+        flatten_order(f);
+}
+
+static const FlowValue *op_rows(const Operation *o)
+{
+    make_rows(o);
+    const Layout *layout = vec_last(&o->f->network->nodes).layout;
+    FlowOperand *outputs = ARENA_ARRAY(o->f->arena, FlowOperand, layout->count);
+    for (uint32_t i = 0; i < layout->count; i++)
+        outputs[i] = flatten_stream(o->f, flatten_output(o->f, layout->leaves[i].type, o->space));
+    return flatten_from_leaves(o->f, o->type, outputs, o->space);
+}
+
+static bool is_top_space(const Flattener *f, FlowSpaceId space)
+{
+    while (flatten_space(f, space)->kind == SPACE_FILTER)
+        space = flatten_space(f, space)->parent;
+    return space == FLOW_UNIT || flatten_space(f, space)->kind == SPACE_ROOT;
+}
+
+void flatten_order(Flattener *f)
+{
+    FlowNetwork *network = f->network;
+    FlowNodeId id = network->nodes.count - 1;
+    FlowNode *node = &network->nodes.items[id];
+    node->after = ARENA_ARRAY(f->arena, FlowNodeId, id - f->first_after_io);
+    for (FlowNodeId i = f->first_after_io; i < id; i++) {
+        const FlowNode *earlier = &network->nodes.items[i];
+        FlowSpaceId made_on = earlier->output_count > 0 ? network->streams.items[earlier->outputs[0]].space : earlier->space;
+        if (i == f->first_after_io || is_top_space(f, made_on))
+            node->after[node->after_count++] = i;
+    }
+    f->first_after_io = id;
+}
+
+/* A value of a type whose streams the node made last has as outputs, and never gives an element of. */
+static const FlowValue *never(Flattener *f, TypeId type, FlowSpaceId space)
+{
+    type = flatten_representation(f, type);
+    if (type_kind(f->types, type) == TYPE_SCALAR)
+        return flatten_value_scalar(
+            f, flatten_stream(f, flatten_output(f, (LeafType)type_scalar(f->types, type), space)));
+    if (type_kind(f->types, type) == TYPE_PAIR) {
+        const FlowValue *first = never(f, type_first(f->types, type), space);
+        return flatten_value_pair(f, first, never(f, type_rest(f->types, type), space));
+    }
+    if (type_kind(f->types, type) != TYPE_CONTAINER)
+        return flatten_value_unit(f);
+    TypeId element_type = type_element(f->types, type);
+    if (type_is_vector(f->types, type)) {
+        FlowOperand array = flatten_stream(f, flatten_output(f, LEAF_ARRAY, space));
+        FlowOperand start = flatten_stream(f, flatten_output(f, SCALAR_I64, space));
+        return flatten_value_vector(f, array, start, flatten_stream(f, flatten_output(f, SCALAR_I64, space)),
+                                    element_type);
+    }
+    FlowSpaceId none =
+        flatten_new_space(f, (FlowSpace){.kind = SPACE_PART, .parent = space, .segments = SEGMENTS_ENDS});
+    FlowStreamId points = flatten_output(f, LEAF_POINTS, none);
+    FlowStreamId ends = flatten_output(f, LEAF_ENDS, space);
+    flatten_space(f, none)->driver = points;
+    flatten_space(f, none)->ends = ends;
+    return flatten_value_sequence(f, none, never(f, element_type, none), element_type);
+}
+
+static const FlowValue *op_never(const Operation *o)
+{
+    make_rows(o);
+    return never(o->f, o->type, o->space);
+}
+
+static const FlowValue *op_compare(const Operation *o)
+{
+    return is_scalar_type(o->f, o->statement->arguments[0].type) ? op_scalar(o) : op_rows(o);
+}
+
+/* ---- ranges ---- */
+
+/* Where counts depend on nothing below, they are computed above, so that the space is regular; what makes the operation fail is still
+ * looked for at the points of the context. */
+static FlowOperand count_node(const Operation *o, const FlowOperand *operands, uint32_t count, FlowSpaceId space,
+                              bool checks)
+{
+    Flattener *f = o->f;
+    FlowOperand inputs[3];
+    bool has_stream = false;
+    for (uint32_t i = 0; i < count; i++) {
+        inputs[i] = flatten_bring(f, operands[i], space);
+        has_stream |= !inputs[i].is_constant && !inputs[i].is_uniform;
+    }
+    if (!has_stream)
+        inputs[0] = flatten_bring_stream(f, operands[0], space);
+    FlowNode *node = flatten_node(f, FLOW_COUNT, space, inputs, count);
+    node->core_op = o->op;
+    node->scalar = (ScalarType)operands[0].type;
+    node->keep = checks;
+    return flatten_stream(f, flatten_output(f, SCALAR_I64, space));
+}
+
+static bool can_count_fail(const Operation *o, const FlowOperand *operands, uint32_t count)
+{
+    if (o->op == OP_IOTA)
+        return !operands[0].is_constant || operands[0].constant.integer < 0;
+    if (o->op == OP_RANGE) {
+        double step = operands[2].type == SCALAR_F64   ? operands[2].constant.f64
+                      : operands[2].type == SCALAR_F32 ? (double)operands[2].constant.f32
+                                                       : (double)operands[2].constant.integer;
+        return !operands[2].is_constant || step == 0.0;
+    }
+    (void)count;
+    return o->op == OP_NESL_RANGE;
+}
+
+static FlowOperand count_range(const Operation *o, const FlowOperand *operands, uint32_t count)
+{
+    if (o->op == OP_IOTA && !can_count_fail(o, operands, count))
+        return operands[0];
+    FlowSpaceId place = flatten_place(o->f, operands, count);
+    if (!can_count_fail(o, operands, count))
+        return count_node(o, operands, count, place, false);
+    if (flatten_points(o->f, place) == flatten_points(o->f, o->space))
+        return count_node(o, operands, count, place, true);
+    count_node(o, operands, count, o->space, true);
+    return count_node(o, operands, count, place, false);
+}
+
+static bool is_constant_int(FlowOperand operand, int64_t value)
+{
+    return operand.is_constant && scalar_kind((ScalarType)operand.type) != KIND_FLOATING &&
+           operand.constant.integer == value;
+}
+
+static FlowOperand range_element(const Operation *o, FlowOperand index, FlowOperand first, FlowOperand step)
+{
+    Flattener *f = o->f;
+    static const Op conversions[] = {
+#define SCALAR(ID, name, c_type, kind) [SCALAR_##ID] = OP_TO_##ID,
+#include "ops/scalars.def"
+#undef SCALAR
+    };
+    ScalarType type = (ScalarType)first.type;
+    if (type != SCALAR_I64)
+        index = flatten_scalar_op(f, conversions[type], type, &index, 1);
+    if (!is_constant_int(step, 1))
+        index = binary(f, OP_MULTIPLY, type, index, step);
+    return is_constant_int(first, 0) ? index : binary(f, OP_ADD, type, first, index);
+}
+
+static const FlowValue *op_range(const Operation *o)
+{
+    Flattener *f = o->f;
+    FlowOperand operands[3];
+    uint32_t count = o->statement->argument_count;
+    for (uint32_t i = 0; i < count; i++)
+        operands[i] = scalar_argument(o, i);
+    FlowSpaceId space = flatten_range(f, o->space, count_range(o, operands, count));
+    FlowOperand index = flatten_driver(f, space);
+    if (o->op != OP_IOTA) {
+        FlowOperand one = flatten_constant((ScalarType)operands[0].type, (Scalar){.integer = 1});
+        flatten_enter(f, space, false);
+        index = range_element(o, index, operands[0], o->op == OP_RANGE_INCLUSIVE ? one : operands[2]);
+        flatten_leave(f);
+    }
+    return flatten_value_sequence(f, space, flatten_value_scalar(f, index), result_element(o));
+}
+
+/* ---- zip, append, concat ---- */
+
+static void check_lengths(Flattener *f, Op op, FlowSpaceId a, FlowSpaceId b)
+{
+    FlowSpaceId parent = flatten_space(f, a)->parent;
+    bool is_single = flatten_is_unit(f, parent);
+    FlowOperand inputs[] = {is_single ? flatten_driver(f, a) : flatten_ends(f, a),
+                            is_single ? flatten_driver(f, b) : flatten_ends(f, b)};
+    FlowNode *node = flatten_node(f, FLOW_SAME_LENGTHS, parent, inputs, 2);
+    node->segments = is_single ? SEGMENTS_SINGLE : SEGMENTS_ENDS;
+    node->core_op = op;
+}
+
+static bool is_same_range(const Flattener *f, FlowSpaceId a, FlowSpaceId b)
+{
+    const FlowSpace *first = flatten_space(f, a), *second = flatten_space(f, b);
+    return first->kind == SPACE_RANGE && second->kind == SPACE_RANGE &&
+           flatten_points(f, first->parent) == flatten_points(f, second->parent) && first->count.type == SCALAR_I64 &&
+           second->count.type == SCALAR_I64 && flatten_is_same_operand(first->count, second->count);
+}
+
+FlowSpaceId flatten_zip(Flattener *f, Op op, const FlowSpaceId *spaces, uint32_t count)
+{
+    for (uint32_t i = 1; i < count; i++) {
+        if (flatten_points(f, spaces[0]) == flatten_points(f, spaces[i]))
+            continue;
+        if (!is_same_range(f, spaces[0], spaces[i]))
+            check_lengths(f, op, spaces[0], spaces[i]);
+        flatten_unite(f, spaces[0], spaces[i]);
+    }
+    return spaces[0];
+}
+
+static const FlowValue *op_zip(const Operation *o)
+{
+    const FlowValue *a = sequence_argument(o, 0), *b = sequence_argument(o, 1);
+    FlowSpaceId spaces[] = {a->space, b->space};
+    FlowSpaceId space = flatten_zip(o->f, o->op, spaces, 2);
+    return give_container(o, space, flatten_value_pair(o->f, a->element, b->element));
+}
+
+static const FlowValue *join(const Operation *o, const FlowValue *const *operands, uint32_t count)
+{
+    Flattener *f = o->f;
+    bool is_single = flatten_is_unit(f, o->space);
+    FlowOperand *inputs = ARENA_ARRAY(f->arena, FlowOperand, count);
+    FlowSpaceId *spaces = ARENA_ARRAY(f->arena, FlowSpaceId, count);
+    const FlowValue **elements = ARENA_ARRAY(f->arena, const FlowValue *, count);
+    for (uint32_t i = 0; i < count; i++) {
+        spaces[i] = operands[i]->space;
+        elements[i] = operands[i]->element;
+        inputs[i] = is_single ? flatten_driver(f, spaces[i]) : flatten_ends(f, spaces[i]);
+    }
+    FlowSpaceId space =
+        flatten_new_space(f, (FlowSpace){.kind = SPACE_JOIN, .parent = o->space, .segments = SEGMENTS_ENDS});
+    FlowNode *node = flatten_node(f, FLOW_JOIN, space, inputs, count);
+    node->segments = is_single ? SEGMENTS_SINGLE : SEGMENTS_ENDS;
+    node->core_op = o->op;
+    FlowStreamId selector = flatten_output(f, SCALAR_I32, space);
+    flatten_space(f, space)->driver = selector;
+    FlowStreamId ends = flatten_output(f, LEAF_ENDS, o->space);
+    flatten_space(f, space)->ends = ends;
+    return give_container(o, space, flatten_merge(f, flatten_stream(f, selector), space, elements, spaces, count));
+}
+
+static const FlowValue *op_append(const Operation *o)
+{
+    const FlowValue *first = sequence_argument(o, 0);
+    const FlowValue *operands[] = {first, sequence_argument(o, 1)};
+    return join(o, operands, 2);
+}
+
+static const FlowValue *single(const Operation *o, uint32_t argument)
+{
+    return flatten_value_sequence(o->f, flatten_single(o->f, o->space), o->arguments[argument],
+                                  o->statement->arguments[argument].type);
+}
+
+static const FlowValue *op_cons(const Operation *o)
+{
+    const FlowValue *operands[] = {single(o, 0), sequence_argument(o, 1)};
+    return join(o, operands, 2);
+}
+
+static const FlowValue *op_snoc(const Operation *o)
+{
+    const FlowValue *operands[] = {sequence_argument(o, 0), single(o, 1)};
+    return join(o, operands, 2);
+}
+
+static const FlowValue *op_concat(const Operation *o)
+{
+    const FlowValue *outer = sequence_argument(o, 0);
+    const FlowValue *inner = flatten_as_sequence(o->f, outer->element, outer->space);
+    return give_container(o, flatten_flat(o->f, inner->space), inner->element);
+}
+
+static const FlowValue *op_flag_merge(const Operation *o)
+{
+    Flattener *f = o->f;
+    const FlowValue *flags = sequence_argument(o, 0), *xs = sequence_argument(o, 1), *ys = sequence_argument(o, 2);
+    bool is_single = flatten_is_unit(f, o->space);
+    FlowOperand selector = flatten_bring_stream(f, flags->element->scalar, flags->space);
+    FlowOperand inputs[4] = {selector};
+    uint32_t count = 1;
+    if (!is_single)
+        inputs[count++] = flatten_ends(f, flags->space);
+    inputs[count++] = is_single ? flatten_driver(f, xs->space) : flatten_ends(f, xs->space);
+    inputs[count++] = is_single ? flatten_driver(f, ys->space) : flatten_ends(f, ys->space);
+    flatten_node(f, FLOW_CHECK_MERGE, o->space, inputs, count)->segments =
+        is_single ? SEGMENTS_SINGLE : SEGMENTS_ENDS;
+    FlowSpaceId spaces[] = {xs->space, ys->space};
+    const FlowValue *elements[] = {xs->element, ys->element};
+    return give_container(o, flags->space, flatten_merge(f, selector, flags->space, elements, spaces, 2));
+}
+
+/* ---- partitions of sequences; of vectors they are slices, cut point by point ---- */
+
+/* The points of a sequence seen from parts, whose ends on the parts are given. */
+static const FlowValue *give_parts(const Operation *o, FlowSpaceId parts, const FlowValue *sequence, FlowOperand ends)
+{
+    Flattener *f = o->f;
+    FlowSpace from = *flatten_space(f, sequence->space);
+    FlowSpaceId parted = flatten_new_space(f, (FlowSpace){.kind = SPACE_PARTED,
+                                                          .parent = parts,
+                                                          .points = flatten_points(f, sequence->space),
+                                                          .base = sequence->space,
+                                                          .driver = from.driver,
+                                                          .segments = SEGMENTS_ENDS,
+                                                          .ends = ends.stream});
+    const FlowValue *part =
+        flatten_value_sequence(f, parted, sequence->element, sequence->element_type);
+    return flatten_value_sequence(f, parts, part, result_element(o));
+}
+
+static FlowOperand ends_node(Flattener *f, FlowOp op, FlowOperand input, FlowSpaceId from, FlowSpaceId parts)
+{
+    FlowOperand inputs[1 + SEGMENT_INPUTS] = {input};
+    uint32_t count = 1;
+    FlowSegments segments = SEGMENTS_SINGLE;
+    if (op == FLOW_PARTITION_ENDS)
+        segments = flatten_segments(f, from, inputs, &count);
+    flatten_node(f, op, parts, inputs, count)->segments = segments;
+    return flatten_stream(f, flatten_output(f, LEAF_ENDS, parts));
+}
+
+/* The lengths of the parts of a sequence must add up to its own. */
+static const FlowValue *check_parts(const Operation *o, const FlowValue *parted, FlowSpaceId original)
+{
+    Flattener *f = o->f;
+    FlowSpaceId inner = parted->element->space;
+    FlowSpaceId flat = flatten_new_space(f, (FlowSpace){.kind = SPACE_FLAT,
+                                                        .parent = o->space,
+                                                        .points = flatten_points(f, inner),
+                                                        .base = inner,
+                                                        .driver = flatten_space(f, inner)->driver,
+                                                        .segments = SEGMENTS_ENDS});
+    FlowOperand inputs[] = {flatten_ends(f, flat), flatten_ends(f, original)};
+    FlowNode *node = flatten_node(f, FLOW_SAME_LENGTHS, o->space, inputs, 2);
+    node->segments = SEGMENTS_ENDS;
+    node->core_op = o->op;
+    return parted;
+}
+
+static const FlowValue *op_part(const Operation *o)
+{
+    if (is_vector_result(o))
+        return op_rows(o);
+    Flattener *f = o->f;
+    const FlowValue *xs = o->arguments[0], *flags = o->arguments[1];
+    FlowOperand stream = flatten_bring_stream(f, flags->element->scalar, flags->space);
+    FlowOperand inputs[1 + SEGMENT_INPUTS] = {stream};
+    uint32_t count = 1;
+    FlowSegments segments = flatten_segments(f, flags->space, inputs, &count);
+    flatten_node(f, FLOW_CHECK_PART, flags->space, inputs, count)->segments = segments;
+    FlowSpaceId parts = flatten_flat(f, flatten_filter(f, flags->space, stream, true));
+    FlowOperand ends = ends_node(f, FLOW_PART_ENDS, stream, flags->space, parts);
+    return check_parts(o, give_parts(o, parts, xs, ends), xs->space);
+}
+
+static const FlowValue *op_partition(const Operation *o)
+{
+    if (is_vector_result(o))
+        return op_rows(o);
+    Flattener *f = o->f;
+    const FlowValue *xs = o->arguments[0], *lengths = o->arguments[1];
+    FlowOperand stream = flatten_bring_stream(f, lengths->element->scalar, lengths->space);
+    FlowOperand ends = ends_node(f, FLOW_PARTITION_ENDS, stream, lengths->space, lengths->space);
+    return check_parts(o, give_parts(o, lengths->space, xs, ends), xs->space);
+}
+
+static const FlowValue *op_flag_partition(const Operation *o)
+{
+    if (is_vector_result(o))
+        return op_rows(o);
+    Flattener *f = o->f;
+    const FlowValue *xs = o->arguments[0], *flags = o->arguments[1];
+    FlowSpaceId spaces[] = {xs->space, flags->space};
+    FlowSpaceId space = flatten_zip(f, o->op, spaces, 2);
+    FlowOperand inputs[1 + SEGMENT_INPUTS] = {flatten_bring_stream(f, flags->element->scalar, space)};
+    uint32_t count = 1;
+    FlowSegments segments = flatten_segments(f, space, inputs, &count);
+    FlowSpaceId parts =
+        flatten_new_space(f, (FlowSpace){.kind = SPACE_PART, .parent = o->space, .segments = SEGMENTS_ENDS});
+    flatten_node(f, FLOW_FLAG_PARTITION, space, inputs, count)->segments = segments;
+    FlowStreamId points = flatten_output(f, LEAF_POINTS, parts);
+    FlowStreamId part_ends = flatten_output(f, LEAF_ENDS, o->space);
+    FlowStreamId ends = flatten_output(f, LEAF_ENDS, parts);
+    flatten_space(f, parts)->driver = points;
+    flatten_space(f, parts)->ends = part_ends;
+    return give_parts(o, parts, xs, flatten_stream(f, ends));
+}
+
+/* ---- lengths, elements, slices ---- */
+
+/* A node on driver@C, <C/P>, with further inputs in front. */
+static FlowNode *segment_node(Flattener *f, FlowOp op, FlowSpaceId on, const FlowOperand *first, uint32_t first_count,
+                              FlowSpaceId space)
+{
+    FlowOperand *inputs = ARENA_ARRAY(f->arena, FlowOperand, first_count + SEGMENT_INPUTS);
+    for (uint32_t i = 0; i < first_count; i++)
+        inputs[i] = first[i];
+    uint32_t count = first_count;
+    FlowSegments segments = flatten_segments(f, space, inputs, &count);
+    FlowNode *node = flatten_node(f, op, on, inputs, count);
+    node->segments = segments;
+    return node;
+}
+
+static const FlowValue *op_length(const Operation *o)
+{
+    Flattener *f = o->f;
+    const FlowValue *container = o->arguments[0];
+    if (container->kind == VALUE_VECTOR)
+        return flatten_value_scalar(f, container->length);
+    const FlowSpace *known = flatten_space(f, container->space);
+    if (known->kind == SPACE_RANGE && known->count.type == SCALAR_I64)
+        return flatten_value_scalar(f, known->count);
+    FlowOperand driver = flatten_driver(f, container->space);
+    segment_node(f, FLOW_LENGTH, container->space, &driver, 1, container->space);
+    flatten_output(f, SCALAR_I64, o->space);
+    return flatten_value_scalar(f, flatten_shared(f));
+}
+
+static const FlowValue *op_empty(const Operation *o)
+{
+    Flattener *f = o->f;
+    const FlowValue *container = o->arguments[0];
+    if (container->kind == VALUE_VECTOR)
+        return flatten_value_scalar(f, binary(f, OP_EQUAL, SCALAR_BOOL, container->length, flatten_int(0)));
+    FlowOperand driver = flatten_driver(f, container->space);
+    segment_node(f, FLOW_EMPTY, container->space, &driver, 1, container->space);
+    flatten_output(f, SCALAR_BOOL, o->space);
+    return flatten_value_scalar(f, flatten_shared(f));
+}
+
+static const FlowValue *op_the(const Operation *o)
+{
+    Flattener *f = o->f;
+    const FlowValue *sequence = sequence_argument(o, 0);
+    FlowOperand driver = flatten_driver(f, sequence->space);
+    segment_node(f, FLOW_ONE_EACH, sequence->space, &driver, flatten_is_unit(f, o->space) ? 1 : 0, sequence->space);
+    flatten_unite(f, sequence->space, o->space);
+    return sequence->element;
+}
+
+/* The elements of vectors at positions in their arrays. */
+static const FlowValue *gather(Flattener *f, const FlowValue *vector, FlowOperand position, FlowSpaceId space)
+{
+    const Layout *layout = flatten_layout(f, vector->element_type);
+    FlowOperand *leaves = ARENA_ARRAY(f->arena, FlowOperand, layout->count);
+    for (uint32_t i = 0; i < layout->count; i++) {
+        FlowOperand inputs[] = {flatten_bring(f, vector->array, space), position};
+        flatten_node(f, FLOW_GATHER, space, inputs, 2)->leaf = i;
+        flatten_output(f, layout->leaves[i].type, space);
+        leaves[i] = flatten_shared(f);
+    }
+    return flatten_from_leaves(f, vector->element_type, leaves, space);
+}
+
+static const FlowValue *index_vector(const Operation *o, const FlowValue *vector, FlowOperand index, FlowSpaceId space)
+{
+    Flattener *f = o->f;
+    FlowOperand inputs[] = {flatten_bring_stream(f, index, space), flatten_bring(f, vector->start, space),
+                            flatten_bring(f, vector->length, space)};
+    flatten_node(f, FLOW_INDEX, space, inputs, 3)->core_op = o->op;
+    FlowOperand position = flatten_stream(f, flatten_output(f, SCALAR_I64, space));
+    return gather(f, vector, position, space);
+}
+
+static const FlowValue *op_element(const Operation *o)
+{
+    return index_vector(o, o->arguments[0], scalar_argument(o, 1), o->space);
+}
+
+static const FlowValue *op_read(const Operation *o)
+{
+    const FlowValue *indices = sequence_argument(o, 1);
+    return give_container(o, indices->space,
+                          index_vector(o, o->arguments[0], indices->element->scalar, indices->space));
+}
+
+static const FlowValue *op_slice(const Operation *o)
+{
+    Flattener *f = o->f;
+    const FlowValue *vector = o->arguments[0];
+    uint32_t count = o->statement->argument_count;
+    FlowOperand inputs[4] = {flatten_bring(f, vector->start, o->space),
+                             flatten_bring_stream(f, vector->length, o->space)};
+    for (uint32_t i = 1; i < count; i++)
+        inputs[1 + i] = flatten_bring(f, scalar_argument(o, i), o->space);
+    flatten_node(f, FLOW_SLICE, o->space, inputs, 1 + count)->core_op = o->op;
+    FlowStreamId start = flatten_output(f, SCALAR_I64, o->space);
+    FlowStreamId length = flatten_output(f, SCALAR_I64, o->space);
+    return flatten_value_vector(f, vector->array, flatten_stream(f, start), flatten_stream(f, length),
+                                vector->element_type);
+}
+
+/* take and drop of a sequence: those whose number among their siblings is small, or not. */
+static const FlowValue *op_cut(const Operation *o)
+{
+    if (o->arguments[0]->kind == VALUE_VECTOR)
+        return op_slice(o);
+    Flattener *f = o->f;
+    const FlowValue *sequence = o->arguments[0];
+    FlowSpaceId space = sequence->space;
+    FlowOperand inputs[] = {flatten_bring(f, scalar_argument(o, 1), o->space), flatten_driver(f, space)};
+    segment_node(f, FLOW_CHECK_CUT, space, inputs, 2, space)->core_op = o->op;
+    FlowOperand index = flatten_local_index(f, space);
+    flatten_enter(f, space, false);
+    FlowOperand is_before = binary(f, OP_LESS, SCALAR_BOOL, index, scalar_argument(o, 1));
+    flatten_leave(f);
+    FlowSpaceId kept = flatten_filter(f, space, is_before, o->op == OP_TAKE);
+    const FlowValue *element = flatten_restrict(f, sequence->element, kept);
+    return flatten_value_sequence(f, flatten_flat(f, kept), element, sequence->element_type);
+}
+
+static const FlowValue *op_shift(const Operation *o)
+{
+    Flattener *f = o->f;
+    const FlowValue *sequence = sequence_argument(o, 0);
+    Leaves elements = flatten_leaves(f, sequence->element), fills = flatten_leaves(f, o->arguments[1]);
+    for (uint32_t i = 0; i < elements.count; i++) {
+        FlowOperand inputs[] = {flatten_bring_stream(f, elements.items[i], sequence->space),
+                                flatten_bring(f, fills.items[i], o->space)};
+        segment_node(f, FLOW_SHIFT, sequence->space, inputs, 2, sequence->space)->core_op = o->op;
+        elements.items[i] = flatten_stream(f, flatten_output(f, inputs[0].type, sequence->space));
+    }
+    return give_container(o, sequence->space,
+                          flatten_from_leaves(f, sequence->element_type, elements.items, sequence->space));
+}
+
+/* ---- reductions and scans ---- */
+
+static const FlowValue *op_fold(const Operation *o)
+{
+    Flattener *f = o->f;
+    const FlowValue *sequence = sequence_argument(o, 0);
+    FlowOperand input = flatten_bring_stream(f, sequence->element->scalar, sequence->space);
+    FlowNode *node = segment_node(f, FLOW_FOLD, sequence->space, &input, 1, sequence->space);
+    node->core_op = o->op;
+    node->scalar = (ScalarType)input.type;
+    flatten_output(f, (LeafType)type_scalar(f->types, o->type), o->space);
+    return flatten_value_scalar(f, flatten_shared(f));
+}
+
+static const FlowValue *op_scan(const Operation *o)
+{
+    Flattener *f = o->f;
+    const FlowValue *sequence = sequence_argument(o, 0);
+    FlowOperand input = flatten_bring_stream(f, sequence->element->scalar, sequence->space);
+    FlowNode *node = segment_node(f, FLOW_SCAN, sequence->space, &input, 1, sequence->space);
+    node->core_op = o->op;
+    node->scalar = (ScalarType)input.type;
+    flatten_output(f, input.type, sequence->space);
+    return give_container(o, sequence->space, flatten_value_scalar(f, flatten_shared(f)));
+}
+
+/* ---- operators of the user ---- */
+
+typedef struct Inputs {
+    FlowOperand *items;
+    uint32_t count;
+} Inputs;
+
+static void add_leaves_at(const Operation *o, Inputs *inputs, const FlowValue *value, FlowSpaceId space)
+{
+    Leaves leaves = flatten_leaves(o->f, value);
+    for (uint32_t i = 0; i < leaves.count; i++)
+        inputs->items[inputs->count++] = flatten_bring(o->f, leaves.items[i], space);
+}
+
+/* The values an operator captured, at the context. */
+static uint32_t add_captured(const Operation *o, Inputs *inputs)
+{
+    uint32_t before = inputs->count;
+    for (uint32_t i = 0; i < o->statement->captured_count; i++)
+        add_leaves_at(o, inputs, flatten_atom(o->f, &o->statement->captured[i]), o->space);
+    return inputs->count - before;
+}
+
+/* Room for the inputs of an operator's node: leaves of what it captured, of its arguments and of their elements. */
+static Inputs operator_inputs(const Operation *o)
+{
+    Flattener *f = o->f;
+    uint32_t room = 1 + SEGMENT_INPUTS;
+    for (uint32_t i = 0; i < o->statement->captured_count; i++)
+        room += flatten_layout(f, o->statement->captured[i].type)->count;
+    for (uint32_t i = 0; i < o->statement->argument_count; i++) {
+        TypeId type = flatten_representation(f, o->statement->arguments[i].type);
+        room += flatten_layout(f, type)->count;
+        if (type_kind(f->types, type) == TYPE_CONTAINER)
+            room += flatten_layout(f, type_element(f->types, type))->count;
+    }
+    return (Inputs){.items = ARENA_ARRAY(f->arena, FlowOperand, room)};
+}
+
+static FlowNode *operator_node(const Operation *o, FlowOp op, FlowSpaceId space, Inputs *inputs, uint32_t captured)
+{
+    Flattener *f = o->f;
+    CoreFunctionId id = o->statement->function;
+    const Layout *layout = flatten_layout(f, f->core->functions.items[id]->result_type);
+    FunctionFacts facts = flatten_facts(f, id);
+    bool is_scalar = f->options->is_scalar_code != NULL && f->options->is_scalar_code(f->options->context, id);
+    FlowNetworkId network = is_scalar ? 0 : flatten_network_of(f, id);
+    FlowSegments segments = flatten_segments(f, space, inputs->items, &inputs->count);
+    FlowNode *node = flatten_node(f, op, space, inputs->items, inputs->count);
+    node->segments = segments;
+    node->core_op = o->op;
+    node->layout = layout;
+    node->captured_count = captured;
+    node->function = id;
+    node->network = network;
+    node->is_serial = facts.does_io || facts.draws;
+    return node;
+}
+
+static const FlowValue *layout_outputs(Flattener *f, TypeId type, const Layout *layout, FlowSpaceId space)
+{
+    FlowOperand *outputs = ARENA_ARRAY(f->arena, FlowOperand, layout->count);
+    for (uint32_t i = 0; i < layout->count; i++)
+        outputs[i] = flatten_stream(f, flatten_output(f, layout->leaves[i].type, space));
+    return flatten_from_leaves(f, type, outputs, space);
+}
+
+static const FlowValue *op_fold_with(const Operation *o)
+{
+    Flattener *f = o->f;
+    bool is_scan = o->op != OP_REDUCE, has_identity = o->op != OP_SCAN_INCLUSIVE;
+    const FlowValue *sequence = sequence_argument(o, has_identity ? 1 : 0);
+    Inputs inputs = operator_inputs(o);
+    inputs.items[inputs.count++] = flatten_driver(f, sequence->space);
+    uint32_t captured = add_captured(o, &inputs);
+    if (has_identity)
+        add_leaves_at(o, &inputs, o->arguments[0], o->space);
+    add_leaves_at(o, &inputs, sequence->element, sequence->space);
+    FlowNode *node =
+        operator_node(o, is_scan ? FLOW_SCAN_WITH : FLOW_FOLD_WITH, sequence->space, &inputs, captured);
+    const Layout *layout = node->layout;
+    if (!is_scan)
+        return layout_outputs(f, sequence->element_type, layout, o->space);
+    return give_container(o, sequence->space,
+                          layout_outputs(f, sequence->element_type, layout, sequence->space));
+}
+
+static const FlowValue *vector_outputs(const Operation *o, TypeId element_type)
+{
+    Flattener *f = o->f;
+    FlowStreamId array = flatten_output(f, LEAF_ARRAY, o->space);
+    FlowStreamId start = flatten_output(f, SCALAR_I64, o->space);
+    FlowStreamId length = flatten_output(f, SCALAR_I64, o->space);
+    return flatten_value_vector(f, flatten_stream(f, array), flatten_stream(f, start), flatten_stream(f, length),
+                                element_type);
+}
+
+static const FlowValue *op_put_with(const Operation *o)
+{
+    Flattener *f = o->f;
+    const FlowValue *pairs = sequence_argument(o, 1);
+    Inputs inputs = operator_inputs(o);
+    add_leaves_at(o, &inputs, o->arguments[0], o->space);
+    uint32_t captured = add_captured(o, &inputs);
+    inputs.items[inputs.count++] = flatten_bring_stream(f, pairs->element->first->scalar, pairs->space);
+    add_leaves_at(o, &inputs, pairs->element->rest, pairs->space);
+    FlowNode *node = operator_node(o, FLOW_PUT_WITH, pairs->space, &inputs, captured);
+    TypeId type = o->arguments[0]->element_type;
+    const Layout *layout = node->layout;
+    if (o->op == OP_PUT_WITH)
+        return vector_outputs(o, type);
+    return give_container(o, pairs->space, layout_outputs(f, type, layout, pairs->space));
+}
+
+/* ---- moving elements ---- */
+
+static const FlowValue *scatter(const Operation *o, const FlowValue *destination, FlowOperand index,
+                                const FlowValue *element, FlowSpaceId space)
+{
+    Flattener *f = o->f;
+    TypeId type = result_element(o);
+    Leaves leaves = flatten_leaves(f, element);
+    FlowOperand *inputs = ARENA_ARRAY(f->arena, FlowOperand, 4 + leaves.count + SEGMENT_INPUTS);
+    uint32_t count = 0;
+    if (o->op != OP_PERMUTE) {
+        inputs[count++] = flatten_bring(f, destination->array, o->space);
+        inputs[count++] = flatten_bring(f, destination->start, o->space);
+    }
+    inputs[count++] = flatten_bring_stream(f, destination->length, o->space);
+    inputs[count++] = flatten_bring_stream(f, index, space);
+    for (uint32_t i = 0; i < leaves.count; i++)
+        inputs[count++] = flatten_bring(f, leaves.items[i], space);
+    FlowSegments segments = flatten_segments(f, space, inputs, &count);
+    const Layout *layout = flatten_layout(f, type);
+    FlowNode *node = flatten_node(f, FLOW_SCATTER, space, inputs, count);
+    node->segments = segments;
+    node->core_op = o->op;
+    node->layout = layout;
+    return vector_outputs(o, type);
+}
+
+static const FlowValue *op_write(const Operation *o)
+{
+    const FlowValue *pairs = sequence_argument(o, 1);
+    return scatter(o, o->arguments[0], pairs->element->first->scalar, pairs->element->rest, pairs->space);
+}
+
+/* put(values, indices, destination) and permute(values, indices) */
+static const FlowValue *op_put(const Operation *o)
+{
+    const FlowValue *values = sequence_argument(o, 0), *indices = sequence_argument(o, 1);
+    FlowSpaceId spaces[] = {values->space, indices->space};
+    FlowSpaceId space = flatten_zip(o->f, o->op, spaces, 2);
+    const FlowValue *destination = o->op == OP_PERMUTE ? o->arguments[0] : o->arguments[2];
+    return scatter(o, destination, indices->element->scalar, values->element, space);
+}
+
+/* ---- random numbers, files ---- */
+
+static const FlowValue *op_rand(const Operation *o)
+{
+    Flattener *f = o->f;
+    FlowOperand bits = flatten_next_draw(f);
+    FlowOperand inputs[] = {flatten_bring_stream(f, bits, o->space),
+                            flatten_bring(f, scalar_argument(o, 0), o->space)};
+    ScalarType type = (ScalarType)inputs[1].type;
+    flatten_node(f, FLOW_RAND, o->space, inputs, 2)->scalar = type;
+    return give_stream(o, (LeafType)type, o->space);
+}
+
+static const FlowValue *op_rand_seed(const Operation *o)
+{
+    FlowOperand key = scalar_argument(o, 0);
+    o->f->context->draws.key = flatten_scalar_op(o->f, OP_TO_U64, SCALAR_U64, &key, 1);
+    o->f->context->draws.counter = flatten_constant(SCALAR_U64, (Scalar){.bits = 0});
+    return flatten_value_scalar(o->f, flatten_constant(SCALAR_BOOL, (Scalar){.bits = 1}));
+}
+
+static const FlowValue *op_lines(const Operation *o)
+{
+    Flattener *f = o->f;
+    const FlowValue *path = o->arguments[0];
+    FlowOperand inputs[] = {flatten_driver(f, o->space), flatten_bring(f, path->array, o->space),
+                            flatten_bring(f, path->start, o->space), flatten_bring(f, path->length, o->space)};
+    FlowSpaceId space =
+        flatten_new_space(f, (FlowSpace){.kind = SPACE_LINES, .parent = o->space, .segments = SEGMENTS_ENDS});
+    flatten_node(f, FLOW_LINES, space, inputs, 4);
+    flatten_order(f);
+    FlowStreamId ends = flatten_output(f, LEAF_ENDS, o->space);
+    FlowStreamId array = flatten_output(f, LEAF_ARRAY, space);
+    FlowStreamId start = flatten_output(f, SCALAR_I64, space);
+    FlowStreamId length = flatten_output(f, SCALAR_I64, space);
+    flatten_space(f, space)->driver = array;
+    flatten_space(f, space)->ends = ends;
+    const FlowValue *line = flatten_value_vector(f, flatten_stream(f, array), flatten_stream(f, start),
+                                                 flatten_stream(f, length), TYPE_CHAR);
+    return flatten_value_sequence(f, space, line, result_element(o));
+}
+
+static const FlowValue *op_same_value(const Operation *o)
+{
+    const FlowValue *value = o->arguments[0];
+    if (is_vector_result(o))
+        return value->kind == VALUE_SEQUENCE ? flatten_collect(o->f, value) : value;
+    return flatten_as_sequence(o->f, value, o->space);
+}
+
+/* ---- the table ---- */
+
+static const FlowValue *dispatch(const Operation *o)
+{
+    switch (o->op) {
+#define SCALAR_COMPARISON(OP, orders) case OP_##OP:
+#include "math/scalar_ops.def"
+        return op_compare(o);
+#define SCALAR_UNARY(OP, function) case OP_##OP:
+#define SCALAR_BINARY(OP, function) case OP_##OP:
+#define SCALAR_PARTIAL(OP, function) case OP_##OP:
+#define SCALAR_MATH_1(OP, name) case OP_##OP:
+#define SCALAR_MATH_2(OP, name) case OP_##OP:
+#include "math/scalar_ops.def"
+        return op_scalar(o);
+
+    case OP_IOTA:
+    case OP_RANGE:
+    case OP_RANGE_INCLUSIVE:
+    case OP_NESL_RANGE: return op_range(o);
+    case OP_SEQ:
+    case OP_TAB: return op_same_value(o);
+    case OP_INTERLEAVE:
+    case OP_APPEND: return op_append(o);
+    case OP_CONCAT:
+    case OP_FLATTEN: return op_concat(o);
+    case OP_PART: return op_part(o);
+    case OP_FLAG_PARTITION: return op_flag_partition(o);
+    case OP_PARTITION: return op_partition(o);
+    case OP_ZIP: return op_zip(o);
+    case OP_CONS: return op_cons(o);
+    case OP_SNOC: return op_snoc(o);
+    case OP_FLAG_MERGE: return op_flag_merge(o);
+
+    case OP_LENGTH: return op_length(o);
+    case OP_EMPTY: return op_empty(o);
+    case OP_THE: return op_the(o);
+    case OP_ELEMENT: return op_element(o);
+    case OP_SUBSEQ: return op_slice(o);
+    case OP_TAKE:
+    case OP_DROP: return op_cut(o);
+    case OP_PREVIOUS:
+    case OP_NEXT: return op_shift(o);
+
+    case OP_SUM:
+    case OP_PRODUCT:
+    case OP_MAX_VAL:
+    case OP_MIN_VAL:
+    case OP_ANY:
+    case OP_ALL:
+    case OP_PARITY:
+    case OP_COUNT_TRUE: return op_fold(o);
+
+    case OP_PLUS_SCAN:
+    case OP_MULT_SCAN:
+    case OP_MAX_SCAN:
+    case OP_MIN_SCAN:
+    case OP_OR_SCAN:
+    case OP_AND_SCAN:
+    case OP_XOR_SCAN:
+    case OP_PLUS_SCAN_INCLUSIVE:
+    case OP_MULT_SCAN_INCLUSIVE:
+    case OP_MAX_SCAN_INCLUSIVE:
+    case OP_MIN_SCAN_INCLUSIVE:
+    case OP_OR_SCAN_INCLUSIVE:
+    case OP_AND_SCAN_INCLUSIVE:
+    case OP_XOR_SCAN_INCLUSIVE: return op_scan(o);
+
+    case OP_REDUCE:
+    case OP_SCAN:
+    case OP_SCAN_INCLUSIVE: return op_fold_with(o);
+    case OP_PUT_WITH:
+    case OP_MULTISCAN: return op_put_with(o);
+
+    case OP_READ: return op_read(o);
+    case OP_WRITE: return op_write(o);
+    case OP_PUT:
+    case OP_PERMUTE: return op_put(o);
+
+    case OP_IDENTITY:
+    case OP_ELEMENT_IDENTITY: return flatten_zero(o->f, o->type, o->space);
+    case OP_RAND: return op_rand(o);
+    case OP_RAND_SEED: return op_rand_seed(o);
+    case OP_LINES: return op_lines(o);
+
+    case OP_FAIL:
+    case OP_NOT_PROVIDED:
+    case OP_RAISE: return op_never(o);
+
+    case OP_SAME:
+    case OP_TRANSPOSE:
+    case OP_REPLACE:
+    case OP_GRADE:
+    case OP_GRADE_DOWN:
+    case OP_HASH:
+    case OP_STRING:
+    case OP_EXP_STRING:
+    case OP_PARSE_INT:
+    case OP_PARSE_FLOAT:
+    case OP_PRINT_STRING:
+    case OP_CLOCK:
+    case OP_ENVIRONMENT_VARIABLE:
+    case OP_OPEN_FILE:
+    case OP_CLOSE_FILE:
+    case OP_READ_CHARS:
+    case OP_WRITE_CHARS:
+    case OP_READ_VALUE:
+    case OP_WRITE_VALUE: return op_rows(o);
+    case OP_COUNT: break;
+    }
+    bug("flatten", "there is no such operation");
+}
+
+const FlowValue *flatten_op(Flattener *f, const CoreStatement *statement)
+{
+    const FlowValue **arguments = ARENA_ARRAY(f->arena, const FlowValue *, statement->argument_count);
+    for (uint32_t i = 0; i < statement->argument_count; i++)
+        arguments[i] = flatten_atom(f, &statement->arguments[i]);
+    Operation operation = {
+        .f = f,
+        .statement = statement,
+        .op = statement->op,
+        .space = f->context->space,
+        .arguments = arguments,
+        .type = flatten_representation(f, f->core->variables.items[statement->target].type),
+    };
+    return dispatch(&operation);
+}

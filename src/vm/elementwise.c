@@ -1,0 +1,259 @@
+/* Which kernel computes an operation; kernels that go through scalar_apply; what kernels in blocks share. */
+#include "vm/elementwise_internal.h"
+
+#include <string.h>
+
+/* ---- properties of operations ---- */
+
+typedef enum Failure { FAILS_NEVER, FAILS_SOMETIMES, FAILS_ON_INTEGERS, FAILS_FROM_FLOATS } Failure;
+
+static const struct {
+    bool is_cheap;
+    Failure failure;
+    bool is_conversion; /* its kernels are those of OP_CONVERT */
+} properties[OP_COUNT] = {
+    [OP_ADD] = {.is_cheap = true},
+    [OP_SUBTRACT] = {.is_cheap = true},
+    [OP_MULTIPLY] = {.is_cheap = true},
+    [OP_NEGATE] = {.is_cheap = true},
+    [OP_ABSOLUTE] = {.is_cheap = true},
+    [OP_MINIMUM] = {.is_cheap = true},
+    [OP_MAXIMUM] = {.is_cheap = true},
+    [OP_SHIFT_LEFT] = {.is_cheap = true},
+    [OP_SHIFT_RIGHT] = {.is_cheap = true},
+    [OP_ROTATE_BITS] = {.is_cheap = true},
+    [OP_FLOAT_BITS] = {.is_cheap = true},
+    [OP_BITS_FLOAT] = {.is_cheap = true},
+    [OP_F32_BITS] = {.is_cheap = true},
+    [OP_BITS_F32] = {.is_cheap = true},
+    [OP_EQUAL] = {.is_cheap = true},
+    [OP_NOT_EQUAL] = {.is_cheap = true},
+    [OP_LESS] = {.is_cheap = true},
+    [OP_LESS_EQUAL] = {.is_cheap = true},
+    [OP_GREATER] = {.is_cheap = true},
+    [OP_GREATER_EQUAL] = {.is_cheap = true},
+    [OP_AND] = {.is_cheap = true},
+    [OP_OR] = {.is_cheap = true},
+    [OP_XOR] = {.is_cheap = true},
+    [OP_NAND] = {.is_cheap = true},
+    [OP_NOR] = {.is_cheap = true},
+    [OP_NOT] = {.is_cheap = true},
+    [OP_IS_NAN] = {.is_cheap = true},
+    [OP_IS_INF] = {.is_cheap = true},
+    [OP_IS_FINITE] = {.is_cheap = true},
+    [OP_SIGNBIT] = {.is_cheap = true},
+    [OP_PI] = {.is_cheap = true},
+    [OP_MAX_INT] = {.is_cheap = true},
+    [OP_MIN_INT] = {.is_cheap = true},
+    [OP_NAN] = {.is_cheap = true},
+    [OP_INF] = {.is_cheap = true},
+    [OP_DIVIDE] = {.failure = FAILS_ON_INTEGERS},
+    [OP_REMAINDER] = {.failure = FAILS_ON_INTEGERS},
+    [OP_MODULO] = {.failure = FAILS_ON_INTEGERS},
+    [OP_POWER] = {.failure = FAILS_SOMETIMES},
+    [OP_FLOOR] = {.failure = FAILS_SOMETIMES},
+    [OP_CEIL] = {.failure = FAILS_SOMETIMES},
+    [OP_TRUNC] = {.failure = FAILS_SOMETIMES},
+    [OP_ROUND] = {.failure = FAILS_SOMETIMES},
+#define CONVERSION {.is_cheap = true, .failure = FAILS_FROM_FLOATS, .is_conversion = true}
+#define SCALAR(ID, name, c_type, kind) [OP_TO_##ID] = CONVERSION,
+#include "ops/scalars.def"
+#undef SCALAR
+    [OP_CONVERT] = CONVERSION,
+    [OP_BTOI] = CONVERSION,
+    [OP_CODE_CHAR] = CONVERSION,
+    [OP_CHAR_CODE] = CONVERSION,
+#undef CONVERSION
+};
+
+bool elementwise_can_fail(Op op, ScalarType operand, ScalarType result)
+{
+    bool is_float = scalar_kind(operand) == KIND_FLOATING;
+    switch (properties[op].failure) {
+    case FAILS_NEVER:
+        return false;
+    case FAILS_SOMETIMES:
+        return true;
+    case FAILS_ON_INTEGERS:
+        return !is_float;
+    case FAILS_FROM_FLOATS:
+        return is_float && (scalar_is_integer(result) || result == SCALAR_CHAR);
+    }
+    return true;
+}
+
+/* From floats, a conversion is as cheap as its check. */
+bool elementwise_is_cheap(Op op, ScalarType operand)
+{
+    (void)operand;
+    return properties[op].is_cheap;
+}
+
+/* ---- arguments, as ops.def writes their types: "a -> a", "(a, int) -> a", or a constant ---- */
+
+static ScalarType scalar_named(const char *text, size_t length)
+{
+    for (ScalarType type = 0; type < SCALAR_COUNT; type++)
+        if (strlen(scalar_name(type)) == length && memcmp(scalar_name(type), text, length) == 0)
+            return type;
+    return SCALAR_COUNT;
+}
+
+uint32_t elementwise_argument_types(Op op, ScalarType operand, ScalarType types[ELEMENTWISE_ARGUMENTS_MAX])
+{
+    const char *text = op_table[op].type, *arrow = strstr(text, "->");
+    uint32_t count = 0;
+    for (const char *end; arrow != NULL && text < arrow && count < ELEMENTWISE_ARGUMENTS_MAX; text = end) {
+        text += strspn(text, "(), ");
+        end = text + strcspn(text, "(), -");
+        if (end > text)
+            types[count++] = *text == 'a' && end == text + 1 ? operand : scalar_named(text, (size_t)(end - text));
+        else
+            end++;
+    }
+    return count;
+}
+
+/* ---- any operation, one element at a time ---- */
+
+static size_t apply_each(Op op, ScalarType operand, ScalarType result, void *out, const Cells *args, size_t count)
+{
+    ScalarType types[ELEMENTWISE_ARGUMENTS_MAX];
+    uint32_t args_count = elementwise_argument_types(op, operand, types);
+    size_t length = elementwise_distinct(args, args_count, count);
+    for (size_t i = 0; i < length; i++) {
+        Scalar scalars[ELEMENTWISE_ARGUMENTS_MAX] = {0}, value;
+        for (uint32_t k = 0; k < args_count; k++)
+            if (types[k] != SCALAR_COUNT)
+                scalars[k] = cells_scalar(types[k], args[k], i);
+        if (!scalar_apply(op, operand, result, scalars, &value))
+            return i;
+        cells_set_scalar(result, out, i, value);
+    }
+    return elementwise_spread(out, leaf_size((LeafType)result), length, count);
+}
+
+#define GENERIC(name, op)                                                                                             \
+    KERNEL_SIGNATURE(name)                                                                                            \
+    {                                                                                                                 \
+        return apply_each(op, operand, result, out, args, count);                                                     \
+    }
+#define SCALAR_UNARY(OP, function) GENERIC(generic_##OP, OP_##OP)
+#define SCALAR_BINARY(OP, function) GENERIC(generic_##OP, OP_##OP)
+#define SCALAR_PARTIAL(OP, function) GENERIC(generic_##OP, OP_##OP)
+#define SCALAR_MATH_1(OP, name) GENERIC(generic_##OP, OP_##OP)
+#define SCALAR_MATH_2(OP, name) GENERIC(generic_##OP, OP_##OP)
+#define SCALAR_COMPARISON(OP, orders) GENERIC(generic_##OP, OP_##OP)
+#include "math/scalar_ops.def"
+#undef GENERIC
+
+static const ElementwiseKernel generic_kernels[OP_COUNT] = {
+#define SCALAR_UNARY(OP, function) [OP_##OP] = generic_##OP,
+#define SCALAR_BINARY(OP, function) [OP_##OP] = generic_##OP,
+#define SCALAR_PARTIAL(OP, function) [OP_##OP] = generic_##OP,
+#define SCALAR_MATH_1(OP, name) [OP_##OP] = generic_##OP,
+#define SCALAR_MATH_2(OP, name) [OP_##OP] = generic_##OP,
+#define SCALAR_COMPARISON(OP, orders) [OP_##OP] = generic_##OP,
+#include "math/scalar_ops.def"
+};
+
+/* ---- the choice ---- */
+
+#define SET(name, level) extern const ElementwiseRow elementwise_##name##_##level[];
+#define LEVEL(name, is_there) ELEMENTWISE_SETS(SET, name)
+ELEMENTWISE_LEVELS(LEVEL)
+#undef SET
+#undef LEVEL
+
+static const struct {
+    const char *name;
+    const ElementwiseRow *sets[ELEMENTWISE_SET_COUNT];
+} levels[LEVEL_COUNT] = {
+#define SET(name, level) elementwise_##name##_##level,
+#define LEVEL(name, is_there) {#name, {ELEMENTWISE_SETS(SET, name)}},
+    ELEMENTWISE_LEVELS(LEVEL)
+#undef SET
+#undef LEVEL
+};
+
+const char *elementwise_level_name(ElementwiseLevel level)
+{
+    return levels[level].name;
+}
+
+bool elementwise_has_level(ElementwiseLevel level)
+{
+    switch (level) {
+#define LEVEL(name, is_there)                                                                                         \
+    case LEVEL_##name:                                                                                                \
+        return is_there;
+        ELEMENTWISE_LEVELS(LEVEL)
+#undef LEVEL
+    case LEVEL_COUNT:
+        break;
+    }
+    return false;
+}
+
+static ElementwiseKernel kernel_in_set(const ElementwiseRow *row, Op op, ScalarType operand, ScalarType result)
+{
+    for (; row->kernel != NULL; row++)
+        if (row->op == op && row->operand == operand && (row->result == result || row->result == SCALAR_COUNT))
+            return row->kernel;
+    return NULL;
+}
+
+ElementwiseKernel elementwise_kernel_of(ElementwiseLevel level, Op op, ScalarType operand, ScalarType result)
+{
+    ElementwiseKernel kernel = NULL;
+    for (uint32_t set = 0; set < ELEMENTWISE_SET_COUNT && kernel == NULL; set++)
+        kernel = kernel_in_set(levels[level].sets[set], properties[op].is_conversion ? OP_CONVERT : op, operand, result);
+    return kernel;
+}
+
+ElementwiseKernel elementwise_kernel(Op op, ScalarType operand, ScalarType result)
+{
+    ElementwiseKernel kernel = NULL;
+    for (uint32_t level = LEVEL_COUNT; level-- > 0 && kernel == NULL;)
+        if (elementwise_has_level((ElementwiseLevel)level))
+            kernel = elementwise_kernel_of((ElementwiseLevel)level, op, operand, result);
+    return kernel != NULL ? kernel : generic_kernels[op];
+}
+
+/* ---- what kernels share ---- */
+
+size_t elementwise_spread(void *out, size_t cell_size, size_t computed, size_t count)
+{
+    for (size_t filled = computed; filled < count; filled *= 2)
+        memcpy((char *)out + filled * cell_size, out, (filled < count - filled ? filled : count - filled) * cell_size);
+    return count;
+}
+
+enum { CELL_SIZE_MAX = sizeof(Scalar) };
+
+/* Where the cells of a block from `start` on are; those of a uniform argument are in `repeated` already. */
+static const void *block_cells(Cells cells, const void *repeated, size_t cell_size, size_t start)
+{
+    return cells.is_uniform ? repeated : (const char *)cells.data + start * cell_size;
+}
+
+size_t elementwise_in_blocks(BlockLoop loop, const BlockShape *shape, void *out, const Cells *args, size_t count)
+{
+    _Alignas(64) char repeated[ELEMENTWISE_ARGUMENTS_MAX][BLOCK_LENGTH * CELL_SIZE_MAX];
+    size_t length = elementwise_distinct(args, shape->args_count, count);
+    for (uint32_t k = 0; k < shape->args_count && length != 0; k++)
+        if (args[k].is_uniform) {
+            memcpy(repeated[k], args[k].data, shape->arg_sizes[k]);
+            elementwise_spread(repeated[k], shape->arg_sizes[k], 1, length < BLOCK_LENGTH ? length : BLOCK_LENGTH);
+        }
+    for (size_t start = 0; start < length; start += BLOCK_LENGTH) {
+        const void *block[ELEMENTWISE_ARGUMENTS_MAX];
+        for (uint32_t k = 0; k < shape->args_count; k++)
+            block[k] = block_cells(args[k], repeated[k], shape->arg_sizes[k], start);
+        size_t block_length = length - start < BLOCK_LENGTH ? length - start : BLOCK_LENGTH;
+        size_t computed = loop((char *)out + start * shape->out_size, block, block_length);
+        if (computed < block_length)
+            return start + computed;
+    }
+    return elementwise_spread(out, shape->out_size, length, count);
+}

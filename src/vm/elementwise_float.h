@@ -1,0 +1,106 @@
+/* Pieces of float arithmetic without branches, for loops that vectorise. Suffixes are scalar types. */
+#ifndef RUNNEL_VM_ELEMENTWISE_FLOAT_H
+#define RUNNEL_VM_ELEMENTWISE_FLOAT_H
+
+#include "math/elementary.h"
+
+MATH_INLINE uint32_t float_bits_F32(float x)
+{
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+
+MATH_INLINE float float_of_bits_F32(uint32_t bits)
+{
+    float x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+#define float_bits_F64 math_bits
+#define float_of_bits_F64 math_of_bits
+
+#define FLOAT_PIECES(type, Number, Bits, nan_bits)                                                                    \
+    MATH_INLINE Number float_canonical_##type(Number x)                                                               \
+    {                                                                                                                 \
+        return x == x ? x : float_of_bits_##type(nan_bits);                                                           \
+    }                                                                                                                 \
+    /* Of the canonical nan, that nan. */                                                                             \
+    MATH_INLINE Number float_magnitude_##type(Number x)                                                               \
+    {                                                                                                                 \
+        return float_of_bits_##type(float_bits_##type(x) & ((Bits)-1 >> 1));                                          \
+    }                                                                                                                 \
+    /* Equal numbers differ in the sign of zero at most: `and` and `or` of their bits choose it. */                   \
+    MATH_INLINE Number float_minimum_##type(Number a, Number b)                                                       \
+    {                                                                                                                 \
+        Number equal = float_of_bits_##type(float_bits_##type(a) | float_bits_##type(b));                             \
+        Number least = a < b ? a : b;                                                                                 \
+        least = a == b ? equal : least;                                                                               \
+        return a != a ? a : b != b ? b : least;                                                                       \
+    }                                                                                                                 \
+    MATH_INLINE Number float_maximum_##type(Number a, Number b)                                                       \
+    {                                                                                                                 \
+        Number equal = float_of_bits_##type(float_bits_##type(a) & float_bits_##type(b));                             \
+        Number greatest = a > b ? a : b;                                                                              \
+        greatest = a == b ? equal : greatest;                                                                         \
+        return a != a ? a : b != b ? b : greatest;                                                                    \
+    }
+FLOAT_PIECES(F32, float, uint32_t, MATH_NAN_BITS_F32)
+FLOAT_PIECES(F64, double, uint64_t, MATH_NAN_BITS_F64)
+#undef FLOAT_PIECES
+
+/* ---- integers as f64, and back: machines before AVX-512 convert 64 bits one at a time ----
+ *
+ * The halves of the integer become the low bits of 2^52 and of 2^84, where they weigh what they should. What was added in excess is
+ * subtracted from the upper one, exactly; the sum of both is rounded once. */
+MATH_INLINE double float_of_unsigned(uint64_t integer)
+{
+#ifdef __AVX512DQ__
+    return (double)integer;
+#else
+    double low = math_of_bits((integer & UINT32_MAX) | UINT64_C(0x4330000000000000));
+    double high = math_of_bits(integer >> 32 | UINT64_C(0x4530000000000000));
+    return (high - (0x1p84 + 0x1p52)) + low;
+#endif
+}
+
+MATH_INLINE double float_of_signed(int64_t integer)
+{
+#ifdef __AVX512DQ__
+    return (double)integer;
+#else
+    uint64_t raised = (uint64_t)integer ^ MATH_SIGN_BIT; /* by 2^63 */
+    double low = math_of_bits((raised & UINT32_MAX) | UINT64_C(0x4330000000000000));
+    double high = math_of_bits(raised >> 32 | UINT64_C(0x4530000000000000));
+    return (high - (0x1p84 + 0x1p63 + 0x1p52)) + low;
+#endif
+}
+
+/* An integer below FLOAT_SMALL in magnitude from or to f64, with one addition. */
+#define FLOAT_SMALL 0x1p51
+#define FLOAT_SMALL_BITS 51
+
+MATH_INLINE double float_of_small(int64_t integer)
+{
+    return math_of_bits(math_bits(MATH_ROUNDER) + (uint64_t)integer) - MATH_ROUNDER;
+}
+
+MATH_INLINE int64_t float_to_small(double whole)
+{
+    return (int64_t)(math_integer_bits(whole) - math_bits(MATH_ROUNDER));
+}
+
+/* Whole numbers in one instruction where there is one. */
+#ifdef __SSE4_1__
+#define float_trunc __builtin_trunc
+#define float_floor __builtin_floor
+#define float_ceil __builtin_ceil
+#else
+#define float_trunc math_trunc
+#define float_floor math_floor
+#define float_ceil math_ceil
+#endif
+#define float_round math_round
+
+#endif

@@ -1,0 +1,37 @@
+/* What fold.c and the loops of fold_vector.c share. The loops know nothing of uniform or regular: fold.c reduces these to segments. */
+#ifndef RUNNEL_VM_FOLD_PRIVATE_H
+#define RUNNEL_VM_FOLD_PRIVATE_H
+
+#include "vm/fold.h"
+#include "vm/vector.h"
+
+typedef enum FoldOperator {
+#define FOLD_OPERATOR(OPERATOR, reduction, scan, inclusive) FOLD_##OPERATOR,
+#include "vm/fold_operators.def"
+#undef FOLD_OPERATOR
+    FOLD_COUNT, /* how many are true: only a reduction, only of bool */
+    FOLD_OPERATOR_COUNT
+} FoldOperator;
+
+typedef enum FoldForm { FOLD_REDUCTION, FOLD_SCAN, FOLD_SCAN_INCLUSIVE, FOLD_FORM_COUNT } FoldForm;
+
+struct FoldKind {
+    uint32_t cell_size, result_size, state_size;
+    void (*start)(void *state);
+    void (*add)(void *state, const void *elements, size_t count);             /* reductions */
+    void (*result)(const void *state, void *out);                             /* reductions */
+    void (*scan)(void *state, const void *elements, size_t count, void *out); /* scans */
+    void (*segments)(const void *elements, int64_t first, const int64_t *ends, size_t segments, void *out);
+};
+
+/* The kinds of an operator on a type, by form; null where there are none. */
+typedef const FoldKind *FoldTable[FOLD_OPERATOR_COUNT][SCALAR_COUNT];
+
+#define VECTOR_LEVEL_ROW(level) extern const FoldTable VECTOR_NAME_AT(fold_table, level);
+VECTOR_LEVELS(VECTOR_LEVEL_ROW)
+#undef VECTOR_LEVEL_ROW
+
+/* As fold_kind, at a level the processor has: for tests. */
+const FoldKind *fold_kind_at(VectorLevel level, Op op, ScalarType type);
+
+#endif

@@ -1,0 +1,620 @@
+/* The loops of reductions and scans, compiled once for each level of vector instructions.
+ *
+ * Exact operators (on integers and truth values, and all maxima and minima) give the same in every order, so their loops are as plain as
+ * they can be, and the compiler makes vectors of them. Maxima and minima of floats are those of integers, their keys, which are ordered
+ * as the floats are to be: -0 below +0, and nan beyond them all.
+ *
+ * Sums and products of floats are ordered (math/combine.h). What is absent is padded by the exact identity of the operator, -0 or 1,
+ * which no result can tell from absence; so a segment has one loop, wherever it begins and ends:
+ *     reduction:  total = carry op (halved lanes op rest[0] op rest[1] ...)
+ *     scan:       out = carry op local
+ * A block on its own keeps only as many additions in flight as it has lanes, one for a scan: where several whole blocks are at hand they
+ * run interleaved.
+ *
+ * Nan never leaves a running sum or product, nor carry op local within a segment (an infinity of local stays one, or becomes nan; likewise a
+ * zero of local). So a scan makes its outputs canonical only after it saw nan in the last of a segment. */
+#include "vm/fold_private.h"
+
+#include "math/combine.h"
+#include "math/elementary.h"
+#include "vm/movement_private.h"
+
+/* Below this length a plain loop beats what the compiler makes of long ones. */
+enum { SHORT = 16 };
+
+/* Hides where a loop ends from the compiler, which would otherwise make vectors of short loops too. */
+#define HIDE(variable) __asm__("" : "+r"(variable))
+
+static inline size_t least(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* ---- keys ---- */
+
+typedef int64_t __attribute__((may_alias)) Bits64; /* f64 as bits */
+typedef int32_t __attribute__((may_alias)) Bits32;
+
+#define SAME(x) (x)
+
+/* Flips the magnitude of negative numbers; its own inverse. nan is above all. */
+static inline int64_t key_f64(int64_t bits)
+{
+    return bits ^ (bits < 0 ? INT64_MAX : 0);
+}
+
+static inline int32_t key_f32(int32_t bits)
+{
+    return bits ^ (bits < 0 ? INT32_MAX : 0);
+}
+
+/* For minima the keys are shifted until +inf is the greatest integer: nan has come round to below -inf. */
+#define LOW_SHIFT_F64 UINT64_C(0x000fffffffffffff)
+#define LOW_SHIFT_F32 UINT32_C(0x007fffff)
+
+static inline int64_t low_key_f64(int64_t bits)
+{
+    return (int64_t)((uint64_t)key_f64(bits) + LOW_SHIFT_F64);
+}
+
+static inline int64_t low_value_f64(int64_t key)
+{
+    return key_f64((int64_t)((uint64_t)key - LOW_SHIFT_F64));
+}
+
+static inline int32_t low_key_f32(int32_t bits)
+{
+    return (int32_t)((uint32_t)key_f32(bits) + LOW_SHIFT_F32);
+}
+
+static inline int32_t low_value_f32(int32_t key)
+{
+    return key_f32((int32_t)((uint32_t)key - LOW_SHIFT_F32));
+}
+
+#define KEY_LEAST_F64 (-INT64_C(0x7ff0000000000001)) /* of -inf */
+#define KEY_LEAST_F32 (-INT32_C(0x7f800001))
+
+/* ---- operators: the 1u keeps products of short integers from being of type int ---- */
+#define PLUS(a, b) ((a) + (b))
+#define MULT(a, b) (1u * (a) * (b))
+#define MAX(a, b) ((a) > (b) ? (a) : (b))
+#define MIN(a, b) ((a) < (b) ? (a) : (b))
+#define OR(a, b) ((a) | (b))
+#define AND(a, b) ((a) & (b))
+#define XOR(a, b) ((a) ^ (b))
+
+/* ---- exact operators ----
+ * The state is the total so far, as a key. */
+
+#define EXACT_REDUCTION(name, Cell, OPERATOR, IDENTITY, KEY, VALUE)                                                    \
+    static void name##_start(void *state)                                                                              \
+    {                                                                                                                  \
+        *(Cell *)state = (Cell)(IDENTITY);                                                                             \
+    }                                                                                                                  \
+    static Cell name##_total(Cell total, const Cell *elements, size_t count)                                           \
+    {                                                                                                                  \
+        for (size_t i = 0; i < count; i++)                                                                             \
+            total = (Cell)OPERATOR(total, KEY(elements[i]));                                                           \
+        return total;                                                                                                  \
+    }                                                                                                                  \
+    static void name##_add(void *state, const void *elements, size_t count)                                            \
+    {                                                                                                                  \
+        *(Cell *)state = name##_total(*(Cell *)state, elements, count);                                                \
+    }                                                                                                                  \
+    static void name##_result(const void *state, void *out)                                                            \
+    {                                                                                                                  \
+        *(Cell *)out = VALUE(*(const Cell *)state);                                                                    \
+    }                                                                                                                  \
+    static void name##_segments(const void *elements, int64_t first, const int64_t *ends, size_t segments, void *out)  \
+    {                                                                                                                  \
+        const Cell *next = elements;                                                                                   \
+        Cell *results = out;                                                                                           \
+        for (size_t k = 0; k < segments; first = ends[k++]) {                                                          \
+            Cell total = (Cell)(IDENTITY);                                                                             \
+            size_t count = (size_t)(ends[k] - first);                                                                  \
+            if (count >= SHORT) {                                                                                      \
+                results[k] = VALUE(name##_total(total, next, count));                                                  \
+                next += count;                                                                                         \
+                continue;                                                                                              \
+            }                                                                                                          \
+            for (const Cell *end = next + count; next < end; next++) {                                                 \
+                HIDE(next);                                                                                            \
+                total = (Cell)OPERATOR(total, KEY(*next));                                                             \
+            }                                                                                                          \
+            results[k] = VALUE(total);                                                                                 \
+        }                                                                                                              \
+    }
+
+#define EXACT_SCAN(name, scan, Cell, OPERATOR, IDENTITY, KEY, VALUE, IS_INCLUSIVE)                                     \
+    static inline Cell name##_##scan##_run(Cell total, const Cell *restrict elements, size_t count, Cell *restrict out)\
+    {                                                                                                                  \
+        for (size_t i = 0; i < count; i++) {                                                                           \
+            Cell before = total;                                                                                       \
+            total = (Cell)OPERATOR(total, KEY(elements[i]));                                                           \
+            out[i] = VALUE(IS_INCLUSIVE ? total : before);                                                             \
+        }                                                                                                              \
+        return total;                                                                                                  \
+    }                                                                                                                  \
+    static void name##_##scan(void *state, const void *elements, size_t count, void *out)                              \
+    {                                                                                                                  \
+        *(Cell *)state = name##_##scan##_run(*(Cell *)state, elements, count, out);                                    \
+    }                                                                                                                  \
+    static void name##_##scan##_segments(const void *elements, int64_t first, const int64_t *ends, size_t segments,    \
+                                         void *out)                                                                    \
+    {                                                                                                                  \
+        int64_t start = first;                                                                                         \
+        for (size_t k = 0; k < segments; start = ends[k++])                                                            \
+            name##_##scan##_run((Cell)(IDENTITY), (const Cell *)elements + (start - first), (size_t)(ends[k] - start), \
+                                (Cell *)out + (start - first));                                                        \
+    }
+
+#define KINDS(name, Cell, REDUCTION_STATE, SCAN_STATE)                                                                 \
+    static const FoldKind name[FOLD_FORM_COUNT] = {                                                                    \
+        [FOLD_REDUCTION] = {REDUCTION_STATE, .add = name##_add, .result = name##_result, .segments = name##_segments,  \
+                            .cell_size = sizeof(Cell), .result_size = sizeof(Cell)},                                   \
+        [FOLD_SCAN] = {SCAN_STATE, .scan = name##_scan, .segments = name##_scan_segments,                              \
+                       .cell_size = sizeof(Cell), .result_size = sizeof(Cell)},                                        \
+        [FOLD_SCAN_INCLUSIVE] = {SCAN_STATE, .scan = name##_inclusive, .segments = name##_inclusive_segments,          \
+                                 .cell_size = sizeof(Cell), .result_size = sizeof(Cell)},                              \
+    };
+#define STATE(size, begin) .state_size = size, .start = begin
+
+#define EXACT(name, Cell, OPERATOR, IDENTITY, KEY, VALUE)                                                              \
+    EXACT_REDUCTION(name, Cell, OPERATOR, IDENTITY, KEY, VALUE)                                                        \
+    EXACT_SCAN(name, scan, Cell, OPERATOR, IDENTITY, KEY, VALUE, false)                                                \
+    EXACT_SCAN(name, inclusive, Cell, OPERATOR, IDENTITY, KEY, VALUE, true)                                            \
+    KINDS(name, Cell, STATE(sizeof(Cell), name##_start), STATE(sizeof(Cell), name##_start))
+
+/* EXACT_INTEGER(operator, OPERATOR, identity): wrapping, so the same for both signs. */
+#define EXACT_INTEGER(operator, OPERATOR, IDENTITY)                                                                    \
+    EXACT(operator##_8, uint8_t, OPERATOR, IDENTITY, SAME, SAME)                                                       \
+    EXACT(operator##_16, uint16_t, OPERATOR, IDENTITY, SAME, SAME)                                                     \
+    EXACT(operator##_32, uint32_t, OPERATOR, IDENTITY, SAME, SAME)                                                     \
+    EXACT(operator##_64, uint64_t, OPERATOR, IDENTITY, SAME, SAME)
+
+EXACT_INTEGER(plus, PLUS, 0)
+EXACT_INTEGER(mult, MULT, 1)
+EXACT_INTEGER(or, OR, 0)
+EXACT_INTEGER(and, AND, -1)
+EXACT_INTEGER(xor, XOR, 0)
+EXACT(and_bool, uint8_t, AND, 1, SAME, SAME)
+
+EXACT(max_u8, uint8_t, MAX, 0, SAME, SAME)
+EXACT(max_u16, uint16_t, MAX, 0, SAME, SAME)
+EXACT(max_u32, uint32_t, MAX, 0, SAME, SAME)
+EXACT(max_u64, uint64_t, MAX, 0, SAME, SAME)
+EXACT(max_i8, int8_t, MAX, INT8_MIN, SAME, SAME)
+EXACT(max_i16, int16_t, MAX, INT16_MIN, SAME, SAME)
+EXACT(max_i32, int32_t, MAX, INT32_MIN, SAME, SAME)
+EXACT(max_i64, int64_t, MAX, INT64_MIN, SAME, SAME)
+EXACT(max_f32, Bits32, MAX, KEY_LEAST_F32, key_f32, key_f32)
+EXACT(max_f64, Bits64, MAX, KEY_LEAST_F64, key_f64, key_f64)
+
+EXACT(min_u8, uint8_t, MIN, UINT8_MAX, SAME, SAME)
+EXACT(min_u16, uint16_t, MIN, UINT16_MAX, SAME, SAME)
+EXACT(min_u32, uint32_t, MIN, UINT32_MAX, SAME, SAME)
+EXACT(min_u64, uint64_t, MIN, UINT64_MAX, SAME, SAME)
+EXACT(min_i8, int8_t, MIN, INT8_MAX, SAME, SAME)
+EXACT(min_i16, int16_t, MIN, INT16_MAX, SAME, SAME)
+EXACT(min_i32, int32_t, MIN, INT32_MAX, SAME, SAME)
+EXACT(min_i64, int64_t, MIN, INT64_MAX, SAME, SAME)
+EXACT(min_f32, Bits32, MIN, INT32_MAX, low_key_f32, low_value_f32)
+EXACT(min_f64, Bits64, MIN, INT64_MAX, low_key_f64, low_value_f64)
+
+/* ---- how many are true ---- */
+
+static void count_start(void *state)
+{
+    *(int64_t *)state = 0;
+}
+
+static void count_add(void *state, const void *elements, size_t count)
+{
+    *(int64_t *)state += (int64_t)VECTOR_NAME(movement_loops).count(elements, count, true);
+}
+
+static void count_result(const void *state, void *out)
+{
+    *(int64_t *)out = *(const int64_t *)state;
+}
+
+static int64_t count_short(const uint8_t *flags, const uint8_t *end)
+{
+    int64_t total = 0;
+    for (; flags < end; flags++) {
+        HIDE(flags);
+        total += *flags;
+    }
+    return total;
+}
+
+static void count_segments(const void *elements, int64_t first, const int64_t *ends, size_t segments, void *out)
+{
+    const uint8_t *next = elements;
+    int64_t *results = out;
+    for (size_t k = 0; k < segments; first = ends[k++]) {
+        size_t length = (size_t)(ends[k] - first);
+        if (length >= SHORT)
+            results[k] = (int64_t)VECTOR_NAME(movement_loops).count((const bool *)next, length, true);
+        else
+            results[k] = count_short(next, next + length);
+        next += length;
+    }
+}
+
+static const FoldKind count_bool[FOLD_FORM_COUNT] = {
+    [FOLD_REDUCTION] = {STATE(sizeof(int64_t), count_start), .add = count_add, .result = count_result,
+                        .segments = count_segments, .cell_size = sizeof(bool), .result_size = sizeof(int64_t)},
+};
+
+/* ---- ordered operators: the lanes of a block ---- */
+
+/* Lanes are held in as few registers as they fit in. */
+enum { PART_F32 = VECTOR_BYTES < 32 ? VECTOR_BYTES : 32, PART_F64 = VECTOR_BYTES };
+typedef float PartF32 __attribute__((vector_size(PART_F32)));
+typedef double PartF64 __attribute__((vector_size(PART_F64)));
+typedef struct LanesF32 {
+    PartF32 parts[COMBINE_LANES * sizeof(float) / sizeof(PartF32)];
+} LanesF32;
+typedef struct LanesF64 {
+    PartF64 parts[COMBINE_LANES * sizeof(double) / sizeof(PartF64)];
+} LanesF64;
+
+#define PARTS(suffix) (sizeof(Lanes##suffix) / sizeof(Part##suffix))
+/* Whole blocks that run interleaved: enough for eight additions in flight, but not more than the first-level cache has ways. */
+#define BLOCKS_AT_ONCE(suffix) (PARTS(suffix) > 2 ? 2 : 4)
+#define PER_PART(suffix, Cell) (sizeof(Part##suffix) / sizeof(Cell))
+
+#define TIMES(a, b) ((a) * (b))
+
+#define ORDERED_LANES(name, Cell, suffix, OPERATOR, PAD)                                                               \
+    static inline Lanes##suffix name##_lanes(const Cell *elements)                                                     \
+    {                                                                                                                  \
+        Lanes##suffix lanes;                                                                                           \
+        memcpy(&lanes, elements, sizeof lanes);                                                                        \
+        return lanes;                                                                                                  \
+    }                                                                                                                  \
+    static inline Lanes##suffix name##_lanes_padded(void)                                                              \
+    {                                                                                                                  \
+        Lanes##suffix lanes;                                                                                           \
+        for (size_t p = 0; p < PARTS(suffix); p++)                                                                     \
+            lanes.parts[p] = PAD - (Part##suffix){0};                                                                  \
+        return lanes;                                                                                                  \
+    }                                                                                                                  \
+    static inline Lanes##suffix name##_group(Lanes##suffix lanes, const Cell *elements)                                \
+    {                                                                                                                  \
+        Lanes##suffix group = name##_lanes(elements);                                                                  \
+        for (size_t p = 0; p < PARTS(suffix); p++)                                                                     \
+            lanes.parts[p] = OPERATOR(lanes.parts[p], group.parts[p]);                                                 \
+        return lanes;                                                                                                  \
+    }                                                                                                                  \
+    static inline Cell name##_halved(Lanes##suffix lanes)                                                              \
+    {                                                                                                                  \
+        Cell lane[COMBINE_LANES];                                                                                      \
+        memcpy(lane, &lanes, sizeof lane);                                                                             \
+        for (size_t half = COMBINE_LANES / 2; half > 0; half /= 2)                                                     \
+            for (size_t j = 0; j < half; j++)                                                                          \
+                lane[j] = OPERATOR(lane[j], lane[j + half]);                                                           \
+        return lane[0];                                                                                                \
+    }
+
+/* Totals of whole blocks. */
+#define ORDERED_BLOCKS(name, Cell, suffix, OPERATOR)                                                                   \
+    static inline void name##_blocks(const Cell *elements, size_t blocks, Cell *totals)                                \
+    {                                                                                                                  \
+        Lanes##suffix lanes[BLOCKS_AT_ONCE(suffix)];                                                                   \
+        for (size_t b = 0; b < blocks; b++)                                                                            \
+            lanes[b] = name##_lanes(elements + b * COMBINE_BLOCK);                                                     \
+        for (size_t i = COMBINE_LANES; i < COMBINE_BLOCK; i += COMBINE_LANES)                                          \
+            for (size_t b = 0; b < blocks; b++)                                                                        \
+                lanes[b] = name##_group(lanes[b], elements + b * COMBINE_BLOCK + i);                                   \
+        for (size_t b = 0; b < blocks; b++)                                                                            \
+            totals[b] = name##_halved(lanes[b]);                                                                       \
+    }                                                                                                                  \
+    /* carry op all whole blocks of the elements */                                                                    \
+    static Cell name##_carry(Cell carry, const Cell *elements, size_t count)                                           \
+    {                                                                                                                  \
+        enum { AT_ONCE = BLOCKS_AT_ONCE(suffix) };                                                                     \
+        Cell totals[AT_ONCE];                                                                                          \
+        for (; count >= AT_ONCE * COMBINE_BLOCK; count -= AT_ONCE * COMBINE_BLOCK, elements += AT_ONCE * COMBINE_BLOCK) { \
+            name##_blocks(elements, AT_ONCE, totals);                                                                  \
+            for (size_t b = 0; b < AT_ONCE; b++)                                                                       \
+                carry = OPERATOR(carry, totals[b]);                                                                    \
+        }                                                                                                              \
+        for (; count >= COMBINE_BLOCK; count -= COMBINE_BLOCK, elements += COMBINE_BLOCK) {                            \
+            name##_blocks(elements, 1, totals);                                                                        \
+            carry = OPERATOR(carry, totals[0]);                                                                        \
+        }                                                                                                              \
+        return carry;                                                                                                  \
+    }
+
+/* ---- ordered reductions ---- */
+
+#define ORDERED_STATE(name, Cell, suffix, OPERATOR, PAD, IDENTITY, CANONICAL)                                          \
+    typedef struct name##_State {                                                                                      \
+        size_t count;              /* of all elements so far */                                                        \
+        Cell carry;                /* of whole blocks */                                                               \
+        Cell lanes[COMBINE_LANES]; /* of whole groups of the block begun */                                            \
+        Cell rest[COMBINE_LANES];  /* elements of the group begun */                                                   \
+    } name##_State;                                                                                                    \
+    static void name##_begin_block(name##_State *state)                                                                \
+    {                                                                                                                  \
+        Lanes##suffix lanes = name##_lanes_padded();                                                                   \
+        memcpy(state->lanes, &lanes, sizeof lanes);                                                                    \
+    }                                                                                                                  \
+    static void name##_start(void *opaque)                                                                             \
+    {                                                                                                                  \
+        name##_State *state = opaque;                                                                                  \
+        state->count = 0;                                                                                              \
+        state->carry = PAD;                                                                                            \
+        name##_begin_block(state);                                                                                     \
+    }                                                                                                                  \
+    static void name##_result(const void *opaque, void *out)                                                           \
+    {                                                                                                                  \
+        const name##_State *state = opaque;                                                                            \
+        Cell block = name##_halved(name##_lanes(state->lanes));                                                        \
+        for (size_t i = 0; i < state->count % COMBINE_LANES; i++)                                                      \
+            block = OPERATOR(block, state->rest[i]);                                                                   \
+        *(Cell *)out = state->count == 0 ? IDENTITY : CANONICAL(OPERATOR(state->carry, block));                        \
+    }
+
+#define ORDERED_ADD(name, Cell, suffix, OPERATOR)                                                                      \
+    /* Completes the group begun as far as elements go; gives how many it took. */                                     \
+    static size_t name##_fill_group(name##_State *state, const Cell *elements, size_t count)                           \
+    {                                                                                                                  \
+        size_t begun = state->count % COMBINE_LANES;                                                                   \
+        size_t taken = begun == 0 ? 0 : least(count, COMBINE_LANES - begun);                                           \
+        if (taken == 0)                                                                                                \
+            return 0;                                                                                                  \
+        memcpy(state->rest + begun, elements, taken * sizeof(Cell));                                                   \
+        if (begun + taken == COMBINE_LANES) {                                                                          \
+            Lanes##suffix lanes = name##_group(name##_lanes(state->lanes), state->rest);                               \
+            memcpy(state->lanes, &lanes, sizeof lanes);                                                                \
+        }                                                                                                              \
+        return taken;                                                                                                  \
+    }                                                                                                                  \
+    static void name##_add_groups(name##_State *state, const Cell *elements, size_t count)                             \
+    {                                                                                                                  \
+        Lanes##suffix lanes = name##_lanes(state->lanes);                                                              \
+        size_t grouped = count - count % COMBINE_LANES;                                                                \
+        for (size_t i = 0; i < grouped; i += COMBINE_LANES)                                                            \
+            lanes = name##_group(lanes, elements + i);                                                                 \
+        memcpy(state->lanes, &lanes, sizeof lanes);                                                                    \
+        memcpy(state->rest, elements + grouped, (count - grouped) * sizeof(Cell));                                     \
+    }                                                                                                                  \
+    /* Elements of one block. */                                                                                       \
+    static void name##_add_piece(name##_State *state, const Cell *elements, size_t count)                              \
+    {                                                                                                                  \
+        size_t filled = name##_fill_group(state, elements, count);                                                     \
+        if (filled < count)                                                                                            \
+            name##_add_groups(state, elements + filled, count - filled);                                               \
+        state->count += count;                                                                                         \
+        if (state->count % COMBINE_BLOCK == 0) {                                                                       \
+            state->carry = OPERATOR(state->carry, name##_halved(name##_lanes(state->lanes)));                          \
+            name##_begin_block(state);                                                                                 \
+        }                                                                                                              \
+    }                                                                                                                  \
+    static void name##_add(void *opaque, const void *elements, size_t count)                                           \
+    {                                                                                                                  \
+        name##_State *state = opaque;                                                                                  \
+        const Cell *next = elements;                                                                                   \
+        size_t open = (COMBINE_BLOCK - state->count % COMBINE_BLOCK) % COMBINE_BLOCK;                                  \
+        size_t before = least(count, open);                                                                            \
+        if (before > 0)                                                                                                \
+            name##_add_piece(state, next, before);                                                                     \
+        size_t whole = (count - before) / COMBINE_BLOCK * COMBINE_BLOCK;                                               \
+        state->carry = name##_carry(state->carry, next + before, whole);                                               \
+        state->count += whole;                                                                                         \
+        if (before + whole < count)                                                                                    \
+            name##_add_piece(state, next + before + whole, count - before - whole);                                    \
+    }
+
+#define ORDERED_SEGMENTS(name, Cell, suffix, OPERATOR, PAD, IDENTITY, CANONICAL)                                       \
+    static inline Cell name##_block(const Cell *elements, size_t count)                                                \
+    {                                                                                                                  \
+        if (count == 0)                                                                                                \
+            return IDENTITY;                                                                                           \
+        size_t i = COMBINE_LANES;                                                                                      \
+        Cell total = elements[0];                                                                                      \
+        if (count < COMBINE_LANES) {                                                                                   \
+            i = 1;                                                                                                     \
+        } else {                                                                                                       \
+            Lanes##suffix lanes = name##_lanes(elements);                                                              \
+            for (; i + COMBINE_LANES <= count; i += COMBINE_LANES)                                                     \
+                lanes = name##_group(lanes, elements + i);                                                             \
+            total = name##_halved(lanes);                                                                              \
+        }                                                                                                              \
+        for (; i < count; i++)                                                                                         \
+            total = OPERATOR(total, elements[i]);                                                                      \
+        return total;                                                                                                  \
+    }                                                                                                                  \
+    static Cell name##_long(const Cell *elements, size_t count)                                                        \
+    {                                                                                                                  \
+        size_t whole = count / COMBINE_BLOCK * COMBINE_BLOCK;                                                          \
+        Cell total = name##_carry(PAD, elements, whole);                                                               \
+        return whole == count ? total : OPERATOR(total, name##_block(elements + whole, count - whole));                \
+    }                                                                                                                  \
+    static void name##_segments(const void *elements, int64_t first, const int64_t *ends, size_t segments, void *out)  \
+    {                                                                                                                  \
+        const Cell *next = elements;                                                                                   \
+        Cell *results = out;                                                                                           \
+        for (size_t k = 0; k < segments; first = ends[k++]) {                                                          \
+            size_t count = (size_t)(ends[k] - first);                                                                  \
+            Cell total = count <= COMBINE_BLOCK ? name##_block(next, count) : name##_long(next, count);                \
+            results[k] = CANONICAL(total);                                                                             \
+            next += count;                                                                                             \
+        }                                                                                                              \
+    }
+
+/* ---- ordered scans ---- */
+
+#define ORDERED_SCAN_STATE(name, Cell, PAD, CANONICAL)                                                                 \
+    typedef struct name##_ScanState {                                                                                  \
+        size_t count; /* of all elements so far */                                                                     \
+        Cell carry;   /* of whole blocks */                                                                            \
+        Cell local;   /* of the block begun */                                                                         \
+    } name##_ScanState;                                                                                                \
+    static void name##_scan_start(void *opaque)                                                                        \
+    {                                                                                                                  \
+        *(name##_ScanState *)opaque = (name##_ScanState){0, PAD, PAD};                                                 \
+    }                                                                                                                  \
+    static void name##_canonical(Cell *out, size_t count)                                                              \
+    {                                                                                                                  \
+        for (size_t i = 0; i < count; i++)                                                                             \
+            out[i] = CANONICAL(out[i]);                                                                                \
+    }
+
+#define ORDERED_SCAN(name, scan, Cell, OPERATOR, PAD, IDENTITY, IS_INCLUSIVE)                                          \
+    /* Without a carry; gives the total. */                                                                            \
+    static inline Cell name##_##scan##_local(Cell local, const Cell *restrict elements, size_t count, Cell *restrict out) \
+    {                                                                                                                  \
+        for (size_t i = 0; i < count; i++) {                                                                           \
+            Cell before = local;                                                                                       \
+            local = OPERATOR(local, elements[i]);                                                                      \
+            out[i] = IS_INCLUSIVE ? local : before;                                                                    \
+        }                                                                                                              \
+        return local;                                                                                                  \
+    }                                                                                                                  \
+    /* Whole blocks, interleaved; gives the carry after them. */                                                       \
+    static Cell name##_##scan##_blocks(Cell carry, const Cell *restrict elements, Cell *restrict out)                  \
+    {                                                                                                                  \
+        Cell local[SCAN_AT_ONCE];                                                                                      \
+        for (size_t b = 0; b < SCAN_AT_ONCE; b++)                                                                      \
+            local[b] = PAD;                                                                                            \
+        for (size_t i = 0; i < COMBINE_BLOCK; i++)                                                                     \
+            for (size_t b = 0; b < SCAN_AT_ONCE; b++) {                                                                \
+                Cell before = local[b];                                                                                \
+                local[b] = OPERATOR(before, elements[b * COMBINE_BLOCK + i]);                                          \
+                out[b * COMBINE_BLOCK + i] = IS_INCLUSIVE ? local[b] : before;                                         \
+            }                                                                                                          \
+        for (size_t b = 0; b < SCAN_AT_ONCE; b++) {                                                                    \
+            for (size_t i = 0; i < COMBINE_BLOCK; i++)                                                                 \
+                out[b * COMBINE_BLOCK + i] = OPERATOR(carry, out[b * COMBINE_BLOCK + i]);                              \
+            carry = OPERATOR(carry, local[b]);                                                                         \
+        }                                                                                                              \
+        return carry;                                                                                                  \
+    }                                                                                                                  \
+    /* Elements of one block. */                                                                                       \
+    static void name##_##scan##_piece(name##_ScanState *state, const Cell *restrict elements, size_t count,            \
+                                      Cell *restrict out)                                                              \
+    {                                                                                                                  \
+        Cell local = state->local, carry = state->carry;                                                               \
+        for (size_t i = 0; i < count; i++) {                                                                           \
+            Cell before = local;                                                                                       \
+            local = OPERATOR(local, elements[i]);                                                                      \
+            out[i] = OPERATOR(carry, IS_INCLUSIVE ? local : before);                                                   \
+        }                                                                                                              \
+        state->count += count;                                                                                         \
+        bool is_complete = state->count % COMBINE_BLOCK == 0;                                                          \
+        state->local = is_complete ? PAD : local;                                                                      \
+        state->carry = is_complete ? OPERATOR(carry, local) : carry;                                                   \
+    }                                                                                                                  \
+    static void name##_##scan##_pieces(name##_ScanState *state, const Cell *elements, size_t count, Cell *out)         \
+    {                                                                                                                  \
+        enum { TOGETHER = SCAN_AT_ONCE * COMBINE_BLOCK };                                                              \
+        while (count > 0) {                                                                                            \
+            size_t at = state->count % COMBINE_BLOCK;                                                                  \
+            bool is_together = at == 0 && count >= TOGETHER;                                                           \
+            size_t taken = is_together ? TOGETHER : least(count, COMBINE_BLOCK - at);                                  \
+            if (is_together) {                                                                                         \
+                state->carry = name##_##scan##_blocks(state->carry, elements, out);                                    \
+                state->count += TOGETHER;                                                                              \
+            } else {                                                                                                   \
+                name##_##scan##_piece(state, elements, taken, out);                                                    \
+            }                                                                                                          \
+            elements += taken;                                                                                         \
+            out += taken;                                                                                              \
+            count -= taken;                                                                                            \
+        }                                                                                                              \
+    }                                                                                                                  \
+    static void name##_##scan(void *opaque, const void *elements, size_t count, void *out)                             \
+    {                                                                                                                  \
+        name##_ScanState *state = opaque;                                                                              \
+        Cell *outputs = out;                                                                                           \
+        if (count == 0)                                                                                                \
+            return;                                                                                                    \
+        bool is_start = state->count == 0;                                                                             \
+        name##_##scan##_pieces(state, elements, count, outputs);                                                       \
+        if (is_start && !IS_INCLUSIVE)                                                                                 \
+            outputs[0] = IDENTITY;                                                                                     \
+        if (outputs[count - 1] != outputs[count - 1])                                                                  \
+            name##_canonical(outputs, count);                                                                          \
+    }                                                                                                                  \
+    /* One whole segment; gives its last output, or anything but nan if there is none. */                              \
+    static inline Cell name##_##scan##_segment(const Cell *elements, size_t count, Cell *out)                          \
+    {                                                                                                                  \
+        if (count == 0)                                                                                                \
+            return 0;                                                                                                  \
+        if (count <= COMBINE_BLOCK) {                                                                                  \
+            name##_##scan##_local(PAD, elements, count, out);                                                          \
+            if (!IS_INCLUSIVE)                                                                                         \
+                out[0] = IDENTITY;                                                                                     \
+        } else {                                                                                                       \
+            name##_ScanState state;                                                                                    \
+            name##_scan_start(&state);                                                                                 \
+            name##_##scan(&state, elements, count, out);                                                               \
+        }                                                                                                              \
+        return out[count - 1];                                                                                         \
+    }                                                                                                                  \
+    static void name##_##scan##_segments(const void *elements, int64_t first, const int64_t *ends, size_t segments,    \
+                                         void *out)                                                                    \
+    {                                                                                                                  \
+        int64_t start = first;                                                                                         \
+        bool has_nan = false;                                                                                          \
+        for (size_t k = 0; k < segments; start = ends[k++]) {                                                          \
+            Cell last = name##_##scan##_segment((const Cell *)elements + (start - first), (size_t)(ends[k] - start),   \
+                                                (Cell *)out + (start - first));                                        \
+            has_nan |= last != last;                                                                                   \
+        }                                                                                                              \
+        if (has_nan)                                                                                                   \
+            name##_canonical(out, (size_t)(start - first));                                                            \
+    }
+
+/* A scan has one addition of each block in flight. */
+enum { SCAN_AT_ONCE = 4 };
+
+#define ORDERED(name, Cell, suffix, OPERATOR, PAD, IDENTITY, CANONICAL)                                                \
+    ORDERED_LANES(name, Cell, suffix, OPERATOR, PAD)                                                                   \
+    ORDERED_BLOCKS(name, Cell, suffix, OPERATOR)                                                                       \
+    ORDERED_STATE(name, Cell, suffix, OPERATOR, PAD, IDENTITY, CANONICAL)                                              \
+    ORDERED_ADD(name, Cell, suffix, OPERATOR)                                                                          \
+    ORDERED_SEGMENTS(name, Cell, suffix, OPERATOR, PAD, IDENTITY, CANONICAL)                                           \
+    ORDERED_SCAN_STATE(name, Cell, PAD, CANONICAL)                                                                     \
+    ORDERED_SCAN(name, scan, Cell, OPERATOR, PAD, IDENTITY, false)                                                     \
+    ORDERED_SCAN(name, inclusive, Cell, OPERATOR, PAD, IDENTITY, true)                                                 \
+    _Static_assert(sizeof(name##_State) <= FOLD_STATE_MAX, "the state of a fold is too large");                        \
+    KINDS(name, Cell, STATE(sizeof(name##_State), name##_start), STATE(sizeof(name##_ScanState), name##_scan_start))
+
+ORDERED(plus_f32, float, F32, PLUS, -0.0f, 0.0f, math_canonical_f32)
+ORDERED(plus_f64, double, F64, PLUS, -0.0, 0.0, math_canonical)
+ORDERED(mult_f32, float, F32, TIMES, 1.0f, 1.0f, math_canonical_f32)
+ORDERED(mult_f64, double, F64, TIMES, 1.0, 1.0, math_canonical)
+
+/* ---- the table ---- */
+
+#define INTEGERS(ROW, OPERATOR, operator)                                                                              \
+    ROW(OPERATOR, I8, operator##_8) ROW(OPERATOR, I16, operator##_16) ROW(OPERATOR, I32, operator##_32)                \
+    ROW(OPERATOR, I64, operator##_64) ROW(OPERATOR, U8, operator##_8) ROW(OPERATOR, U16, operator##_16)                \
+    ROW(OPERATOR, U32, operator##_32) ROW(OPERATOR, U64, operator##_64)
+#define NUMBERS(ROW, OPERATOR, operator)                                                                               \
+    INTEGERS(ROW, OPERATOR, operator) ROW(OPERATOR, F32, operator##_f32) ROW(OPERATOR, F64, operator##_f64)
+#define ORDINALS(ROW, OPERATOR, operator)                                                                              \
+    ROW(OPERATOR, CHAR, operator##_u8) ROW(OPERATOR, I8, operator##_i8) ROW(OPERATOR, I16, operator##_i16)             \
+    ROW(OPERATOR, I32, operator##_i32) ROW(OPERATOR, I64, operator##_i64) ROW(OPERATOR, U8, operator##_u8)             \
+    ROW(OPERATOR, U16, operator##_u16) ROW(OPERATOR, U32, operator##_u32) ROW(OPERATOR, U64, operator##_u64)           \
+    ROW(OPERATOR, F32, operator##_f32) ROW(OPERATOR, F64, operator##_f64)
+#define LOGICALS(ROW, OPERATOR, operator, of_bool)                                                                     \
+    INTEGERS(ROW, OPERATOR, operator) ROW(OPERATOR, BOOL, of_bool)
+
+#define ROW(OPERATOR, TYPE, kinds) [FOLD_##OPERATOR][SCALAR_##TYPE] = kinds,
+const FoldTable VECTOR_NAME(fold_table) = {
+    NUMBERS(ROW, PLUS, plus)
+    NUMBERS(ROW, MULT, mult)
+    ORDINALS(ROW, MAX, max)
+    ORDINALS(ROW, MIN, min)
+    LOGICALS(ROW, OR, or, or_8)
+    LOGICALS(ROW, AND, and, and_bool)
+    LOGICALS(ROW, XOR, xor, xor_8)
+    ROW(COUNT, BOOL, count_bool)
+};

@@ -1,0 +1,291 @@
+/* Element-wise kernels against scalar_apply, bit for bit: every operation on every type it exists for, every level the machine has,
+ * arguments uniform or not in all ways, results in place of an argument, elements without a result at their right position. */
+#include "math/elementary.h"
+#include "math/random.h"
+#include "vm/elementwise_internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LENGTH_MAX = 1100, GUARD = 16, FAILURES_SHOWN = 20 };
+
+static const size_t lengths[] = {0, 1, 7, 8, 9, 100, 1000};
+
+static int failures;
+static uint64_t state = 1;
+
+static uint64_t next_random(void)
+{
+    return random_hash(state++, 0);
+}
+
+/* ---- arguments ---- */
+
+/* Blocks of small numbers take other ways than blocks with one large one. */
+typedef enum Flavour { FLAVOUR_SMALL, FLAVOUR_MIDDLE, FLAVOUR_BITS, FLAVOUR_SPECIAL, FLAVOUR_COUNT } Flavour;
+
+static double random_float(Flavour flavour)
+{
+    static const double specials[] = {0.0,  -0.0,   1.0,     -1.0,   0.5,     -0.5,    1.5,    2.5,     -2.5,    0x1p-1074, -0x1p-149,
+                                      127.5, 128.0, -128.5,  255.9, -0.9,    32768.0, 65536.0, 0x1p31,  -0x1p31, 0x1p32,    0x1p51,
+                                      -0x1p51, 0x1p52, 0x1p53, 0x1p63, -0x1p63, 0x1p64, 0x1.fffffep62, 1e300, 0x1p20, 0x1.8p127};
+    double unit = (double)(int64_t)next_random() * 0x1p-63;
+    switch (flavour) {
+    case FLAVOUR_SMALL:
+        return unit * 100.0;
+    case FLAVOUR_MIDDLE:
+        return unit * ldexp(1.0, (int)(next_random() % 66));
+    case FLAVOUR_BITS:
+        return math_of_bits(next_random());
+    case FLAVOUR_SPECIAL:
+    case FLAVOUR_COUNT:
+        break;
+    }
+    uint64_t which = next_random() % (sizeof specials / sizeof specials[0] + 3);
+    return which == 0 ? MATH_NAN : which == 1 ? MATH_INFINITY : which == 2 ? -MATH_INFINITY : specials[which - 3];
+}
+
+static int64_t random_integer(ScalarType type, Flavour flavour)
+{
+    int64_t small = (int64_t)(next_random() % 7) - 3;
+    switch (flavour) {
+    case FLAVOUR_SMALL:
+        return (int64_t)(next_random() % 201) - 100;
+    case FLAVOUR_MIDDLE:
+        return (int64_t)(next_random() >> (13 + next_random() % 3)) * (next_random() % 2 == 0 ? 1 : -1);
+    case FLAVOUR_BITS:
+        return (int64_t)(next_random() >> next_random() % 64);
+    case FLAVOUR_SPECIAL:
+    case FLAVOUR_COUNT:
+        break;
+    }
+    switch (next_random() % 4) {
+    case 0: return small;
+    case 1: return scalar_least(type).integer + small;
+    case 2: return scalar_greatest(type).integer + small;
+    }
+    return (INT64_C(1) << next_random() % 63) + small;
+}
+
+static Scalar random_scalar(ScalarType type, Flavour flavour)
+{
+    if (type == SCALAR_F64)
+        return scalar_of_f64(random_float(flavour));
+    if (type == SCALAR_F32 && flavour == FLAVOUR_BITS)
+        return scalar_bits_f32(SCALAR_U32, (Scalar){.bits = next_random()});
+    if (type == SCALAR_F32)
+        return scalar_of_f32((float)random_float(flavour));
+    if (type == SCALAR_BOOL)
+        return (Scalar){.bits = next_random() % 2};
+    return (Scalar){.integer = scalar_wrap(type, random_integer(type, flavour))};
+}
+
+/* ---- one case ---- */
+
+typedef struct Case {
+    Op op;
+    ScalarType operand, result;
+    uint32_t args_count;
+    ScalarType types[ELEMENTWISE_ARGUMENTS_MAX];
+} Case;
+
+static Scalar arguments[ELEMENTWISE_ARGUMENTS_MAX][LENGTH_MAX];
+static Scalar expected[LENGTH_MAX];
+static _Alignas(64) char cells[ELEMENTWISE_ARGUMENTS_MAX][LENGTH_MAX * 8];
+static _Alignas(64) char results[(LENGTH_MAX + GUARD) * 8];
+
+static void complain(const Case *c, const char *level, uint32_t uniform, size_t length, size_t i, const char *what)
+{
+    if (failures++ < FAILURES_SHOWN)
+        fprintf(stderr, "%s of %s to %s, %s, uniform %u, length %zu: %s at %zu\n", op_table[c->op].id, scalar_name(c->operand),
+                scalar_name(c->result), level, uniform, length, what, i);
+}
+
+/* The tuple of arguments i, where those whose bits are set in `uniform` are the first for all. */
+static bool apply(const Case *c, uint32_t uniform, size_t i, Scalar *result)
+{
+    Scalar tuple[ELEMENTWISE_ARGUMENTS_MAX] = {0};
+    for (uint32_t k = 0; k < c->args_count; k++)
+        tuple[k] = arguments[k][uniform >> k & 1 ? 0 : i];
+    *result = (Scalar){0};
+    return scalar_apply(c->op, c->operand, c->result, tuple, result);
+}
+
+/* Random tuples that have a result, as far as can be found. */
+static void fill_arguments(const Case *c, Flavour flavour)
+{
+    for (size_t i = 0; i < LENGTH_MAX; i++) {
+        bool is_good = false;
+        for (int attempt = 0; attempt < 20 && !is_good; attempt++) {
+            for (uint32_t k = 0; k < c->args_count; k++)
+                arguments[k][i] = random_scalar(c->types[k] == SCALAR_COUNT ? c->result : c->types[k], flavour);
+            Scalar ignored;
+            is_good = apply(c, 0, i, &ignored);
+        }
+    }
+}
+
+/* One tuple that has no result, if one is found. */
+static void spoil(const Case *c, size_t i)
+{
+    for (int attempt = 0; attempt < 200; attempt++) {
+        for (uint32_t k = 0; k < c->args_count; k++)
+            arguments[k][i] = random_scalar(c->types[k] == SCALAR_COUNT ? c->result : c->types[k], FLAVOUR_SPECIAL);
+        Scalar ignored;
+        if (!apply(c, 0, i, &ignored))
+            return;
+    }
+}
+
+static void store_arguments(const Case *c, Cells *args, uint32_t uniform)
+{
+    for (uint32_t k = 0; k < c->args_count; k++) {
+        ScalarType type = c->types[k] == SCALAR_COUNT ? c->result : c->types[k];
+        for (size_t i = 0; i < LENGTH_MAX; i++)
+            cells_set_scalar(type, cells[k], i, arguments[k][i]);
+        args[k] = (Cells){cells[k], uniform >> k & 1};
+    }
+}
+
+static size_t expect(const Case *c, uint32_t uniform, size_t length)
+{
+    for (size_t i = 0; i < length; i++)
+        if (!apply(c, uniform, i, &expected[i]))
+            return i;
+    return length;
+}
+
+static void check_results(const Case *c, const char *level, uint32_t uniform, size_t length, const void *out, size_t computed)
+{
+    size_t first = expect(c, uniform, length);
+    if (computed != first) {
+        complain(c, level, uniform, length, computed, "wrong number of results");
+        return;
+    }
+    if (computed < length && !elementwise_can_fail(c->op, c->operand, c->result))
+        complain(c, level, uniform, length, computed, "should not fail");
+    for (size_t i = 0; i < computed; i++)
+        if (cells_scalar(c->result, (Cells){out, false}, i).bits != expected[i].bits) {
+            complain(c, level, uniform, length, i, "wrong result");
+            return;
+        }
+}
+
+static void check_run(const Case *c, ElementwiseKernel kernel, const char *level, uint32_t uniform, size_t length)
+{
+    Cells args[ELEMENTWISE_ARGUMENTS_MAX];
+    size_t size = leaf_size((LeafType)c->result);
+    store_arguments(c, args, uniform);
+    memset(results, 0x5a, sizeof results);
+    size_t computed = kernel(c->operand, c->result, results, args, length);
+    check_results(c, level, uniform, length, results, computed);
+    for (size_t i = length * size; i < (length + GUARD) * size; i++)
+        if (results[i] != 0x5a)
+            complain(c, level, uniform, length, i, "wrote too much");
+}
+
+/* The result in place of each argument that may be. */
+static void check_in_place(const Case *c, ElementwiseKernel kernel, const char *level, uint32_t uniform, size_t length)
+{
+    for (uint32_t k = 0; k < c->args_count; k++) {
+        if (uniform >> k & 1 || c->types[k] == SCALAR_COUNT || scalar_bits(c->types[k]) != scalar_bits(c->result))
+            continue;
+        Cells args[ELEMENTWISE_ARGUMENTS_MAX];
+        store_arguments(c, args, uniform);
+        size_t computed = kernel(c->operand, c->result, cells[k], args, length);
+        check_results(c, level, uniform, length, cells[k], computed);
+    }
+}
+
+static void check_kernel(const Case *c, ElementwiseKernel kernel, const char *level)
+{
+    for (Flavour flavour = 0; flavour < FLAVOUR_COUNT; flavour++) {
+        fill_arguments(c, flavour);
+        for (uint32_t uniform = 0; uniform < 1u << c->args_count; uniform++) {
+            for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++)
+                check_run(c, kernel, level, uniform, lengths[i]);
+            check_in_place(c, kernel, level, uniform, 1000);
+        }
+        if (!elementwise_can_fail(c->op, c->operand, c->result))
+            continue;
+        for (uint32_t i = 0; i < 4; i++) {
+            spoil(c, i == 0 ? 999 : next_random() % 1000);
+            for (uint32_t uniform = 0; uniform < 1u << c->args_count; uniform++)
+                check_run(c, kernel, level, uniform, 1000);
+        }
+    }
+}
+
+static void check_case(Op op, ScalarType operand, ScalarType result)
+{
+    Case c = {.op = op, .operand = operand, .result = result};
+    c.args_count = elementwise_argument_types(op, operand, c.types);
+    check_kernel(&c, elementwise_kernel(op, operand, result), "chosen");
+    for (ElementwiseLevel level = 0; level < LEVEL_COUNT; level++) {
+        ElementwiseKernel kernel = elementwise_kernel_of(level, op, operand, result);
+        if (kernel != NULL && elementwise_has_level(level) && kernel != elementwise_kernel(op, operand, result))
+            check_kernel(&c, kernel, elementwise_level_name(level));
+    }
+}
+
+/* ---- all cases, as ops.def gives their types ---- */
+
+static ScalarType scalar_named(const char *text, size_t length)
+{
+    ScalarType type = 0;
+    while (type < SCALAR_COUNT && (strlen(scalar_name(type)) != length || memcmp(scalar_name(type), text, length) != 0))
+        type++;
+    return type;
+}
+
+/* The types that the first argument, or of a constant the result, may have. */
+static ClassSet operand_types(Op op)
+{
+    const char *type = op_table[op].type, *bound = strstr(type, "(a in ");
+    if (bound != NULL) {
+        char name[16] = {0};
+        memcpy(name, bound + 6, strcspn(bound + 6, ";)"));
+        return class_named(name) & CLASS_SCALAR;
+    }
+    type += strspn(type, "(");
+    return (ClassSet)1 << scalar_named(type, strcspn(type, ", "));
+}
+
+static ClassSet result_types(Op op, ScalarType operand)
+{
+    const char *type = op_table[op].type, *arrow = strstr(type, "-> ");
+    const char *name = arrow == NULL ? type : arrow + 3;
+    ScalarType result = scalar_named(name, strcspn(name, " "));
+    return *name == 'b' && name[1] == ' ' ? (ClassSet)CLASS_NUMBER : (ClassSet)1 << (result == SCALAR_COUNT ? operand : result);
+}
+
+static void check_op(Op op)
+{
+    for (ScalarType operand = 0; operand < SCALAR_COUNT; operand++)
+        for (ScalarType result = 0; result < SCALAR_COUNT; result++)
+            if (operand_types(op) >> operand & 1 && result_types(op, operand) >> result & 1)
+                check_case(op, operand, result);
+}
+
+static const bool is_scalar_op[OP_COUNT] = {
+#define SCALAR_UNARY(OP, function) [OP_##OP] = true,
+#define SCALAR_BINARY(OP, function) [OP_##OP] = true,
+#define SCALAR_PARTIAL(OP, function) [OP_##OP] = true,
+#define SCALAR_MATH_1(OP, name) [OP_##OP] = true,
+#define SCALAR_MATH_2(OP, name) [OP_##OP] = true,
+#define SCALAR_COMPARISON(OP, orders) [OP_##OP] = true,
+#include "math/scalar_ops.def"
+};
+
+int main(void)
+{
+    for (Op op = 0; op < OP_COUNT; op++)
+        if (is_scalar_op[op])
+            check_op(op);
+        else if (elementwise_kernel(op, SCALAR_I64, SCALAR_I64) != NULL)
+            failures++;
+    if (failures != 0)
+        fprintf(stderr, "%d failures\n", failures);
+    return failures != 0;
+}

@@ -1,0 +1,270 @@
+/* Movements (vm/movement.h) against plain loops: every size of cells, every level of vector instructions this processor has, lengths around
+ * the steps of the loops, flags from none to all. Memory is allocated to the byte, for the address sanitizer. */
+#include "math/random.h"
+#include "vm/movement_private.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int failures;
+static uint64_t drawn;
+static const MovementLoops *loops;
+static int level_now;
+
+static uint64_t draw(uint64_t limit)
+{
+    return random_hash(3, drawn++) % limit;
+}
+
+static void check(bool is_right, const char *what, size_t size, size_t count)
+{
+    if (is_right)
+        return;
+    if (failures++ < 20)
+        fprintf(stderr, "%s at level %d is wrong for %zu cells of %zu bytes\n", what, level_now, count, size);
+}
+
+static unsigned char *cells_new(size_t size, size_t count)
+{
+    unsigned char *cells = malloc(size * count);
+    for (size_t i = 0; i < size * count; i++)
+        cells[i] = (unsigned char)draw(256);
+    return cells;
+}
+
+/* Flags of which `share` in 100 are true. */
+static bool *flags_new(size_t count, uint64_t share)
+{
+    bool *flags = malloc(count);
+    for (size_t i = 0; i < count; i++)
+        flags[i] = draw(100) < share;
+    return flags;
+}
+
+static const size_t lengths[] = {0, 1, 3, 7, 8, 9, 31, 32, 33, 191, 192, 193, 1000, 5000};
+static const uint64_t shares[] = {0, 1, 50, 97, 100};
+#define COUNT_OF(array) (sizeof(array) / sizeof *(array))
+
+/* ---- flags and pack ---- */
+
+static void test_flags(const bool *flags, size_t count, bool keep)
+{
+    int64_t *running = malloc(count * sizeof *running), total = 5;
+    loops->count_running(running, flags, count, keep, 5);
+    bool is_right = true;
+    for (size_t i = 0; i < count; i++) {
+        total += flags[i] == keep;
+        is_right = is_right && running[i] == total;
+    }
+    check(is_right, "running count", 1, count);
+    check(loops->count(flags, count, keep) == (size_t)(total - 5), "count", 1, count);
+    free(running);
+}
+
+static void test_pack(size_t size, const bool *flags, size_t count, bool keep)
+{
+    unsigned char *from = cells_new(size, count), *expected = malloc(size * count);
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++)
+        if (flags[i] == keep)
+            memcpy(expected + size * kept++, from + size * i, size);
+    unsigned char *out = malloc(size * kept);
+    size_t given = loops->sizes[size].pack(out, from, flags, count, keep);
+    check(given == kept && memcmp(out, expected, size * kept) == 0, "pack", size, count);
+    free(out);
+    free(expected);
+    free(from);
+}
+
+static void test_flagged(void)
+{
+    for (size_t n = 0; n < COUNT_OF(lengths); n++)
+        for (size_t s = 0; s < COUNT_OF(shares); s++) {
+            bool *flags = flags_new(lengths[n], shares[s]);
+            for (int keep = 0; keep < 2; keep++) {
+                test_flags(flags, lengths[n], keep);
+                for (size_t size = 1; size <= 8; size *= 2)
+                    test_pack(size, flags, lengths[n], keep);
+            }
+            free(flags);
+        }
+}
+
+/* ---- segments ---- */
+
+enum { SEGMENTS = 200, FIRST = 9, SHAPES = 6 };
+
+static size_t segment_length(int shape, size_t k)
+{
+    static const size_t limits[SHAPES - 1] = {1, 2, 9, 33, 100};
+    if (shape < SHAPES - 1)
+        return draw(limits[shape]) + (shape == 1);
+    return k == 100 ? 5000 : draw(2);
+}
+
+static void test_distribute(size_t size, const int64_t *ends, size_t total)
+{
+    unsigned char *from = cells_new(size, SEGMENTS), *out = malloc(size * total);
+    loops->sizes[size].distribute(out, from, FIRST, ends, SEGMENTS);
+    bool is_right = true;
+    for (size_t i = 0, k = 0; i < total; i++) {
+        while ((size_t)(ends[k] - FIRST) <= i)
+            k++;
+        is_right = is_right && memcmp(out + size * i, from + size * k, size) == 0;
+    }
+    check(is_right, "distribute", size, total);
+    free(out);
+    free(from);
+}
+
+static void test_local_index(const int64_t *ends, size_t total)
+{
+    int64_t *out = malloc(total * sizeof *out);
+    loops->local_index(out, FIRST, ends, SEGMENTS);
+    bool is_right = true;
+    for (size_t i = 0, k = 0; i < total; i++) {
+        while ((size_t)(ends[k] - FIRST) <= i)
+            k++;
+        size_t start = k == 0 ? 0 : (size_t)(ends[k - 1] - FIRST);
+        is_right = is_right && out[i] == (int64_t)(i - start);
+    }
+    check(is_right, "local index", sizeof *out, total);
+    free(out);
+}
+
+static void test_regular(size_t size, size_t length)
+{
+    unsigned char *from = cells_new(size, SEGMENTS), *out = malloc(size * length * SEGMENTS);
+    loops->sizes[size].distribute_regular(out, from, length, SEGMENTS);
+    bool is_right = true;
+    for (size_t i = 0; i < length * SEGMENTS; i++)
+        is_right = is_right && memcmp(out + size * i, from + size * (i / length), size) == 0;
+    check(is_right, "regular distribute", size, length);
+    free(out);
+    free(from);
+}
+
+static void test_segments(void)
+{
+    for (int shape = 0; shape < SHAPES; shape++) {
+        int64_t ends[SEGMENTS], end = FIRST;
+        for (size_t k = 0; k < SEGMENTS; k++)
+            ends[k] = end += (int64_t)segment_length(shape, k);
+        for (size_t size = 1; size <= 8; size *= 2)
+            test_distribute(size, ends, (size_t)(end - FIRST));
+        test_local_index(ends, (size_t)(end - FIRST));
+    }
+    for (size_t length = 0; length < 40; length++)
+        for (size_t size = 1; size <= 8; size *= 2)
+            test_regular(size, length);
+}
+
+/* ---- merge and select ---- */
+
+enum { SOURCES = 5 };
+
+/* Sources as long as needed: `counts` cells, or one. */
+static void sources_new(Cells *sources, size_t size, const size_t *counts, size_t count, unsigned uniform)
+{
+    for (size_t s = 0; s < count; s++) {
+        bool is_uniform = (uniform >> s & 1) != 0;
+        sources[s] = (Cells){cells_new(size, is_uniform ? 1 : counts[s]), is_uniform};
+    }
+}
+
+static void sources_free(Cells *sources, size_t count)
+{
+    for (size_t s = 0; s < count; s++)
+        free((void *)sources[s].data);
+}
+
+static bool is_cell(const unsigned char *out, Cells source, size_t size, size_t position)
+{
+    return memcmp(out, (const unsigned char *)source.data + size * cells_index(source, position), size) == 0;
+}
+
+/* `first` cells of each source are already taken. */
+static void test_merge(size_t size, size_t count, unsigned uniform, bool is_bool, size_t first)
+{
+    size_t ways = is_bool ? 2 : SOURCES, taken[SOURCES], position[SOURCES], counts[SOURCES];
+    bool *flags = malloc(count);
+    int32_t *selector = malloc(count * sizeof *selector);
+    for (size_t s = 0; s < ways; s++)
+        counts[s] = taken[s] = position[s] = first;
+    for (size_t i = 0; i < count; i++)
+        counts[selector[i] = (int32_t)draw(ways)]++;
+    for (size_t i = 0; i < count; i++)
+        flags[i] = selector[i] != 0;
+    Cells sources[SOURCES];
+    sources_new(sources, size, counts, ways, uniform);
+    unsigned char *out = malloc(size * count);
+    if (is_bool)
+        loops->sizes[size].merge_bool(out, flags, count, sources, taken);
+    else
+        loops->sizes[size].merge_int32(out, selector, count, sources, taken);
+    bool is_right = true;
+    for (size_t i = 0; i < count; i++)
+        is_right = is_right && is_cell(out + size * i, sources[selector[i]], size, position[selector[i]]++);
+    check(is_right && memcmp(taken, counts, ways * sizeof *taken) == 0, "merge", size, count);
+    sources_free(sources, ways);
+    free(out);
+    free(selector);
+    free(flags);
+}
+
+static void test_select(size_t size, size_t count, unsigned uniform)
+{
+    bool *selector = flags_new(count, 50);
+    Cells sources[2];
+    sources_new(sources, size, (const size_t[]){count, count}, 2, uniform);
+    unsigned char *out = malloc(size * count);
+    loops->sizes[size].select(out, selector, count, sources);
+    bool is_right = true;
+    for (size_t i = 0; i < count; i++)
+        is_right = is_right && is_cell(out + size * i, sources[selector[i]], size, i);
+    check(is_right, "select", size, count);
+    sources_free(sources, 2);
+    free(out);
+    free(selector);
+}
+
+static void test_choices(void)
+{
+    for (size_t n = 0; n < COUNT_OF(lengths); n++)
+        for (size_t size = 1; size <= 8; size *= 2)
+            for (unsigned uniform = 0; uniform < 4; uniform++) {
+                test_merge(size, lengths[n], uniform, true, uniform);
+                test_merge(size, lengths[n], uniform, false, uniform);
+                test_select(size, lengths[n], uniform);
+            }
+}
+
+/* Cells of no bytes, through the interface. */
+static void test_points(void)
+{
+    const bool flags[4] = {true, false, true, true};
+    check(movement_pack(0, NULL, NULL, flags, 4, true) == 3, "pack of points", 0, 4);
+    size_t taken[2] = {1, 1};
+    const Cells none[2] = {{NULL, false}, {NULL, false}};
+    movement_merge_bool(0, NULL, flags, 4, none, taken);
+    check(taken[0] == 2 && taken[1] == 4, "merge of points", 0, 4);
+    const int32_t ways[4] = {1, 0, 1, 1};
+    movement_merge_int32(0, NULL, ways, 4, none, taken);
+    check(taken[0] == 3 && taken[1] == 7, "merge of points", 0, 4);
+    movement_distribute(0, NULL, NULL, 0, (const int64_t[]){4}, 1);
+    movement_distribute_regular(0, NULL, NULL, 4, 1);
+    movement_select(0, NULL, flags, 4, none);
+}
+
+int main(void)
+{
+    for (level_now = 0; level_now <= (int)vector_level(); level_now++) {
+        loops = movement_loops_at((VectorLevel)level_now);
+        test_flagged();
+        test_segments();
+        test_choices();
+    }
+    test_points();
+    return failures > 0;
+}
