@@ -84,7 +84,7 @@ static bool compare_totals(Firing *firing)
     if (!is_first_ended || !is_second_ended)
         return false;
     if (state->totals[0] != state->totals[1])
-        return fail_lengths(firing_fail(firing, 0, 0), firing->node->core_op, state->totals[0], state->totals[1]);
+        return fail_lengths(firing_fail_unit(firing, 0), firing->node->core_op, state->totals[0], state->totals[1]);
     firing_finish(firing);
     return true;
 }
@@ -208,7 +208,7 @@ static bool one_in_all(Firing *firing)
     if (!count_points(firing, 0, &state->total))
         return false;
     if (state->total != 1)
-        return failure_the(firing_fail(firing, 0, 0), state->total);
+        return failure_the(firing_fail_unit(firing, 0), state->total);
     firing_finish(firing);
     return true;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 enum { ROWS_DRIVER, ROWS_ARGUMENTS };
+enum { VECTOR_LEAVES = 3 };
 
 /* A firing stops after the row that makes more elements than this: vectors of one firing share an array, and the last of them to be
  * dropped keeps it alive. */
@@ -231,7 +232,6 @@ static bool row_grade_down(RowsCall *call, size_t row)
 
 static bool row_replace(RowsCall *call, size_t row)
 {
-    enum { VECTOR_LEAVES = 3 };
     Memory *memory = call->firing->vm->memory;
     Slice slice = slice_argument(call, 0, row);
     int64_t index = rows_integer(call, rows_leaf_of(call, 2), row);
@@ -359,6 +359,95 @@ static bool row_transpose(RowsCall *call, size_t row)
     return true;
 }
 
+/* ---- parts ---- */
+
+/* Parts of a vector being listed, in the scratch memory. */
+typedef struct Parts {
+    int64_t *starts, *lengths;
+    size_t count;
+    int64_t next; /* where the next one starts */
+} Parts;
+
+static Parts begin_parts(RowsCall *call, Slice elements, size_t most)
+{
+    int64_t *starts = scratch(call, most, 2 * sizeof *starts);
+    return (Parts){.starts = starts, .lengths = starts + most, .next = (int64_t)elements.start};
+}
+
+static void add_part(Parts *parts, int64_t length)
+{
+    parts->starts[parts->count] = parts->next;
+    parts->lengths[parts->count++] = length;
+    parts->next += length;
+}
+
+/* The vector of parts, which share the array of the elements. */
+static bool give_parts(RowsCall *call, size_t row, Slice elements, const Parts *parts)
+{
+    Cells cells[] = {{&elements.array, true}, {.data = parts->starts}, {.data = parts->lengths}};
+    array_append(call->firing->vm->memory, call->state->vectors, cells, 0, parts->count);
+    rows_give_vector(call, 0, row, parts->count);
+    return true;
+}
+
+static bool flag_at(Slice flags, size_t i)
+{
+    Cells cells = array_cells(flags.array, 0, flags.start);
+    return ((const bool *)cells.data)[cells_index(cells, i)];
+}
+
+static bool row_part(RowsCall *call, size_t row)
+{
+    Slice elements = slice_argument(call, 0, row), flags = slice_argument(call, VECTOR_LEAVES, row);
+    if (flags.length > 0 && !flag_at(flags, flags.length - 1))
+        return failure_part_end(rows_fail(call, row));
+    Parts parts = begin_parts(call, elements, flags.length);
+    int64_t length = 0;
+    for (size_t i = 0; i < flags.length; i++) {
+        if (flag_at(flags, i))
+            add_part(&parts, length);
+        length = flag_at(flags, i) ? 0 : length + 1;
+    }
+    size_t falses = flags.length - parts.count;
+    if (falses != elements.length)
+        return failure_part(rows_fail(call, row), falses, elements.length);
+    return give_parts(call, row, elements, &parts);
+}
+
+static bool row_flag_partition(RowsCall *call, size_t row)
+{
+    Slice elements = slice_argument(call, 0, row), flags = slice_argument(call, VECTOR_LEAVES, row);
+    if (elements.length != flags.length)
+        return failure_lengths(rows_fail(call, row), OP_FLAG_PARTITION, elements.length, flags.length);
+    Parts parts = begin_parts(call, elements, flags.length);
+    size_t start = 0;
+    for (size_t i = 1; i < flags.length; i++)
+        if (flag_at(flags, i)) {
+            add_part(&parts, (int64_t)(i - start));
+            start = i;
+        }
+    if (flags.length > 0)
+        add_part(&parts, (int64_t)(flags.length - start));
+    return give_parts(call, row, elements, &parts);
+}
+
+static bool row_partition(RowsCall *call, size_t row)
+{
+    Slice elements = slice_argument(call, 0, row), lengths = slice_argument(call, VECTOR_LEAVES, row);
+    Parts parts = begin_parts(call, elements, lengths.length);
+    uint64_t total = 0;
+    for (size_t i = 0; i < lengths.length; i++) {
+        int64_t length = cells_scalar(SCALAR_I64, array_cells(lengths.array, 0, lengths.start), i).integer;
+        if (length < 0)
+            return failure_part_length(rows_fail(call, row), i, length);
+        total = (uint64_t)length > UINT64_MAX - total ? UINT64_MAX : total + (uint64_t)length;
+        add_part(&parts, total > elements.length ? 0 : length); /* no sum that overflows: it fails anyhow */
+    }
+    if (total != elements.length)
+        return failure_partition(rows_fail(call, row), total, elements.length);
+    return give_parts(call, row, elements, &parts);
+}
+
 /* ---- the frame ---- */
 
 static RowFunction row_function(Op op)
@@ -377,6 +466,9 @@ static RowFunction row_function(Op op)
     case OP_GRADE: return row_grade;
     case OP_GRADE_DOWN: return row_grade_down;
     case OP_REPLACE: return row_replace;
+    case OP_PART: return row_part;
+    case OP_FLAG_PARTITION: return row_flag_partition;
+    case OP_PARTITION: return row_partition;
     case OP_PRINT_STRING: return row_print_string;
     case OP_CLOCK: return row_clock;
     case OP_ENVIRONMENT_VARIABLE: return row_environment_variable;

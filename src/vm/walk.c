@@ -1,5 +1,7 @@
 #include "vm/walk.h"
 
+#include "vm/instance.h"
+
 /* ---- inputs and outputs ---- */
 
 static bool is_stream(const Firing *firing, uint32_t input)
@@ -198,9 +200,25 @@ Failure *walk_fail(Walk *walk, size_t offset)
     return firing_fail(walk->firing, driver, walk->child + offset);
 }
 
+/* Whether the points of an input are those of the node: failures are told apart by their positions among these. */
+static bool is_on_own_points(const Firing *firing, uint32_t input)
+{
+    const FlowNetwork *network = firing->instance->plan->network;
+    const FlowStream *stream = &network->streams.items[firing->node->inputs[input].stream];
+    return network->spaces.items[stream->space].points == network->spaces.items[firing->node->space].points;
+}
+
 Failure *walk_fail_parent(Walk *walk)
 {
+    uint32_t driver = inputs_driver(walk->firing, walk->on_children);
+    if (driver != UINT32_MAX && is_on_own_points(walk->firing, driver))
+        return firing_fail(walk->firing, driver, walk->child - (walk_index(walk) > 0 ? 1 : 0)); /* its last point */
     if (walk->kind != SEGMENTS_SINGLE)
         return firing_fail(walk->firing, walk->segments, walk->parent);
-    return firing_fail(walk->firing, inputs_driver(walk->firing, walk->on_children), walk->child);
+    return firing_fail_unit(walk->firing, driver);
+}
+
+Failure *firing_fail_unit(Firing *firing, uint32_t input)
+{
+    return firing_fail(firing, input, 0 - firing_position(firing, input));
 }

@@ -78,5 +78,7 @@ bool walk_end(Walk *walk);
 /* The node fails at point walk.child + offset, or at the parent at hand. */
 Failure *walk_fail(Walk *walk, size_t offset);
 Failure *walk_fail_parent(Walk *walk);
+/* The node fails at the only point of unit, whatever was read of the input. */
+Failure *firing_fail_unit(Firing *firing, uint32_t input);
 
 #endif
