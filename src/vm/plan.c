@@ -2,7 +2,7 @@
 #include "vm/instance.h"
 
 const NodeKind *const node_kinds[FLOW_OP_COUNT] = {
-#define FLOW(ID, name, can_fail) [FLOW_##ID] = &node_kind_##ID,
+#define FLOW(ID, name, can_fail, fields, signature) [FLOW_##ID] = &node_kind_##ID,
 #include "flow/flow.def"
 #undef FLOW
 };

@@ -129,7 +129,7 @@ typedef struct NodeKind {
 } NodeKind;
 
 /* Each is defined beside its firing function: `const NodeKind node_kind_RANGE = {...}`. */
-#define FLOW(ID, name, can_fail) extern const NodeKind node_kind_##ID;
+#define FLOW(ID, name, can_fail, fields, signature) extern const NodeKind node_kind_##ID;
 #include "flow/flow.def"
 #undef FLOW
 
