@@ -70,6 +70,8 @@ static void look_at_ends(Walk *walk)
 static void look(Walk *walk)
 {
     walk->child_count = inputs_available(walk->firing, walk->on_children);
+    if (walk->driver != UINT32_MAX)
+        walk->child_count = least(walk->child_count, firing_available(walk->firing, walk->driver));
     walk->parent_count = inputs_available(walk->firing, walk->on_parents);
     switch (walk->kind) {
     case SEGMENTS_SINGLE:
@@ -86,10 +88,17 @@ static void look(Walk *walk)
 
 Walk walk_begin(Firing *firing, WalkState *state, Inputs on_children, Inputs on_parents, uint32_t segments)
 {
+    return walk_begin_driven(firing, state, inputs_driver(firing, on_children), on_children, on_parents, segments);
+}
+
+Walk walk_begin_driven(Firing *firing, WalkState *state, uint32_t driver, Inputs on_children, Inputs on_parents,
+                       uint32_t segments)
+{
     Walk walk = {
         .firing = firing,
         .state = state,
         .kind = firing->node->segments,
+        .driver = driver,
         .on_children = on_children,
         .on_parents = on_parents,
         .segments = segments,
@@ -132,12 +141,20 @@ size_t walk_points(const Walk *walk)
     return belonging < there ? (size_t)belonging : there;
 }
 
+static bool is_apart(const Walk *walk)
+{
+    uint32_t first = walk->on_children.first, end = first + walk->on_children.count;
+    return walk->driver != UINT32_MAX && (walk->driver < first || walk->driver >= end);
+}
+
 static void settle(Walk *walk)
 {
     walk->has_moved |= walk->child > 0 || walk->parent > 0;
     walk->state->position += walk->child;
     walk->state->start = walk->start;
     inputs_consume(walk->firing, walk->on_children, walk->child);
+    if (is_apart(walk))
+        firing_consume(walk->firing, walk->driver, walk->child);
     inputs_consume(walk->firing, walk->on_parents, walk->parent);
     if (walk->kind != SEGMENTS_SINGLE)
         inputs_consume(walk->firing, (Inputs){walk->segments, 1}, walk->parent);
@@ -155,10 +172,9 @@ bool walk_is_parent_done(Walk *walk)
         return false;
     settle(walk);
     look(walk);
-    uint32_t driver = inputs_driver(walk->firing, walk->on_children);
-    if (driver == UINT32_MAX)
+    if (walk->driver == UINT32_MAX)
         bug("walk", "nothing tells how many points there are");
-    return walk->child_count == 0 && firing_is_ended(walk->firing, driver);
+    return walk->child_count == 0 && firing_is_ended(walk->firing, walk->driver);
 }
 
 void walk_next_parent(Walk *walk)
@@ -194,10 +210,9 @@ bool walk_end(Walk *walk)
 
 Failure *walk_fail(Walk *walk, size_t offset)
 {
-    uint32_t driver = inputs_driver(walk->firing, walk->on_children);
-    if (driver == UINT32_MAX)
+    if (walk->driver == UINT32_MAX)
         return walk_fail_parent(walk);
-    return firing_fail(walk->firing, driver, walk->child + offset);
+    return firing_fail(walk->firing, walk->driver, walk->child + offset);
 }
 
 /* Whether the points of an input are those of the node: failures are told apart by their positions among these. */
@@ -210,7 +225,7 @@ static bool is_on_own_points(const Firing *firing, uint32_t input)
 
 Failure *walk_fail_parent(Walk *walk)
 {
-    uint32_t driver = inputs_driver(walk->firing, walk->on_children);
+    uint32_t driver = walk->driver;
     if (driver != UINT32_MAX && is_on_own_points(walk->firing, driver))
         return firing_fail(walk->firing, driver, walk->child - (walk_index(walk) > 0 ? 1 : 0)); /* its last point */
     if (walk->kind != SEGMENTS_SINGLE)

@@ -48,6 +48,7 @@ typedef struct Walk {
     Firing *firing;
     WalkState *state;
     FlowSegments kind;
+    uint32_t driver; /* an input on C; UINT32_MAX if all of them are constant or uniform */
     Inputs on_children, on_parents;
     uint32_t segments; /* the first of the inputs that tell segments */
     /* what there was when it began */
@@ -64,6 +65,9 @@ typedef struct Walk {
 } Walk;
 
 Walk walk_begin(Firing *firing, WalkState *state, Inputs on_children, Inputs on_parents, uint32_t segments);
+/* The same for nodes whose driver stands apart from their other inputs on C. */
+Walk walk_begin_driven(Firing *firing, WalkState *state, uint32_t driver, Inputs on_children, Inputs on_parents,
+                       uint32_t segments);
 /* Points of the parent at hand, from walk.child on, that are there. None unless the inputs on P have that parent's elements. */
 size_t walk_points(const Walk *walk);
 /* Whether the parent at hand has no points beyond walk.child. (SINGLE: settles first, for only an input that was read up can be seen to end.) */
