@@ -168,11 +168,12 @@ static bool begin_fold(Firing *firing)
     while (state->runs.count < room && take_run(firing, &walk))
         continue;
     state->walk_after = walk;
-    if (state->runs.count > 0)
-        take_kept(firing);
-    else
+    if (state->runs.count == 0) {
         walk_end(&walk);
-    return state->runs.count > 0;
+        return false;
+    }
+    take_kept(firing);
+    return true;
 }
 
 /* ---- rounds ---- */

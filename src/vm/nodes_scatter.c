@@ -56,7 +56,8 @@ static char *column_of(const Scatter *state, uint32_t leaf)
 
 /* ---- beginning a vector ---- */
 
-static void make_room(Firing *firing, size_t length)
+/* Chooses the array for a vector. */
+static void begin_array(Firing *firing, size_t length)
 {
     Scatter *state = firing->state;
     Memory *memory = firing->vm->memory;
@@ -68,7 +69,6 @@ static void make_room(Firing *firing, size_t length)
         state->array = array_new(memory, firing->node->layout);
     state->start = state->array->count;
     state->length = length;
-    array_extend(memory, state->array, length);
 }
 
 static void begin_copy(Firing *firing, size_t parent)
@@ -77,17 +77,16 @@ static void begin_copy(Firing *firing, size_t parent)
     Cells arrays = firing_cells(firing, VECTOR_ARRAY);
     const Array *from = ((Array *const *)arrays.data)[cells_index(arrays, parent)];
     size_t start = cells_scalar(SCALAR_I64, firing_cells(firing, VECTOR_START), parent).bits;
-    make_room(firing, cells_scalar(SCALAR_I64, firing_cells(firing, VECTOR_LENGTH), parent).bits);
-    for (uint32_t leaf = 0; state->length > 0 && leaf < from->layout->count; leaf++)
-        cells_copy(from->layout->leaves[leaf].type, column_of(state, leaf), array_cells(from, leaf, start), 0,
-                   state->length);
+    begin_array(firing, cells_scalar(SCALAR_I64, firing_cells(firing, VECTOR_LENGTH), parent).bits);
+    array_extend_by(firing->vm->memory, state->array, from, start, state->length);
 }
 
 static void begin_permutation(Firing *firing, size_t parent)
 {
     Scatter *state = firing->state;
     Memory *memory = firing->vm->memory;
-    make_room(firing, cells_scalar(SCALAR_I64, firing_cells(firing, 0), parent).bits);
+    begin_array(firing, cells_scalar(SCALAR_I64, firing_cells(firing, 0), parent).bits);
+    array_extend(memory, state->array, state->length);
     if (state->length > state->taken_capacity) {
         size_t size = sizeof *state->taken;
         state->taken = memory_resize(memory, state->taken, state->taken_capacity * size, state->length * size);
