@@ -252,3 +252,46 @@ static void fire_one_each(Firing *firing)
 }
 
 const NodeKind node_kind_ONE_EACH = {fire_one_each, sizeof(OneEach), NULL};
+
+/* ---- cuts of sequences ---- */
+
+enum { CUT_COUNT, CUT_DRIVER, CUT_SEGMENTS };
+
+typedef struct CheckCut {
+    WalkState walk;
+} CheckCut;
+
+/* As soon as it is known: a negative count at once, one that is too large at the end of the parent. */
+static bool check_count(Firing *firing, Walk *walk, bool is_done)
+{
+    Op op = firing->node->core_op;
+    int64_t count = cells_scalar(SCALAR_I64, firing_cells(firing, CUT_COUNT), walk->parent).integer;
+    uint64_t length = walk_index(walk);
+    if (count < 0)
+        return failure_cut_sequence(walk_fail_parent(walk), op, count);
+    return !is_done || (uint64_t)count <= length || failure_cut(walk_fail_parent(walk), op, count, length);
+}
+
+static bool check_cut(Firing *firing)
+{
+    CheckCut *state = firing->state;
+    Walk walk = walk_begin(firing, &state->walk, (Inputs){CUT_DRIVER, 1}, (Inputs){CUT_COUNT, 1}, CUT_SEGMENTS);
+    for (;;) {
+        size_t count = walk_points(&walk);
+        walk.child += count;
+        bool is_done = walk_is_parent_done(&walk);
+        if ((count > 0 || is_done) && !check_count(firing, &walk, is_done))
+            return false;
+        if (!is_done)
+            return walk_end(&walk);
+        walk_next_parent(&walk);
+    }
+}
+
+static void fire_check_cut(Firing *firing)
+{
+    while (check_cut(firing))
+        continue;
+}
+
+const NodeKind node_kind_CHECK_CUT = {fire_check_cut, sizeof(CheckCut), NULL};
