@@ -181,3 +181,9 @@ bool vm_call(Vm *vm, CoreFunctionId id, const Value *arguments, uint32_t count, 
     const CoreFunction *function = vm->program->core->functions.items[id];
     return run(vm, vm->program->by_entry.items[id], function->body, arguments, function->result_type, 0, result);
 }
+
+FlattenOptions vm_flatten_options(Vm *vm)
+{
+    (void)vm;
+    return (FlattenOptions){0};
+}
