@@ -23,12 +23,22 @@ typedef enum RunnelStatus {
 
 typedef enum RunnelDialect { RUNNEL_DIALECT_RNL, RUNNEL_DIALECT_NESL } RunnelDialect;
 
+/* What runs programs. All give the same answers. */
+typedef enum RunnelEngine {
+    RUNNEL_ENGINE_REFERENCE, /* the reference interpreter: slow, holds everything, counts costs */
+    RUNNEL_ENGINE_VM,        /* flattened, chunk by chunk, in bounded memory */
+} RunnelEngine;
+
 typedef struct RunnelOptions {
+    RunnelEngine engine;
     /* Receives the program's output and printed results. Required. */
     void (*write)(void *context, const char *bytes, size_t length);
     void *write_context;
     uint64_t max_depth;    /* of recursion, tail calls not counted; 0 for the default, 10^6 */
     uint64_t print_length; /* elements of each container shown; 0 for all */
+    uint64_t chunk;        /* the VM: elements of a buffer; 0 for the default */
+    uint64_t memory_limit; /* the VM: bytes a session may hold; 0 for no limit */
+    uint32_t threads;      /* the VM; 0 for the default */
     uint64_t fail_after;   /* testing: the nth allocation fails; 0 for never */
     bool materializes;     /* hold sequences in memory where one pass is not enough, instead of rejecting the program */
     bool counts_costs;     /* for runnel_write_cost: of the program as written; runs take longer */
@@ -57,7 +67,8 @@ RunnelStatus runnel_run_items(RunnelSession *session);
 RunnelStatus runnel_write_cost(RunnelSession *session);
 /* Writes `name : type` for every definition of the user's files. */
 RunnelStatus runnel_write_types(RunnelSession *session);
-/* Writes an intermediate form of what runnel_run would run: "core", as elaborated, or "simple", as simplified. */
+/* Writes an intermediate form of what runnel_run would run: "core", as elaborated, "simple", as simplified, or
+ * "flow", as flattened (if the engine is the VM). */
 RunnelStatus runnel_write_form(RunnelSession *session, const char *form);
 
 /* Writes what an operation or library function is, its types and what it does; all of them, as a Markdown document, when

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-static const char *const forms[] = {"core", "simple"};
+static const char *const forms[] = {"core", "simple", "flow"};
 
 static bool is_form(const char *name)
 {
@@ -14,7 +14,7 @@ static bool is_form(const char *name)
             return true;
         suggestion_try(&suggestion, forms[i]);
     }
-    report_unknown("form", &suggestion, "the forms are: core, simple");
+    report_unknown("form", &suggestion, "the forms are: core, simple, flow");
     return false;
 }
 
@@ -22,8 +22,10 @@ int command_emit(const Options *options)
 {
     if (!is_form(options->words[1]))
         return RUNNEL_COMPILE_ERROR;
+    Options flattening = *options;
+    flattening.engine = RUNNEL_ENGINE_VM; /* which is what flattens */
     Host host;
-    if (!host_open(&host, options))
+    if (!host_open(&host, &flattening))
         return RUNNEL_RUN_ERROR;
     RunnelStatus status = host_report(&host, runnel_load_file(host.session, options->words[2]));
     if (status == RUNNEL_OK)

@@ -8,7 +8,9 @@
 enum { LANGUAGE_OPTION = OPTION_BIT(OPTION_NESL) };
 enum { LIMIT_OPTIONS = OPTION_BIT(OPTION_MAX_DEPTH) | OPTION_BIT(OPTION_PRINT_LENGTH) };
 enum { COMPILE_OPTIONS = OPTION_BIT(OPTION_NO_SIMPLIFY) | OPTION_BIT(OPTION_MATERIALIZE) };
-enum { RUN_OPTIONS = OPTION_BIT(OPTION_ENGINE) | LIMIT_OPTIONS | COMPILE_OPTIONS };
+enum { ENGINE_OPTIONS = OPTION_BIT(OPTION_ENGINE) | OPTION_BIT(OPTION_CHUNK) | OPTION_BIT(OPTION_THREADS) |
+                        OPTION_BIT(OPTION_MEMORY) | OPTION_BIT(OPTION_STATS) };
+enum { RUN_OPTIONS = ENGINE_OPTIONS | LIMIT_OPTIONS | COMPILE_OPTIONS };
 
 const Command commands[] = {
     {"run", "FILE [ARG...]", "run a program",
@@ -35,7 +37,8 @@ const Command commands[] = {
     {"emit", "FORM FILE", "show a program in an intermediate form",
      "Prints what the program in FILE becomes on its way through the compiler. FORM is\n"
      "  core    typed, monomorphic, first order, every intermediate result named\n"
-     "  simple  the same after simplification: functions inlined, nothing computed twice or in vain\n",
+     "  simple  the same after simplification: functions inlined, nothing computed twice or in vain\n"
+     "  flow    after flattening: streams on spaces, which the VM runs chunk by chunk\n",
      2, 2, COMPILE_OPTIONS, command_emit},
     {"repl", "", "read and evaluate interactively",
      "Reads definitions and expressions, line by line, and evaluates them. What is defined stays defined; an\n"

@@ -45,6 +45,10 @@ bool host_open(Host *host, const Options *options)
     RunnelOptions session_options = {
         .write = write_result,
         .write_context = host,
+        .engine = options->engine,
+        .chunk = options->chunk,
+        .threads = (uint32_t)options->threads,
+        .memory_limit = options->memory,
         .max_depth = options->max_depth,
         .print_length = options->print_length,
         .materializes = options_has(options, OPTION_MATERIALIZE),

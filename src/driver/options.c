@@ -6,15 +6,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const engines[] = {"ref"};
+static const char *const engines[] = {[RUNNEL_ENGINE_VM] = "vm", [RUNNEL_ENGINE_REFERENCE] = "ref"};
 
 static bool set_engine(Options *options, const char *value)
 {
-    (void)options; /* one engine: nothing to remember */
     for (size_t i = 0; i < sizeof engines / sizeof *engines; i++)
-        if (strcmp(engines[i], value) == 0)
+        if (strcmp(engines[i], value) == 0) {
+            options->engine = (RunnelEngine)i;
             return true;
-    report_usage("there is no engine `%s`; the engines are: ref", value);
+        }
+    report_usage("there is no engine `%s`; the engines are: vm, ref", value);
     return false;
 }
 
@@ -31,9 +32,42 @@ static bool read_count(const char *option, const char *text, uint64_t *count)
     return true;
 }
 
+/* A number of bytes: `K`, `M` and `G` stand for powers of 1024. */
+static bool read_size(const char *option, const char *text, uint64_t *size)
+{
+    static const char units[] = "KMG";
+    size_t digits = strspn(text, "0123456789");
+    const char *unit = text[digits] == '\0' ? NULL : strchr(units, text[digits]);
+    errno = 0;
+    unsigned long long value = strtoull(text, NULL, 10);
+    unsigned shift = unit == NULL ? 0 : 10 * (unsigned)(unit - units + 1);
+    bool is_number = digits > 0 && (text[digits] == '\0' || (unit != NULL && text[digits + 1] == '\0'));
+    if (!is_number || errno == ERANGE || value > UINT64_MAX >> shift) {
+        report_usage("`%s` wants a number of bytes such as 100000, 64M or 2G, not `%s`", option, text);
+        return false;
+    }
+    *size = value << shift;
+    return true;
+}
+
 static bool set_max_depth(Options *options, const char *value)
 {
     return read_count("--max-depth", value, &options->max_depth);
+}
+
+static bool set_chunk(Options *options, const char *value)
+{
+    return read_count("--chunk", value, &options->chunk);
+}
+
+static bool set_threads(Options *options, const char *value)
+{
+    return read_count("--threads", value, &options->threads);
+}
+
+static bool set_memory(Options *options, const char *value)
+{
+    return read_size("--memory", value, &options->memory);
 }
 
 static bool set_print_length(Options *options, const char *value)
@@ -43,7 +77,11 @@ static bool set_print_length(Options *options, const char *value)
 
 const OptionRow option_rows[OPTION_COUNT] = {
     [OPTION_ENGINE] = {"--engine", "NAME",
-                       "run with this engine; there is one: ref, the reference interpreter", set_engine},
+                       "run with this engine: vm, which streams in bounded memory, or ref, the reference interpreter (ref)", set_engine},
+    [OPTION_CHUNK] = {"--chunk", "N", "the VM's buffers hold N elements (as many as 32 KiB hold)", set_chunk},
+    [OPTION_THREADS] = {"--threads", "N", "use N threads (one)", set_threads},
+    [OPTION_MEMORY] = {"--memory", "SIZE", "end with an error when more than SIZE bytes are held, such as 64M (no limit)", set_memory},
+    [OPTION_STATS] = {"--stats", NULL, "show what the VM did, on standard error", NULL},
     [OPTION_MAX_DEPTH] = {"--max-depth", "N",
                           "the deepest recursion allowed, tail calls not counted (1000000)", set_max_depth},
     [OPTION_PRINT_LENGTH] = {"--print-length", "N",

@@ -9,6 +9,10 @@
 
 typedef enum OptionId {
     OPTION_ENGINE,
+    OPTION_CHUNK,
+    OPTION_THREADS,
+    OPTION_MEMORY,
+    OPTION_STATS,
     OPTION_MAX_DEPTH,
     OPTION_PRINT_LENGTH,
     OPTION_NO_SIMPLIFY,
@@ -35,7 +39,11 @@ struct Options {
     char **words; /* without the options: the command, then its arguments */
     size_t word_count;
     unsigned given; /* OPTION_BITs */
+    RunnelEngine engine;
     uint64_t max_depth;
+    uint64_t chunk;
+    uint64_t threads;
+    uint64_t memory;
     uint64_t print_length;
 };
 

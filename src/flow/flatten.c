@@ -3,9 +3,8 @@
 
 void flatten_error(Flattener *f, ErrorCode code, Span span, const char *message)
 {
-    if (!f->has_failed)
-        diagnostics_error(f->diagnostics, code, span, "%s", message);
-    f->has_failed = true;
+    diagnostics_error(f->diagnostics, code, span, "%s", message);
+    longjmp(f->on_error, 1);
 }
 
 /* ---- contexts and variables ---- */
@@ -281,7 +280,7 @@ static FlowSpaceId zip_arguments(Flattener *f, const CoreStatement *statement, c
         spaces[i] = sequence->space;
         elements[i] = sequence->element;
     }
-    return flatten_zip(f, OP_COUNT, spaces, statement->argument_count);
+    return flatten_zip(f, OP_COUNT, spaces, elements, statement->argument_count);
 }
 
 static const FlowValue *flatten_each(Flattener *f, const CoreStatement *statement)
@@ -489,8 +488,6 @@ static void name_streams(Flattener *f, const FlowValue *value, Name name)
 
 void flatten_step(Flattener *f, const CoreStatement *statement)
 {
-    if (f->has_failed)
-        return;
     Span span = f->span;
     f->span = statement->span;
     const FlowValue *value = flatten_statement(f, statement);
@@ -503,5 +500,5 @@ const FlowValue *flatten_block(Flattener *f, const CoreBlock *block)
 {
     for (uint32_t i = 0; i < block->statement_count; i++)
         flatten_step(f, &block->statements[i]);
-    return f->has_failed ? flatten_zero(f, block->result.type, f->context->space) : flatten_atom(f, &block->result);
+    return flatten_atom(f, &block->result);
 }

@@ -31,7 +31,7 @@ void flow_program_init(FlowProgram *program, Arena *arena, const CoreProgram *co
 bool flatten_program(FlowProgram *program, Diagnostics *diagnostics, const FlattenOptions *options,
                      const CoreFunctionId *entries, uint32_t entry_count);
 
-/* After an error: Core has been cut back to these numbers. */
-void flatten_forget(FlowProgram *program, uint32_t function_count, uint32_t item_count);
+/* After an error: forgets networks from a number on, and items from one on. */
+void flatten_forget(FlowProgram *program, uint32_t network_count, uint32_t item_count);
 
 #endif

@@ -4,7 +4,7 @@
 #include <string.h>
 
 /* Statements put in place of calls: beyond this a program is refused. */
-enum { INLINED_MAX = 2000000 };
+enum { INLINED_MAX = 500000 };
 
 /* ---- facts about functions ---- */
 
@@ -119,12 +119,10 @@ static const FlowValue *inline_call(Flattener *f, const CoreStatement *statement
 {
     const CoreBlock *body = function->body;
     f->inlined += body->statement_count;
-    if (function->is_recursive || f->inlined > INLINED_MAX) {
+    if (function->is_recursive || f->inlined > INLINED_MAX)
         flatten_error(f, ERROR_NOT_STREAMABLE, statement->span,
                       "the program becomes too large when this function is put in place of its calls, which its sequences need; use "
                       "vectors, or fewer levels of functions");
-        return flatten_zero(f, function->result_type, f->context->space);
-    }
     const FlowValue **arguments = ARENA_ARRAY(f->arena, const FlowValue *, body->parameter_count);
     for (uint32_t i = 0; i < body->parameter_count; i++)
         arguments[i] = flatten_atom(f, &statement->arguments[i]);
@@ -278,8 +276,6 @@ static void flatten_tail(Flattener *f, const CoreBlock *block)
     }
     for (uint32_t i = 0; i + 1 < block->statement_count; i++)
         flatten_step(f, &block->statements[i]);
-    if (f->has_failed)
-        return;
     const CoreStatement *last = last_statement(block);
     if (last->kind != CORE_IF) {
         bool draws = flatten_facts(f, last->function).draws;
@@ -370,8 +366,6 @@ static const FlowValue **start_network(Flattener *f, FlowNetworkId id, const Typ
     flatten_node(f, FLOW_PARAMETERS, root, NULL, 0);
     FlowStreamId slot = flatten_output(f, SCALAR_I64, root);
     flatten_space(f, root)->driver = slot;
-    if (!network->is_item)
-        flatten_space(f, FLOW_UNIT)->driver = slot; /* never read: nothing is driven there */
     f->slot = flatten_stream(f, slot);
     uint32_t leaf_count = network->draws ? 2 : 0;
     for (uint32_t i = 0; i < count; i++)
@@ -437,7 +431,7 @@ static void flatten_function(Flattener *f, CoreFunctionId id)
 
 void flatten_wanted(Flattener *f)
 {
-    while (f->wanted.count > 0 && !f->has_failed)
+    while (f->wanted.count > 0)
         flatten_function(f, vec_pop(&f->wanted));
 }
 

@@ -1,6 +1,8 @@
 /* The end of flattening: what nobody needs goes, sets of points get their final names; and the programs's entry points. */
 #include "flow/flatten_internal.h"
 
+#include <string.h>
+
 /* ---- dead nodes ---- */
 
 static bool is_needed_itself(const FlowNode *node)
@@ -45,7 +47,7 @@ static void find_needed(const FlowNetwork *network, bool *needed, bool *read)
     }
 }
 
-static void remove_dead(Flattener *f, const bool *needed, const bool *read)
+static void remove_nodes(Flattener *f, const bool *needed, const bool *read)
 {
     FlowNetwork *network = f->network;
     FlowNodeId *renamed = ARENA_ARRAY(f->arena, FlowNodeId, network->nodes.count);
@@ -56,11 +58,9 @@ static void remove_dead(Flattener *f, const bool *needed, const bool *read)
         renamed[id] = count;
         FlowNode *node = &network->nodes.items[count++];
         *node = network->nodes.items[id];
-        for (uint32_t i = 0; i < node->output_count; i++) {
-            network->streams.items[node->outputs[i]].node = renamed[id];
-            if (!read[node->outputs[i]] && node->op != FLOW_PARAMETERS)
+        for (uint32_t i = 0; i < node->output_count; i++)
+            if (!read[node->outputs[i]])
                 node->outputs[i] = 0;
-        }
         uint32_t after_count = 0;
         for (uint32_t i = 0; i < node->after_count; i++)
             if (needed[node->after[i]])
@@ -70,15 +70,97 @@ static void remove_dead(Flattener *f, const bool *needed, const bool *read)
     network->nodes.count = count;
 }
 
+/* ---- dead streams and spaces ---- */
+
+static void rename_operands(FlowOperand *operands, uint32_t count, const FlowStreamId *renamed)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (!operands[i].is_constant)
+            operands[i].stream = renamed[operands[i].stream];
+}
+
+/* Numbers streams anew in the order of the nodes that make them; what no node makes any more is gone. */
+static void remove_streams(Flattener *f)
+{
+    FlowNetwork *network = f->network;
+    FlowStreamId *renamed = ARENA_ARRAY(f->arena, FlowStreamId, network->streams.count);
+    VEC(FlowStream) streams = {0};
+    *vec_push(f->arena, &streams) = (FlowStream){0};
+    for (FlowNodeId id = 0; id < network->nodes.count; id++) {
+        FlowNode *node = &network->nodes.items[id];
+        rename_operands(node->inputs, node->input_count, renamed);
+        for (uint32_t i = 0; i < node->output_count; i++) {
+            if (node->outputs[i] == 0)
+                continue;
+            FlowStream stream = network->streams.items[node->outputs[i]];
+            stream.node = id;
+            renamed[node->outputs[i]] = streams.count;
+            node->outputs[i] = streams.count;
+            *vec_push(f->arena, &streams) = stream;
+        }
+    }
+    if (network->is_item)
+        rename_operands(network->result, network->result_count, renamed);
+    for (FlowSpaceId i = 1; i < network->spaces.count; i++) {
+        FlowSpace *space = &network->spaces.items[i];
+        space->driver = renamed[space->driver];
+        space->ends = renamed[space->ends];
+        space->flags = renamed[space->flags];
+        if (space->segments == SEGMENTS_REGULAR)
+            rename_operands(&space->count, 1, renamed);
+    }
+    memcpy(&network->streams, &streams, sizeof streams);
+}
+
+static void need_space(const FlowNetwork *network, FlowSpaceId space, bool *needed)
+{
+    if (space == 0 || needed[space])
+        return;
+    needed[space] = true;
+    need_space(network, network->spaces.items[space].parent, needed);
+    need_space(network, network->spaces.items[space].base, needed);
+}
+
+static void remove_spaces(Flattener *f)
+{
+    FlowNetwork *network = f->network;
+    bool *needed = ARENA_ARRAY(f->arena, bool, network->spaces.count);
+    FlowSpaceId *renamed = ARENA_ARRAY(f->arena, FlowSpaceId, network->spaces.count);
+    needed[FLOW_UNIT] = true;
+    if (!network->is_item)
+        needed[FLOW_ROOT] = true;
+    for (FlowNodeId i = 0; i < network->nodes.count; i++)
+        need_space(network, network->nodes.items[i].space, needed);
+    for (FlowStreamId i = 1; i < network->streams.count; i++)
+        need_space(network, network->streams.items[i].space, needed);
+    uint32_t count = 1;
+    for (FlowSpaceId i = 1; i < network->spaces.count; i++) {
+        if (!needed[i])
+            continue;
+        FlowSpace space = network->spaces.items[i];
+        space.parent = renamed[space.parent]; /* parents and bases are older */
+        space.base = renamed[space.base];
+        renamed[i] = count;
+        network->spaces.items[count++] = space;
+    }
+    network->spaces.count = count;
+    for (FlowNodeId i = 0; i < network->nodes.count; i++)
+        network->nodes.items[i].space = renamed[network->nodes.items[i].space];
+    for (FlowStreamId i = 1; i < network->streams.count; i++)
+        network->streams.items[i].space = renamed[network->streams.items[i].space];
+}
+
 void flatten_finish(Flattener *f)
 {
     FlowNetwork *network = f->network;
     bool *needed = ARENA_ARRAY(f->arena, bool, network->nodes.count);
     bool *read = ARENA_ARRAY(f->arena, bool, network->streams.count);
-    find_needed(network, needed, read);
-    remove_dead(f, needed, read);
     for (FlowSpaceId i = 1; i < network->spaces.count; i++)
         network->spaces.items[i].points = flatten_points(f, i);
+    find_needed(network, needed, read);
+    remove_nodes(f, needed, read);
+    remove_streams(f);
+    remove_spaces(f);
 }
 
 /* ---- programs ---- */
@@ -112,25 +194,30 @@ bool flatten_program(FlowProgram *program, Diagnostics *diagnostics, const Flatt
                            .diagnostics = diagnostics,
                            .options = options};
     Flattener *f = &flattener;
-    for (uint32_t i = program->by_item.count; i < program->core->items.count && !f->has_failed; i++) {
+    if (setjmp(f->on_error) != 0)
+        return false;
+    for (uint32_t i = program->by_item.count; i < program->core->items.count; i++) {
         const CoreItem *item = &program->core->items.items[i];
         *vec_push(f->arena, &program->by_item) = flatten_item_network(f, item->block, 0, item->span);
         flatten_wanted(f);
     }
-    for (uint32_t i = 0; i < entry_count && !f->has_failed; i++) {
+    for (uint32_t i = 0; i < entry_count; i++) {
         if (entries[i] != 0)
             flatten_entry(f, entries[i]);
         flatten_wanted(f);
     }
-    return !f->has_failed;
+    return true;
 }
 
-void flatten_forget(FlowProgram *program, uint32_t function_count, uint32_t item_count)
+void flatten_forget(FlowProgram *program, uint32_t network_count, uint32_t item_count)
 {
+    program->networks.count = network_count;
     if (program->by_item.count > item_count)
         program->by_item.count = item_count;
-    if (program->by_function.count > function_count)
-        program->by_function.count = function_count;
-    if (program->by_entry.count > function_count)
-        program->by_entry.count = function_count;
+    for (uint32_t i = 0; i < program->by_function.count; i++)
+        if (program->by_function.items[i] >= network_count)
+            program->by_function.items[i] = 0;
+    for (uint32_t i = 0; i < program->by_entry.count; i++)
+        if (program->by_entry.items[i] >= network_count)
+            program->by_entry.items[i] = 0;
 }

@@ -16,6 +16,8 @@ typedef enum FlowValueKind { VALUE_UNIT, VALUE_SCALAR, VALUE_PAIR, VALUE_VECTOR,
 typedef struct FlowValue FlowValue;
 struct FlowValue {
     FlowValueKind kind;
+    bool has_sequence;
+    uint32_t leaf_count; /* outside sequences; values are graphs, so it may be huge: then it stays at UINT32_MAX */
     FlowOperand scalar;               /* SCALAR */
     const FlowValue *first, *rest;    /* PAIR */
     FlowOperand array, start, length; /* VECTOR */
@@ -63,7 +65,7 @@ typedef struct Flattener {
     VEC(Binding) bindings;    /* by CoreVar */
     VEC(FunctionFacts) facts; /* by CoreFunctionId */
     VEC(CoreFunctionId) wanted; /* functions whose networks are still to be made */
-    bool has_failed;
+    jmp_buf on_error; /* flattening ends at the first */
     uint32_t inlined; /* statements put in place of calls so far */
 
     /* the network being built */
@@ -138,18 +140,23 @@ Leaves flatten_leaves(Flattener *f, const FlowValue *value);
 /* A value of a type from leaves; sequences are taken as vectors and streamed at `space`. */
 const FlowValue *flatten_from_leaves(Flattener *f, TypeId type, const FlowOperand *leaves, FlowSpaceId space);
 TypeId flatten_representation(Flattener *f, TypeId type);
-const Layout *flatten_layout(Flattener *f, TypeId type); /* never null: reports and gives that of unit */
+const Layout *flatten_layout(Flattener *f, TypeId type); /* never null */
 /* The value as a sequence of the context: vectors are streamed. */
 const FlowValue *flatten_as_sequence(Flattener *f, const FlowValue *value, FlowSpaceId space);
 /* Materialises every sequence in a value at a space. */
 const FlowValue *flatten_concrete(Flattener *f, const FlowValue *value, FlowSpaceId space);
 const FlowValue *flatten_collect(Flattener *f, const FlowValue *sequence);
+/* The value with all its leaves brought to a space. */
+const FlowValue *flatten_settle(Flattener *f, const FlowValue *value, FlowSpaceId space);
 /* What merges k values, value i at the points of spaces[i], into one at `space` by a selector on it. */
 const FlowValue *flatten_merge(Flattener *f, FlowOperand selector, FlowSpaceId space, const FlowValue *const *values,
                                const FlowSpaceId *spaces, uint32_t count);
 /* A value at a space, where only the points of a filter of it matter: sequences are restricted. */
 const FlowValue *flatten_restrict(Flattener *f, const FlowValue *value, FlowSpaceId filter);
-bool flatten_has_sequence(const FlowValue *value);
+static inline bool flatten_has_sequence(const FlowValue *value)
+{
+    return value->has_sequence;
+}
 /* The zero value of a type: 0, a space, empty containers. */
 const FlowValue *flatten_zero(Flattener *f, TypeId type, FlowSpaceId space);
 
@@ -170,7 +177,7 @@ FlowSpaceId flatten_place(Flattener *f, const FlowOperand *operands, uint32_t co
 FunctionFacts flatten_facts(Flattener *f, CoreFunctionId function);
 bool flatten_block_draws(Flattener *f, const CoreBlock *block);
 bool flatten_block_does_io(Flattener *f, const CoreBlock *block);
-void flatten_error(Flattener *f, ErrorCode code, Span span, const char *message);
+_Noreturn void flatten_error(Flattener *f, ErrorCode code, Span span, const char *message);
 
 /* ---- flatten_op.c ---- */
 const FlowValue *flatten_op(Flattener *f, const CoreStatement *statement);
@@ -182,8 +189,8 @@ bool flatten_is_cheap_op(Flattener *f, const CoreStatement *statement);
 bool flatten_may_fail(Op op, ScalarType operand, ScalarType result);
 /* Makes the node made last wait for everything before it that is on unit, on the root, or in a branch there. */
 void flatten_order(Flattener *f);
-/* Sequences of equal length, checked unless that is known, as one space. */
-FlowSpaceId flatten_zip(Flattener *f, Op op, const FlowSpaceId *spaces, uint32_t count);
+/* Sequences of equal length, checked unless that is known, as one space; their elements are seen from there. */
+FlowSpaceId flatten_zip(Flattener *f, Op op, const FlowSpaceId *spaces, const FlowValue **elements, uint32_t count);
 
 /* ---- flatten_call.c ---- */
 const FlowValue *flatten_call(Flattener *f, const CoreStatement *statement);

@@ -1,5 +1,6 @@
 /* Operations: what each of ops.def becomes. Where one works on both containers, vectors are streamed, and the result is collected. */
 #include "flow/flatten_internal.h"
+#include "math/range.h"
 #include "math/scalar.h"
 
 /* An operation being flattened. */
@@ -315,11 +316,41 @@ static bool can_count_fail(const Operation *o, const FlowOperand *operands, uint
     return o->op == OP_NESL_RANGE;
 }
 
+static bool are_constants(const FlowOperand *operands, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (!operands[i].is_constant)
+            return false;
+    return true;
+}
+
+/* How many elements a range between constants has. */
+static bool fold_count(const Operation *o, const FlowOperand *operands, FlowOperand *count)
+{
+    if (o->op != OP_RANGE || !operands[0].is_constant || !operands[1].is_constant ||
+        can_count_fail(o, operands, 3))
+        return false;
+    Scalar first = operands[0].constant, end = operands[1].constant, step = operands[2].constant;
+    ScalarType type = (ScalarType)operands[0].type;
+    uint64_t elements = type == SCALAR_F64   ? range_count_f64(first.f64, end.f64, step.f64)
+                        : type == SCALAR_F32 ? range_count_f32(first.f32, end.f32, step.f32)
+                        : scalar_kind(type) == KIND_SIGNED
+                            ? range_count_signed(first.integer, end.integer, step.integer)
+                            : range_count_unsigned(first.bits, end.bits, step.bits);
+    *count = flatten_int((int64_t)elements);
+    return true;
+}
+
 static FlowOperand count_range(const Operation *o, const FlowOperand *operands, uint32_t count)
 {
+    FlowOperand folded;
     if (o->op == OP_IOTA && !can_count_fail(o, operands, count))
         return operands[0];
+    if (fold_count(o, operands, &folded))
+        return folded;
     FlowSpaceId place = flatten_place(o->f, operands, count);
+    if (are_constants(operands, count))
+        place = o->space; /* nothing else tells how often */
     if (!can_count_fail(o, operands, count))
         return count_node(o, operands, count, place, false);
     if (flatten_points(o->f, place) == flatten_points(o->f, o->space))
@@ -389,8 +420,11 @@ static bool is_same_range(const Flattener *f, FlowSpaceId a, FlowSpaceId b)
            second->count.type == SCALAR_I64 && flatten_is_same_operand(first->count, second->count);
 }
 
-FlowSpaceId flatten_zip(Flattener *f, Op op, const FlowSpaceId *spaces, uint32_t count)
+FlowSpaceId flatten_zip(Flattener *f, Op op, const FlowSpaceId *spaces, const FlowValue **elements, uint32_t count)
 {
+    /* what is above one of the spaces is not above the others */
+    for (uint32_t i = 0; i < count && count > 1; i++)
+        elements[i] = flatten_settle(f, elements[i], spaces[i]);
     for (uint32_t i = 1; i < count; i++) {
         if (flatten_points(f, spaces[0]) == flatten_points(f, spaces[i]))
             continue;
@@ -405,8 +439,9 @@ static const FlowValue *op_zip(const Operation *o)
 {
     const FlowValue *a = sequence_argument(o, 0), *b = sequence_argument(o, 1);
     FlowSpaceId spaces[] = {a->space, b->space};
-    FlowSpaceId space = flatten_zip(o->f, o->op, spaces, 2);
-    return give_container(o, space, flatten_value_pair(o->f, a->element, b->element));
+    const FlowValue *elements[] = {a->element, b->element};
+    FlowSpaceId space = flatten_zip(o->f, o->op, spaces, elements, 2);
+    return give_container(o, space, flatten_value_pair(o->f, elements[0], elements[1]));
 }
 
 static const FlowValue *join(const Operation *o, const FlowValue *const *operands, uint32_t count)
@@ -477,7 +512,7 @@ static const FlowValue *op_flag_merge(const Operation *o)
         inputs[count++] = flatten_ends(f, flags->space);
     inputs[count++] = is_single ? flatten_driver(f, xs->space) : flatten_ends(f, xs->space);
     inputs[count++] = is_single ? flatten_driver(f, ys->space) : flatten_ends(f, ys->space);
-    flatten_node(f, FLOW_CHECK_MERGE, o->space, inputs, count)->segments =
+    flatten_node(f, FLOW_CHECK_MERGE, flags->space, inputs, count)->segments =
         is_single ? SEGMENTS_SINGLE : SEGMENTS_ENDS;
     FlowSpaceId spaces[] = {xs->space, ys->space};
     const FlowValue *elements[] = {xs->element, ys->element};
@@ -566,8 +601,10 @@ static const FlowValue *op_flag_partition(const Operation *o)
     Flattener *f = o->f;
     const FlowValue *xs = o->arguments[0], *flags = o->arguments[1];
     FlowSpaceId spaces[] = {xs->space, flags->space};
-    FlowSpaceId space = flatten_zip(f, o->op, spaces, 2);
-    FlowOperand inputs[1 + SEGMENT_INPUTS] = {flatten_bring_stream(f, flags->element->scalar, space)};
+    const FlowValue *elements[] = {xs->element, flags->element};
+    FlowSpaceId space = flatten_zip(f, o->op, spaces, elements, 2);
+    xs = flatten_value_sequence(f, space, elements[0], xs->element_type);
+    FlowOperand inputs[1 + SEGMENT_INPUTS] = {flatten_bring_stream(f, elements[1]->scalar, space)};
     uint32_t count = 1;
     FlowSegments segments = flatten_segments(f, space, inputs, &count);
     FlowSpaceId parts =
@@ -630,8 +667,9 @@ static const FlowValue *op_the(const Operation *o)
     const FlowValue *sequence = sequence_argument(o, 0);
     FlowOperand driver = flatten_driver(f, sequence->space);
     segment_node(f, FLOW_ONE_EACH, sequence->space, &driver, flatten_is_unit(f, o->space) ? 1 : 0, sequence->space);
+    const FlowValue *element = flatten_settle(f, sequence->element, sequence->space);
     flatten_unite(f, sequence->space, o->space);
-    return sequence->element;
+    return element;
 }
 
 /* The elements of vectors at positions in their arrays. */
@@ -898,9 +936,10 @@ static const FlowValue *op_put(const Operation *o)
 {
     const FlowValue *values = sequence_argument(o, 0), *indices = sequence_argument(o, 1);
     FlowSpaceId spaces[] = {values->space, indices->space};
-    FlowSpaceId space = flatten_zip(o->f, o->op, spaces, 2);
+    const FlowValue *elements[] = {values->element, indices->element};
+    FlowSpaceId space = flatten_zip(o->f, o->op, spaces, elements, 2);
     const FlowValue *destination = o->op == OP_PERMUTE ? o->arguments[0] : o->arguments[2];
-    return scatter(o, destination, indices->element->scalar, values->element, space);
+    return scatter(o, destination, elements[1]->scalar, elements[0], space);
 }
 
 /* ---- random numbers, files ---- */

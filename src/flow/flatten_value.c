@@ -21,6 +21,7 @@ const FlowValue *flatten_value_scalar(Flattener *f, FlowOperand operand)
 {
     FlowValue *value = new_value(f, VALUE_SCALAR);
     value->scalar = operand;
+    value->leaf_count = 1;
     return value;
 }
 
@@ -29,6 +30,9 @@ const FlowValue *flatten_value_pair(Flattener *f, const FlowValue *first, const 
     FlowValue *value = new_value(f, VALUE_PAIR);
     value->first = first;
     value->rest = rest;
+    value->has_sequence = first->has_sequence || rest->has_sequence;
+    bool is_huge = first->leaf_count > UINT32_MAX - rest->leaf_count;
+    value->leaf_count = is_huge ? UINT32_MAX : first->leaf_count + rest->leaf_count;
     return value;
 }
 
@@ -40,6 +44,7 @@ const FlowValue *flatten_value_vector(Flattener *f, FlowOperand array, FlowOpera
     value->start = start;
     value->length = length;
     value->element_type = element_type;
+    value->leaf_count = 3;
     return value;
 }
 
@@ -49,15 +54,8 @@ const FlowValue *flatten_value_sequence(Flattener *f, FlowSpaceId space, const F
     value->space = space;
     value->element = element;
     value->element_type = element_type;
+    value->has_sequence = true;
     return value;
-}
-
-bool flatten_has_sequence(const FlowValue *value)
-{
-    for (; value->kind == VALUE_PAIR; value = value->rest)
-        if (flatten_has_sequence(value->first))
-            return true;
-    return value->kind == VALUE_SEQUENCE;
 }
 
 TypeId flatten_representation(Flattener *f, TypeId type)
@@ -67,24 +65,20 @@ TypeId flatten_representation(Flattener *f, TypeId type)
     return type;
 }
 
+_Noreturn static void fail_too_large(Flattener *f)
+{
+    flatten_error(f, ERROR_TYPE_TOO_LARGE, f->span, "the values here have too many components");
+}
+
 const Layout *flatten_layout(Flattener *f, TypeId type)
 {
     const Layout *layout = layout_of(f->layouts, type);
-    if (layout != NULL)
-        return layout;
-    flatten_error(f, ERROR_TYPE_TOO_LARGE, f->span, "the values here have too many components");
-    return layout_of(f->layouts, TYPE_UNIT_ID);
+    if (layout == NULL)
+        fail_too_large(f);
+    return layout;
 }
 
 /* ---- leaves ---- */
-
-static uint32_t count_leaves(const FlowValue *value)
-{
-    uint32_t count = 0;
-    for (; value->kind == VALUE_PAIR; value = value->rest)
-        count += count_leaves(value->first);
-    return count + (value->kind == VALUE_SCALAR ? 1 : value->kind == VALUE_VECTOR ? 3 : 0);
-}
 
 static void add_leaves(const FlowValue *value, Leaves *leaves)
 {
@@ -101,7 +95,9 @@ static void add_leaves(const FlowValue *value, Leaves *leaves)
 
 Leaves flatten_leaves(Flattener *f, const FlowValue *value)
 {
-    Leaves leaves = {.items = ARENA_ARRAY(f->arena, FlowOperand, count_leaves(value))};
+    if (value->leaf_count > LAYOUT_LEAVES_MAX)
+        fail_too_large(f);
+    Leaves leaves = {.items = ARENA_ARRAY(f->arena, FlowOperand, value->leaf_count)};
     add_leaves(value, &leaves);
     return leaves;
 }
@@ -188,6 +184,25 @@ const FlowValue *flatten_concrete(Flattener *f, const FlowValue *value, FlowSpac
         return flatten_collect(f, value);
     const FlowValue *first = flatten_concrete(f, value->first, space);
     return flatten_value_pair(f, first, flatten_concrete(f, value->rest, space));
+}
+
+const FlowValue *flatten_settle(Flattener *f, const FlowValue *value, FlowSpaceId space)
+{
+    switch (value->kind) {
+    case VALUE_PAIR: {
+        const FlowValue *first = flatten_settle(f, value->first, space);
+        return flatten_value_pair(f, first, flatten_settle(f, value->rest, space));
+    }
+    case VALUE_SCALAR:
+        return flatten_value_scalar(f, flatten_bring(f, value->scalar, space));
+    case VALUE_VECTOR:
+        return flatten_value_vector(f, flatten_bring(f, value->array, space), flatten_bring(f, value->start, space),
+                                    flatten_bring(f, value->length, space), value->element_type);
+    case VALUE_UNIT:
+    case VALUE_SEQUENCE:
+        break;
+    }
+    return value;
 }
 
 static const FlowValue *empty_vector(Flattener *f, TypeId element_type)

@@ -109,6 +109,31 @@ static bool is_same_operand(const FlowOperand *a, const FlowOperand *b)
     return a->is_constant ? a->constant.bits == b->constant.bits : a->stream == b->stream;
 }
 
+/* Finds out which node makes each stream. Streams that no node makes any more are allowed; they must not be read. */
+static bool find_makers(FlowChecker *checker)
+{
+    const FlowNetwork *network = checker->network;
+    checker->makers = ARENA_ARRAY(checker->program->arena, uint32_t, network->streams.count);
+    checker->is_at_node = true;
+    for (checker->node = 0; checker->node < network->nodes.count; checker->node++) {
+        const FlowNode *node = &network->nodes.items[checker->node];
+        for (uint32_t i = 0; i < node->output_count; i++) {
+            FlowStreamId stream = node->outputs[i];
+            if (stream == 0)
+                continue;
+            if (!is_stream(checker, stream))
+                return flow_check_fail(checker, "output %u is stream %u, which does not exist", i + 1, stream);
+            if (checker->makers[stream] != 0)
+                return flow_check_fail(checker, "%s is made twice", flow_check_stream_name(checker, stream));
+            if (network->streams.items[stream].node != checker->node)
+                return flow_check_fail(checker, "output %u says that another node makes it", i + 1);
+            checker->makers[stream] = checker->node + 1;
+        }
+    }
+    checker->is_at_node = false;
+    return true;
+}
+
 /* ---- spaces ---- */
 
 /* What the table of a space refers to: a stream of a type on certain points. */
@@ -184,9 +209,10 @@ static bool check_space(FlowChecker *checker)
     if (checker->space == FLOW_UNIT) {
         if (space->kind != SPACE_UNIT || space->parent != 0 || space->points != FLOW_UNIT)
             return flow_check_fail(checker, "the first space must be unit");
-    } else if (!check_below(checker, space)) {
-        return false;
+        return true; /* its driver does not matter: there is one point */
     }
+    if (!check_below(checker, space))
+        return false;
     return space->driver == 0 || check_reference(checker, "driver", space->driver, LEAF_POINTS + 1, space->points);
 }
 
@@ -403,11 +429,11 @@ static bool check_tail_call(FlowChecker *checker, const FlowNode *node)
 }
 
 static bool (*const rules[FLOW_OP_COUNT])(FlowChecker *, const FlowNode *) = {
-    [FLOW_PARAMETERS] = check_in_function, [FLOW_RETURN] = check_in_function, [FLOW_TAIL_CALL] = check_tail_call,
-    [FLOW_OPERATION] = check_operation,    [FLOW_FOLD] = check_fold,          [FLOW_SCAN] = check_fold,
-    [FLOW_FILTER] = check_filter,          [FLOW_PACK] = check_filter,        [FLOW_MAKE] = check_make,
-    [FLOW_MERGE] = check_merge,            [FLOW_SLICES] = check_column,      [FLOW_GATHER] = check_column,
-    [FLOW_FOLD_WITH] = check_operator,     [FLOW_SCAN_WITH] = check_operator, [FLOW_PUT_WITH] = check_operator,
+    [FLOW_RETURN] = check_in_function,  [FLOW_TAIL_CALL] = check_tail_call, [FLOW_OPERATION] = check_operation,
+    [FLOW_FOLD] = check_fold,           [FLOW_SCAN] = check_fold,           [FLOW_FILTER] = check_filter,
+    [FLOW_PACK] = check_filter,         [FLOW_MAKE] = check_make,           [FLOW_MERGE] = check_merge,
+    [FLOW_SLICES] = check_column,       [FLOW_GATHER] = check_column,       [FLOW_FOLD_WITH] = check_operator,
+    [FLOW_SCAN_WITH] = check_operator,  [FLOW_PUT_WITH] = check_operator,
 };
 
 /* ---- nodes ---- */
@@ -419,22 +445,11 @@ static bool check_inputs(FlowChecker *checker, const FlowNode *node)
         const char *what = "an input"; /* the line shows which */
         if (!check_operand(checker, what, input))
             return false;
-        if (!input->is_constant && checker->network->streams.items[input->stream].node >= checker->node)
+        if (!input->is_constant && checker->makers[input->stream] == 0)
+            return flow_check_fail(checker, "no node makes input %u, stream %u", i + 1, input->stream);
+        if (!input->is_constant && checker->makers[input->stream] > checker->node)
             return flow_check_fail(checker, "input %u, %s, is not made by an earlier node", i + 1,
                                    flow_check_stream_name(checker, input->stream));
-    }
-    return true;
-}
-
-static bool check_outputs(FlowChecker *checker, const FlowNode *node)
-{
-    for (uint32_t i = 0; i < node->output_count; i++) {
-        if (node->outputs[i] == 0)
-            continue;
-        if (!is_stream(checker, node->outputs[i]))
-            return flow_check_fail(checker, "output %u is stream %u, which does not exist", i + 1, node->outputs[i]);
-        if (checker->network->streams.items[node->outputs[i]].node != checker->node)
-            return flow_check_fail(checker, "output %u says it is made by another node", i + 1);
     }
     return true;
 }
@@ -464,29 +479,11 @@ static bool check_node(FlowChecker *checker)
         return flow_check_fail(checker, "there is no such operation of Flow");
     if (!is_space(checker, node->space))
         return flow_check_fail(checker, "there is no space %u", node->space);
-    return check_fields(checker, node) && check_inputs(checker, node) && check_outputs(checker, node) &&
-           check_after(checker, node) && flow_check_signature(checker, node) && check_regular(checker, node) &&
-           (rules[node->op] == NULL || rules[node->op](checker, node));
+    return check_fields(checker, node) && check_inputs(checker, node) && check_after(checker, node) &&
+           flow_check_signature(checker, node) && check_regular(checker, node) && (rules[node->op] == NULL || rules[node->op](checker, node));
 }
 
 /* ---- networks ---- */
-
-static bool check_streams(FlowChecker *checker)
-{
-    const FlowNetwork *network = checker->network;
-    bool *is_made = ARENA_ARRAY(checker->program->arena, bool, network->streams.count);
-    for (FlowNodeId n = 0; n < network->nodes.count; n++)
-        for (uint32_t i = 0; i < network->nodes.items[n].output_count; i++) {
-            FlowStreamId stream = network->nodes.items[n].outputs[i];
-            if (stream != 0 && is_made[stream])
-                return flow_check_fail(checker, "%s is made twice", flow_check_stream_name(checker, stream));
-            is_made[stream] = true;
-        }
-    for (FlowStreamId s = 1; s < network->streams.count; s++)
-        if (!is_made[s])
-            return flow_check_fail(checker, "no node makes stream %u", s);
-    return true;
-}
 
 static void mark_operands(bool *is_read, const FlowOperand *operands, uint32_t count)
 {
@@ -539,6 +536,8 @@ static bool check_results(FlowChecker *checker)
         const FlowOperand *operand = &network->result[i];
         if (!check_operand(checker, "a result", operand))
             return false;
+        if (!operand->is_constant && checker->makers[operand->stream] == 0)
+            return flow_check_fail(checker, "no node makes result %u", i + 1);
         if (operand->type != network->results[i])
             return flow_check_fail(checker, "result %u has type %s, expected %s", i + 1, leaf_name(operand->type),
                                    leaf_name(network->results[i]));
@@ -551,8 +550,6 @@ static bool check_results(FlowChecker *checker)
 static bool check_entry(FlowChecker *checker)
 {
     uint32_t parameters = 0, returns = 0;
-    if (checker->network->is_item)
-        return true;
     for (FlowNodeId n = 0; n < checker->network->nodes.count; n++) {
         FlowOp op = checker->network->nodes.items[n].op;
         parameters += op == FLOW_PARAMETERS;
@@ -560,19 +557,19 @@ static bool check_entry(FlowChecker *checker)
     }
     if (parameters != 1)
         return flow_check_fail(checker, "%u nodes take the parameters, expected one", parameters);
-    return returns > 0 || flow_check_fail(checker, "no node returns");
+    return checker->network->is_item || returns > 0 || flow_check_fail(checker, "no node returns");
 }
 
 static bool check_network(FlowChecker *checker)
 {
-    if (!check_spaces(checker))
+    if (!find_makers(checker) || !check_spaces(checker))
         return false;
     checker->is_at_node = true;
     for (checker->node = 0; checker->node < checker->network->nodes.count; checker->node++)
         if (!check_node(checker))
             return false;
     checker->is_at_node = false;
-    return check_entry(checker) && check_streams(checker) && check_results(checker) && check_use(checker);
+    return check_entry(checker) && check_results(checker) && check_use(checker);
 }
 
 const char *flow_check(const FlowProgram *program, FlowNetworkId first)

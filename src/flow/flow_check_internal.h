@@ -12,6 +12,7 @@ typedef struct FlowChecker {
     bool is_at_node;    /* messages show node `node`; else `space`, if it is not 0 */
     FlowNodeId node;
     FlowSpaceId space;
+    uint32_t *makers;   /* of each stream: the node that makes it + 1, 0 for none */
     VEC(uint8_t) types; /* those that one entry of a signature stands for; flow_signature.c */
     const char *message;
 } FlowChecker;

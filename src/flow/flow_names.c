@@ -73,12 +73,34 @@ void flow_names_init(FlowNames *names, const FlowProgram *program)
             names->name_counts[program->networks.items[i]->name] = 0;
 }
 
+static bool has_type(const FlowNetwork *network, FlowStreamId stream, LeafType type)
+{
+    return stream != 0 && stream < network->streams.count && network->streams.items[stream].type == type;
+}
+
+/* A vector's array among the outputs is followed by its start and its length, which are numbered 1 and 2. */
+static void number_vectors(FlowNames *names, const FlowNode *node)
+{
+    for (uint32_t i = 0; i + 2 < node->output_count; i++) {
+        if (!has_type(names->network, node->outputs[i], LEAF_ARRAY))
+            continue;
+        for (uint32_t part = 1; part <= 2; part++) {
+            FlowStreamId stream = node->outputs[i + part];
+            if (!has_type(names->network, stream, SCALAR_I64))
+                continue;
+            names->vectors[stream] = node->outputs[i];
+            names->stream_numbers[stream] = part;
+        }
+    }
+}
+
 static void number_streams(FlowNames *names)
 {
     const FlowNetwork *network = names->network;
     uint32_t *counts = names->name_counts; /* those without a name have name 0 */
     for (FlowNodeId n = 0; n < network->nodes.count; n++) {
         const FlowNode *node = &network->nodes.items[n];
+        number_vectors(names, node);
         for (uint32_t i = 0; i < node->output_count; i++) {
             FlowStreamId stream = node->outputs[i];
             if (stream != 0 && stream < network->streams.count && names->stream_numbers[stream] == 0)
@@ -94,6 +116,7 @@ void flow_names_of(FlowNames *names, const FlowNetwork *network)
     Arena *arena = names->program->arena;
     names->network = network;
     names->stream_numbers = ARENA_ARRAY(arena, uint32_t, network->streams.count);
+    names->vectors = ARENA_ARRAY(arena, FlowStreamId, network->streams.count);
     names->space_numbers = ARENA_ARRAY(arena, uint32_t, network->spaces.count);
     names->order = ARENA_ARRAY(arena, FlowSpaceId, network->spaces.count);
     names->order_nodes = ARENA_ARRAY(arena, FlowNodeId, network->spaces.count);
@@ -118,8 +141,13 @@ static bool looks_made(const char *name)
 
 void flow_print_stream(const FlowNames *names, FlowStreamId stream, Text *out)
 {
-    if (stream == 0 || stream >= names->network->streams.count || names->stream_numbers[stream] == 0) {
+    if (!flow_is_made(names, stream)) {
         text_add_char(out, '?');
+        return;
+    }
+    if (names->vectors[stream] != 0) {
+        flow_print_stream(names, names->vectors[stream], out);
+        text_add(out, names->stream_numbers[stream] == 1 ? ".start" : ".length");
         return;
     }
     const FlowStream *info = &names->network->streams.items[stream];

@@ -2,7 +2,7 @@
  *
  * Names do not depend on ids, so that a change elsewhere leaves a network's text as it is. A stream has its name from the source, the second of
  * that name in the network is x.2, and so on; one without a name is s1, s2, ..., ends e1, mere points p1, all numbered together in the
- * order of the nodes. A space has a letter for its kind, and a number in the order in which nodes first mention spaces. */
+ * order of the nodes. A vector that a node makes is v, v.start, v.length. A space has a letter for its kind, and a number in the order in which nodes first mention spaces. */
 #ifndef RUNNEL_FLOW_FLOW_NAMES_H
 #define RUNNEL_FLOW_FLOW_NAMES_H
 
@@ -16,6 +16,7 @@ typedef struct FlowNames {
     /* the network at hand */
     const FlowNetwork *network;
     uint32_t *stream_numbers; /* of each stream: among those of its name, or those without; 0 for one that no node makes */
+    FlowStreamId *vectors;    /* of a stream that is the start or the length of a vector: the array; else 0 */
     uint32_t *space_numbers;  /* of each space: its place in `order` + 1; 0 for one that no node mentions */
     FlowSpaceId *order;       /* spaces other than unit and root as nodes first mention them, parents and bases before */
     FlowNodeId *order_nodes;  /* the node that was the first to mention order[i] */
@@ -25,6 +26,12 @@ typedef struct FlowNames {
 void flow_names_init(FlowNames *names, const FlowProgram *program);
 /* Turns to a network. */
 void flow_names_of(FlowNames *names, const FlowNetwork *network);
+
+/* Whether some node makes a stream; removing dead nodes leaves their streams behind. */
+static inline bool flow_is_made(const FlowNames *names, FlowStreamId stream)
+{
+    return stream != 0 && stream < names->network->streams.count && names->stream_numbers[stream] != 0;
+}
 
 /* These print a `?` for what does not exist. */
 void flow_print_stream(const FlowNames *names, FlowStreamId stream, Text *out);

@@ -1,13 +1,13 @@
 /* Flow as text, for people and golden tests.
  *
- *     function rows(a) =
- *       slot : int, a : array, a.2 : int, a.3 : int @root = parameters
- *       space C1 = range(root, ends e6)
- *       s5 : int @C1, e6 : ends @root = range(a.3)
- *       x : int @C1 = slices(a, a.2, s5) leaf 0 over C1/root by e6
- *       s7 : bool @C1 = x < 2
- *       space F2 = filter(C1, s7 = true, ends)
- *       p8 : points @F2 = filter(s7)
+ *     function small =
+ *       s1 : int, a : array, a.start : int, a.length : int @root = parameters
+ *       space C1 = range(root, ends e3)
+ *       s2 : int @C1, e3 : ends @root = range(a.length)
+ *       x : int @C1 = slices(a, a.start, s2) leaf 0 over C1/root by e3
+ *       s4 : bool @C1 = x < 2
+ *       space F2 = filter(C1, s4 = true, ends)
+ *       s5 : int @F2 = pack(x, s4 = true)
  *       ...
  *
  * One line for each node: what it makes, each stream with its type and space, and from what. A space is introduced before the first node that
@@ -79,7 +79,7 @@ static void print_segments(FlowPrinter *printer, const FlowSpace *space)
         return;
     case SEGMENTS_ENDS:
         text_add(printer->out, ", ends");
-        if (space->ends != 0) {
+        if (flow_is_made(&printer->names, space->ends)) {
             text_add_char(printer->out, ' ');
             flow_print_stream(&printer->names, space->ends, printer->out);
         }
@@ -87,22 +87,31 @@ static void print_segments(FlowPrinter *printer, const FlowSpace *space)
     }
 }
 
-/* The first space introduced that has the points of order[i], if that is not order[i] itself nor clear from its base. */
-static void print_shared_points(FlowPrinter *printer, uint32_t i)
+/* The first space that has the points of this one; 0 if it is the first itself. */
+static FlowSpaceId find_same_points(const FlowPrinter *printer, FlowSpaceId id)
 {
-    const FlowNames *names = &printer->names;
     const FlowSpace *spaces = printer->network->spaces.items;
-    uint32_t points = spaces[names->order[i]].points;
-    FlowSpaceId base = spaces[names->order[i]].base;
-    if (base != 0 && base < printer->network->spaces.count && spaces[base].points == points)
+    const FlowNames *names = &printer->names;
+    FlowSpaceId last_fixed = printer->network->is_item ? FLOW_UNIT : FLOW_ROOT;
+    for (FlowSpaceId i = FLOW_UNIT; i <= last_fixed; i++)
+        if (spaces[i].points == spaces[id].points)
+            return i;
+    for (uint32_t i = 0; names->order[i] != id; i++)
+        if (spaces[names->order[i]].points == spaces[id].points)
+            return names->order[i];
+    return 0;
+}
+
+/* Says whose points a space has, unless that is clear from its base. */
+static void print_shared_points(FlowPrinter *printer, FlowSpaceId id)
+{
+    const FlowSpace *spaces = printer->network->spaces.items;
+    FlowSpaceId base = spaces[id].base, same = find_same_points(printer, id);
+    bool is_clear = base != 0 && base < printer->network->spaces.count && spaces[base].points == spaces[id].points;
+    if (same == 0 || is_clear)
         return;
-    for (uint32_t j = 0; j < i; j++) {
-        if (spaces[names->order[j]].points != points)
-            continue;
-        text_add(printer->out, ", points of ");
-        flow_print_space(names, names->order[j], printer->out);
-        return;
-    }
+    text_add(printer->out, ", points of ");
+    flow_print_space(&printer->names, same, printer->out);
 }
 
 static void print_space(FlowPrinter *printer, uint32_t i)
@@ -123,7 +132,7 @@ static void print_space(FlowPrinter *printer, uint32_t i)
         text_add(printer->out, space->keep ? " = true" : " = false");
     }
     print_segments(printer, space);
-    print_shared_points(printer, i);
+    print_shared_points(printer, id);
     text_add(printer->out, ")\n");
 }
 

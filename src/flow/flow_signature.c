@@ -160,8 +160,7 @@ static bool bind_own_space(Matcher *matcher)
     const FlowSpace *space = &checker->network->spaces.items[matcher->node->space];
     char letter = own_letter(matcher->text);
     matcher->points[LETTER_UNIT] = FLOW_UNIT;
-    if (!checker->network->is_item)
-        matcher->points[LETTER_ROOT] = flow_check_points(checker, FLOW_ROOT);
+    matcher->points[LETTER_ROOT] = checker->network->is_item ? FLOW_UNIT : flow_check_points(checker, FLOW_ROOT);
     if (letter == '\0')
         return true;
     matcher->points[(int)letter] = space->points;

@@ -1,6 +1,7 @@
 /* The list of passes: everything that happens between a text and the Core that is run, in order. After each pass the form it made is
  * checked; a failed check is our bug and names the pass. */
 #include "core/streamability.h"
+#include "flow/flatten.h"
 #include "session/session.h"
 
 static bool pass_infer(RunnelSession *session, Load *load)
@@ -94,6 +95,28 @@ static const char *check_simple(RunnelSession *session, const Load *load)
     return core_check(&session->simple, load->first_simple_function, load->first_item);
 }
 
+/* ---- flatten ---- */
+
+static bool pass_flatten(RunnelSession *session, Load *load)
+{
+    (void)load;
+    if (session->options.engine == RUNNEL_ENGINE_REFERENCE)
+        return true;
+    const EntryPoint *main = &session->main;
+    uint32_t count = main->definition == NULL ? 0 : main->definition->item->parameter_count;
+    CoreFunctionId *entries = ARENA_ARRAY(&session->arena, CoreFunctionId, count + 1);
+    for (uint32_t i = 0; i < count; i++)
+        entries[i] = main->defaults[i];
+    entries[count] = main->function;
+    FlattenOptions options = vm_flatten_options(session->vm);
+    return flatten_program(&session->flow, &session->diagnostics, &options, entries, count + 1);
+}
+
+static const char *check_flow(RunnelSession *session, const Load *load)
+{
+    return flow_check(&session->flow, load->first_network);
+}
+
 /* ---- the list ---- */
 
 typedef struct Pass {
@@ -109,6 +132,7 @@ static const Pass passes[] = {
     {"elaborate", "typed syntax to Core, specialised", pass_elaborate, check_core},
     {"stream", "whether one pass over every sequence is enough", pass_stream, check_core},
     {"simplify", "Core to less Core: functions inlined, nothing computed twice or in vain", pass_simplify, check_simple},
+    {"flatten", "Core to Flow: nesting becomes spaces and streams", pass_flatten, check_flow},
 };
 
 bool passes_run(RunnelSession *session, Load *load)

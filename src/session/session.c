@@ -4,6 +4,8 @@
 
 #include "front/library.h"
 #include "front/parse.h"
+#include "flow/flatten.h"
+#include "session/engine.h"
 #include "session/operations.h"
 
 #include <inttypes.h>
@@ -90,12 +92,9 @@ static RunnelStatus open_work(RunnelSession *session, void *argument)
     session->running = session->options.is_unsimplified ? &session->program : &session->simple;
     session->elaborator = elaborate_new(&session->environment, &session->program);
     session->simplifier = simplify_new(&session->program, &session->simple);
-    session->interpreter = ref_new(memory, session->running, &session->diagnostics,
-                                   (InterpreterOptions){.max_depth = session->options.max_depth,
-                                                        .write = session->options.write,
-                                                        .write_context = session->options.write_context,
-                                                        .is_interrupted = &session->is_interrupted,
-                                                        .counts_costs = session->options.counts_costs});
+    layouts_init(&session->layouts, &session->arena, &session->types);
+    flow_program_init(&session->flow, &session->arena, session->running, &session->layouts);
+    engine_open(session);
     load_library(session, DIALECT_NESL); /* first: NESL's own names win in .nesl */
     load_library(session, DIALECT_RUNNEL);
     return RUNNEL_OK;
@@ -109,7 +108,10 @@ RunnelSession *runnel_open(const RunnelOptions *options)
     session->options = *options;
     if (session->options.max_depth == 0)
         session->options.max_depth = DEFAULT_MAX_DEPTH;
-    session->options.is_unsimplified |= options->counts_costs; /* costs are those of the program as written */
+    if (options->counts_costs) { /* costs are those of the program as written */
+        session->options.is_unsimplified = true;
+        session->options.engine = RUNNEL_ENGINE_REFERENCE;
+    }
     session->print_length = options->print_length;
     session->memory.fail_after = options->fail_after;
     arena_init(&session->arena, &session->memory);
@@ -125,8 +127,7 @@ void runnel_close(RunnelSession *session)
 {
     if (session == NULL)
         return;
-    if (session->interpreter != NULL)
-        ref_free(session->interpreter);
+    engine_close(session);
     text_free(&session->output);
     text_free(&session->messages);
     arena_free(&session->arena);
@@ -140,6 +141,7 @@ static void undo_load(RunnelSession *session, const Load *load)
     environment_rollback(&session->environment, load->mark);
     elaborate_forget(session->elaborator, load->first_function);
     simplify_forget(session->simplifier, load->first_function, load->first_item);
+    flatten_forget(&session->flow, load->first_network, load->first_item);
     session->steps.count = load->first_step;
     session->program.items.count = load->first_item;
     session->files.count = load->file_count;
@@ -155,6 +157,7 @@ static RunnelStatus load(RunnelSession *session, Source *source)
                  .first_step = session->steps.count,
                  .first_function = session->program.functions.count,
                  .first_item = session->program.items.count,
+                 .first_network = session->flow.networks.count,
                  .file_count = session->files.count,
                  .main = session->main,
                  .dialect = session->dialect};
@@ -241,12 +244,12 @@ static bool run_step(RunnelSession *session, const Step *step, bool is_shown)
     }
     const CoreItem *item = &session->running->items.items[step->item];
     Value value;
-    if (!ref_run_item(session->interpreter, item, &value))
+    if (!engine_run_item(session, step->item, &value))
         return false;
     TypeId type = item->block->result.type;
     if (is_shown && (step->kind == STEP_EXPRESSION || item->dialect == DIALECT_NESL))
         show_value(session, item->dialect, item->label, type, value);
-    value_release(ref_heap(session->interpreter), &session->types, type, value);
+    value_release(engine_heap(session), &session->types, type, value);
     return true;
 }
 
@@ -294,7 +297,7 @@ static bool default_argument(RunnelSession *session, uint32_t index, Value *valu
 {
     const EntryPoint *main = &session->main;
     return main->defaults[index] != 0 &&
-           ref_call(session->interpreter, main->defaults[index], NULL, 0, main->definition->defaults[index]->span, value);
+           engine_call(session, main->defaults[index], NULL, 0, main->definition->defaults[index]->span, value);
 }
 
 static bool read_arguments(RunnelSession *session, const Arguments *arguments, Value *values)
@@ -310,7 +313,7 @@ static bool read_arguments(RunnelSession *session, const Arguments *arguments, V
         if (i < arguments->count) {
             const char *text = arguments->texts[i];
             const char *what = arena_format(&session->arena, "argument %u", i + 1);
-            is_right = value_read(ref_heap(session->interpreter), &session->types, type, text, strlen(text), what,
+            is_right = value_read(engine_heap(session), &session->types, type, text, strlen(text), what,
                                   &session->diagnostics, &values[i]);
         } else {
             is_right = default_argument(session, i, &values[i]);
@@ -331,10 +334,10 @@ static RunnelStatus run_main(RunnelSession *session, const Arguments *arguments)
     Value result;
     if (!read_arguments(session, arguments, values))
         return status_of_errors(session);
-    if (!ref_call(session->interpreter, session->main.function, values, count, session->main.definition->span, &result))
+    if (!engine_call(session, session->main.function, values, count, session->main.definition->span, &result))
         return status_of_errors(session);
     show_value(session, session->dialect, "it", function->result_type, result);
-    value_release(ref_heap(session->interpreter), &session->types, function->result_type, result);
+    value_release(engine_heap(session), &session->types, function->result_type, result);
     return RUNNEL_OK;
 }
 
@@ -430,15 +433,17 @@ static RunnelStatus write_form_work(RunnelSession *session, void *argument)
 {
     const char *form = argument;
     start_call(session);
-    const CoreProgram *program = strcmp(form, "core") == 0     ? &session->program
-                                 : strcmp(form, "simple") == 0 ? session->running
-                                                               : NULL;
-    if (program == NULL) {
+    if (strcmp(form, "core") == 0)
+        core_print(&session->program, &session->output);
+    else if (strcmp(form, "simple") == 0)
+        core_print(session->running, &session->output);
+    else if (strcmp(form, "flow") == 0)
+        flow_print(&session->flow, &session->output);
+    else {
         diagnostics_error(&session->diagnostics, ERROR_USAGE, (Span){0},
-                          "there is no form `%s`: the forms are core and simple", form);
+                          "there is no form `%s`: the forms are core, simple and flow", form);
         return RUNNEL_COMPILE_ERROR;
     }
-    core_print(program, &session->output);
     write_output(session);
     return RUNNEL_OK;
 }

@@ -4,9 +4,11 @@
 
 #include "core/elaborate.h"
 #include "core/simplify.h"
+#include "flow/flow.h"
 #include "ref/ref.h"
 #include "runnel.h"
 #include "types/environment.h"
+#include "vm/vm.h"
 
 /* One step of a run, in program order. */
 typedef enum StepKind {
@@ -43,7 +45,10 @@ struct RunnelSession {
     CoreProgram *running; /* the one of the two that is run */
     Elaborator *elaborator;
     Simplifier *simplifier;
-    Interpreter *interpreter;
+    Layouts layouts;
+    FlowProgram flow; /* the running program flattened, for the VM */
+    Interpreter *interpreter; /* one of the two is there */
+    Vm *vm;
     VEC(Step) steps;
     uint32_t next_step;  /* the first that has not been run */
     VEC(Name) files;     /* read so far, by canonical path: each is imported once */
@@ -65,6 +70,7 @@ typedef struct Load {
     uint32_t first_function; /* of Core */
     uint32_t first_simple_function; /* of those that simplifying added */
     uint32_t first_item;
+    uint32_t first_network; /* of Flow */
     uint32_t file_count;
     EntryPoint main; /* before the load, as a failed one leaves it; so is the dialect */
     Dialect dialect;

@@ -408,6 +408,8 @@ void array_append_zeros(Memory *memory, Array *array, size_t count)
 static void copy_columns(Memory *memory, Array *copy, const Array *from, size_t start, size_t length)
 {
     const Layout *layout = from->layout;
+    if (length == 0)
+        return;
     for (uint32_t leaf = 0; leaf < layout->count; leaf++)
         make_room(memory, &copy->columns[leaf], leaf_size(layout->leaves[leaf].type), length);
     for (uint32_t leaf = 0; leaf < layout->count; leaf++)

@@ -6,7 +6,7 @@
 #ifndef RUNNEL_VM_VM_H
 #define RUNNEL_VM_VM_H
 
-#include "flow/flow.h"
+#include "flow/flatten.h"
 #include "io/value.h"
 
 typedef struct Vm Vm;
@@ -36,6 +36,8 @@ Heap *vm_heap(Vm *vm);
 bool vm_run_item(Vm *vm, uint32_t item_index, const CoreItem *item, Value *result);
 /* Calls a function; takes over the arguments. False after an error. */
 bool vm_call(Vm *vm, CoreFunctionId function, const Value *arguments, uint32_t count, Span span, Value *result);
+/* What the flattener must know of this engine. */
+FlattenOptions vm_flatten_options(Vm *vm);
 const VmStats *vm_stats(const Vm *vm);
 
 #endif

@@ -352,6 +352,26 @@ static void test_reserve(Fixture *f)
     CHECK(f, f->array_memory.live_bytes == 0);
 }
 
+/* An append fails after its first column became uniform; another array comes instead. */
+static void test_failed_start(Fixture *f)
+{
+    Array *outer = array_new(&f->array_memory, nested_layout(f)), *a = ints(f, 0, 3), *b = ints(f, 3, 3);
+    jmp_buf recovery;
+    f->array_memory.on_failure = &recovery;
+    f->array_memory.fail_after = 2;
+    if (setjmp(recovery) == 0)
+        append_vector(f, outer, a, 0, 3);
+    f->array_memory.fail_after = 0;
+    f->array_memory.on_failure = NULL;
+    CHECK(f, outer->count == 0 && a->references == 2);
+    Array *both[] = {b, a};
+    int64_t numbers[] = {0, 1};
+    array_append(&f->array_memory, outer, (Cells[]){{both, false}, {numbers, false}, {numbers, false}}, 0, 2);
+    CHECK(f, outer->count == 2 && a->references == 2 && b->references == 2);
+    cells_release(&f->array_memory, LEAF_ARRAY, (Array *[]){a, b, outer}, 3);
+    CHECK(f, f->array_memory.live_bytes == 0);
+}
+
 /* Sizes that no memory has fail as allocations do, and leave the array as it was. */
 static void test_overflow(Fixture *f)
 {
@@ -583,7 +603,13 @@ static void test_sorting_scalars(Fixture *f, size_t count, ScalarType type)
         for (size_t i = 0; i < count + 3; i++) {
             Scalar key = random_key(f, type, kind, i);
             uint64_t cell;
-            cells_set_scalar(type, &cell, 0, type == SCALAR_BOOL ? (Scalar){.bits = key.bits & 1} : key);
+            if (type == SCALAR_BOOL)
+                key.bits &= 1;
+            if (type == SCALAR_F64 && key.f64 != key.f64)
+                key.bits ^= next_random(f) << 63 | (next_random(f) & 0xff); /* nans of all kinds */
+            if (type == SCALAR_F32 && key.f32 != key.f32)
+                key.bits ^= (next_random(f) & 1) << 31 | (next_random(f) & 0xff);
+            cells_set_scalar(type, &cell, 0, key);
             array_append(&f->array_memory, array, &(Cells){&cell, false}, 0, 1);
         }
         check_sorting(f, array, 3, count, "scalars");
@@ -713,6 +739,7 @@ int main(void)
     test_uniform_slices(&f);
     test_cell_references(&f);
     test_reserve(&f);
+    test_failed_start(&f);
     test_overflow(&f);
     test_round_trip(&f);
     test_inner_arrays(&f);

@@ -1,0 +1,55 @@
+#include "session/engine.h"
+
+static bool is_reference(const RunnelSession *session)
+{
+    return session->options.engine == RUNNEL_ENGINE_REFERENCE;
+}
+
+void engine_open(RunnelSession *session)
+{
+    const RunnelOptions *options = &session->options;
+    if (is_reference(session)) {
+        session->interpreter = ref_new(&session->memory, session->running, &session->diagnostics,
+                                       (InterpreterOptions){.max_depth = options->max_depth,
+                                                            .write = options->write,
+                                                            .write_context = options->write_context,
+                                                            .is_interrupted = &session->is_interrupted,
+                                                            .counts_costs = options->counts_costs});
+        return;
+    }
+    session->vm = vm_new(&session->memory, &session->flow, &session->diagnostics,
+                         (VmOptions){.max_depth = options->max_depth,
+                                     .chunk = options->chunk,
+                                     .memory_limit = options->memory_limit,
+                                     .threads = options->threads,
+                                     .write = options->write,
+                                     .write_context = options->write_context,
+                                     .is_interrupted = &session->is_interrupted});
+}
+
+void engine_close(RunnelSession *session)
+{
+    if (session->interpreter != NULL)
+        ref_free(session->interpreter);
+    if (session->vm != NULL)
+        vm_free(session->vm);
+}
+
+Heap *engine_heap(RunnelSession *session)
+{
+    return is_reference(session) ? ref_heap(session->interpreter) : vm_heap(session->vm);
+}
+
+bool engine_run_item(RunnelSession *session, uint32_t index, Value *result)
+{
+    const CoreItem *item = &session->running->items.items[index];
+    return is_reference(session) ? ref_run_item(session->interpreter, item, result)
+                                 : vm_run_item(session->vm, index, item, result);
+}
+
+bool engine_call(RunnelSession *session, CoreFunctionId function, const Value *arguments, uint32_t count, Span span,
+                 Value *result)
+{
+    return is_reference(session) ? ref_call(session->interpreter, function, arguments, count, span, result)
+                                 : vm_call(session->vm, function, arguments, count, span, result);
+}
