@@ -167,7 +167,7 @@ static bool step_last(Firing *firing, uint32_t other, Known all)
 {
     Join *state = firing->state;
     uint64_t left = all.points - state->operands[other].taken;
-    if (left > 1) {
+    if (all.points > state->operands[1 - other].taken + 1) {
         state->is_uneven = true;
         return true;
     }

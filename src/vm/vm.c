@@ -16,6 +16,7 @@ Vm *vm_new(Memory *memory, const FlowProgram *program, Diagnostics *diagnostics,
     arena_init(&vm->arena, memory);
     world_init(&vm->world, memory, options.write, options.write_context);
     failure_init(&vm->failure, memory);
+    vm->scalar_code = scalar_code_new(memory, program->core, program->layouts);
     return vm;
 }
 
@@ -36,13 +37,30 @@ void vm_free(Vm *vm)
             instance_free_spares(vm, vm->plans.items[i]);
     for (uint32_t i = 0; i < vm->globals.count; i++)
         array_release(memory, vm->globals.items[i]);
-    memory_free(memory, vm->numbers, vm->number_count * sizeof(int64_t));
     free_scratch(vm);
+    scalar_code_free(vm->scalar_code);
     failure_free(&vm->failure);
     world_free(&vm->world);
     heap_free(&vm->heap);
     arena_free(&vm->arena);
     memory_free(memory, vm, sizeof *vm);
+}
+
+static bool is_scalar_code(void *context, CoreFunctionId function)
+{
+    return scalar_code_accepts(((Vm *)context)->scalar_code, function);
+}
+
+FlattenOptions vm_flatten_options(Vm *vm)
+{
+    return (FlattenOptions){.is_scalar_code = is_scalar_code, .context = vm};
+}
+
+void vm_forget(Vm *vm, uint32_t function_count)
+{
+    scalar_code_forget(vm->scalar_code, function_count);
+    if (vm->signatures.count > function_count)
+        vm->signatures.count = function_count;
 }
 
 Heap *vm_heap(Vm *vm)
@@ -180,10 +198,4 @@ bool vm_call(Vm *vm, CoreFunctionId id, const Value *arguments, uint32_t count, 
     (void)span;
     const CoreFunction *function = vm->program->core->functions.items[id];
     return run(vm, vm->program->by_entry.items[id], function->body, arguments, function->result_type, 0, result);
-}
-
-FlattenOptions vm_flatten_options(Vm *vm)
-{
-    (void)vm;
-    return (FlattenOptions){0};
 }

@@ -18,6 +18,7 @@
 #include "io/world.h"
 #include "math/random.h"
 #include "vm/array.h"
+#include "vm/scalar_code.h"
 #include "vm/vm.h"
 
 typedef struct Instance Instance;
@@ -43,8 +44,10 @@ struct Vm {
     VEC(Array *) globals; /* by CoreVar: one row each; null where there is no value */
     VEC(Array *) inputs;  /* by parameter of the function that was called from outside: one row each, sequences as vectors */
     RandomState random;
+    ScalarCode *scalar_code;
 
-    Arena arena;         /* of plans */
+    Arena arena;         /* of plans and signatures */
+    VEC(const struct Signature *) signatures; /* of scalar code, by CoreFunctionId; null until needed */
     VEC(Plan *) plans;   /* by FlowNetworkId; null until needed */
     Frame *frames;       /* the stack of calls, the running one last */
     size_t frame_count, frame_capacity;
@@ -116,6 +119,8 @@ typedef struct CallResult {
 
 /* Calls `network` on `count` > 0 points; `arguments` are as many cells as it has parameters, and are copied. */
 void firing_call(Firing *firing, FlowNetworkId network, const Cells *arguments, size_t count);
+/* The same for scalar code; the result is there at once. */
+void firing_call_function(Firing *firing, CoreFunctionId function, const Cells *arguments, size_t count);
 bool firing_is_calling(const Firing *firing); /* a call was asked for, and firing_call_done not yet */
 /* Null while there is no call that is done. */
 const CallResult *firing_call_result(Firing *firing);
