@@ -57,7 +57,7 @@ static double random_float(Flavour flavour)
 
 static int64_t random_integer(ScalarType type, Flavour flavour)
 {
-    int64_t small = (int64_t)(next_random() % 7) - 3;
+    uint64_t small = next_random() % 7 - 3;
     switch (flavour) {
     case FLAVOUR_SMALL:
         return (int64_t)(next_random() % 201) - 100;
@@ -72,11 +72,11 @@ static int64_t random_integer(ScalarType type, Flavour flavour)
         break;
     }
     switch (next_random() % 4) {
-    case 0: return small;
-    case 1: return scalar_least(type).integer + small;
-    case 2: return scalar_greatest(type).integer + small;
+    case 0: return (int64_t)small;
+    case 1: return (int64_t)(scalar_least(type).bits + small);
+    case 2: return (int64_t)(scalar_greatest(type).bits + small);
     }
-    return (INT64_C(1) << next_random() % 63) + small;
+    return (int64_t)((UINT64_C(1) << next_random() % 64) + small);
 }
 
 static Scalar random_scalar(ScalarType type, Flavour flavour)
