@@ -14,36 +14,34 @@ static size_t column_bytes(LeafType type, bool is_uniform, size_t count)
     return aligned(leaf_size(type) * (is_uniform ? 1 : count));
 }
 
-static size_t call_bytes(const FlowNetwork *network, const Cells *arguments, size_t count)
+static size_t call_bytes(const Signature *signature, const Cells *arguments, size_t count)
 {
-    size_t bytes = sizeof(Call) + (network->parameter_count + network->result_count) * sizeof(Cells);
-    for (uint32_t i = 0; i < network->parameter_count; i++)
-        bytes += column_bytes(network->parameters[i], arguments[i].is_uniform, count);
-    for (uint32_t i = 0; i < network->result_count; i++)
-        bytes += column_bytes(network->results[i], false, count);
+    size_t bytes = sizeof(Call) + (signature->parameter_count + signature->result_count) * sizeof(Cells);
+    for (uint32_t i = 0; i < signature->parameter_count; i++)
+        bytes += column_bytes(signature->parameters[i], arguments[i].is_uniform, count);
+    for (uint32_t i = 0; i < signature->result_count; i++)
+        bytes += column_bytes(signature->results[i], false, count);
     return bytes;
 }
 
-Call *call_new(Vm *vm, FlowNetworkId id, const Cells *arguments, size_t count)
+Call *call_new(Vm *vm, Signature signature, const Cells *arguments, size_t count)
 {
-    Plan *plan = plan_of(vm, id);
-    const FlowNetwork *network = plan->network;
-    size_t bytes = call_bytes(network, arguments, count);
+    size_t bytes = call_bytes(&signature, arguments, count);
     Call *call = memory_alloc(vm->memory, bytes);
-    call->plan = plan;
+    call->signature = signature;
     call->bytes = bytes;
     call->count = count;
     call->arguments = (Cells *)(call + 1);
-    call->results = call->arguments + network->parameter_count;
-    char *next = (char *)(call->results + network->result_count);
-    for (uint32_t i = 0; i < network->parameter_count; i++) {
+    call->results = call->arguments + signature.parameter_count;
+    char *next = (char *)(call->results + signature.result_count);
+    for (uint32_t i = 0; i < signature.parameter_count; i++) {
         call->arguments[i] = (Cells){.data = next, .is_uniform = arguments[i].is_uniform};
-        cells_copy(network->parameters[i], next, arguments[i], 0, arguments[i].is_uniform ? 1 : count);
-        next += column_bytes(network->parameters[i], arguments[i].is_uniform, count);
+        cells_copy(signature.parameters[i], next, arguments[i], 0, arguments[i].is_uniform ? 1 : count);
+        next += column_bytes(signature.parameters[i], arguments[i].is_uniform, count);
     }
-    for (uint32_t i = 0; i < network->result_count; i++) {
+    for (uint32_t i = 0; i < signature.result_count; i++) {
         call->results[i].data = next;
-        next += column_bytes(network->results[i], false, count);
+        next += column_bytes(signature.results[i], false, count);
     }
     call->result.columns = call->results;
     return call;
@@ -51,12 +49,12 @@ Call *call_new(Vm *vm, FlowNetworkId id, const Cells *arguments, size_t count)
 
 void call_free(Vm *vm, Call *call)
 {
-    const FlowNetwork *network = call->plan->network;
-    for (uint32_t i = 0; i < network->parameter_count; i++)
-        cells_release(vm->memory, network->parameters[i], call->arguments[i].data,
+    const Signature *signature = &call->signature;
+    for (uint32_t i = 0; i < signature->parameter_count; i++)
+        cells_release(vm->memory, signature->parameters[i], call->arguments[i].data,
                       call->arguments[i].is_uniform ? 1 : call->count);
-    for (uint32_t i = 0; i < network->result_count; i++)
-        cells_release(vm->memory, network->results[i], call->results[i].data, call->count);
+    for (uint32_t i = 0; i < signature->result_count; i++)
+        cells_release(vm->memory, signature->results[i], call->results[i].data, call->count);
     if (call->has_failed)
         failure_free(&call->failure);
     memory_free(vm->memory, call, call->bytes);
@@ -180,13 +178,13 @@ static void write_column(char *out, size_t size, Cells slots, Cells from, size_t
 void call_return(Vm *vm, Cells slots, const Cells *cells, size_t count)
 {
     Call *call = top_frame(vm)->call;
-    const FlowNetwork *network = call->plan->network;
-    for (uint32_t i = 0; i < network->result_count; i++) {
+    for (uint32_t i = 0; i < call->signature.result_count; i++) {
+        LeafType type = call->signature.results[i];
         for (size_t k = 0; cells[i].is_uniform && k < count; k++)
-            cells_retain(network->results[i], cells[i].data, 1);
+            cells_retain(type, cells[i].data, 1);
         if (!cells[i].is_uniform)
-            cells_retain(network->results[i], cells[i].data, count);
-        write_column((char *)call->results[i].data, leaf_size(network->results[i]), slots, cells[i], count);
+            cells_retain(type, cells[i].data, count);
+        write_column((char *)call->results[i].data, leaf_size(type), slots, cells[i], count);
     }
     call->filled += count;
 }
@@ -343,11 +341,10 @@ static void finish_instance(Vm *vm)
 
 static void forget_results(Vm *vm, Call *call, size_t first, size_t end)
 {
-    const FlowNetwork *network = call->plan->network;
-    for (uint32_t i = 0; i < network->result_count; i++) {
-        size_t size = leaf_size(network->results[i]);
+    for (uint32_t i = 0; i < call->signature.result_count; i++) {
+        size_t size = leaf_size(call->signature.results[i]);
         char *cells = (char *)call->results[i].data + first * size;
-        cells_release(vm->memory, network->results[i], cells, end - first);
+        cells_release(vm->memory, call->signature.results[i], cells, end - first);
         memset(cells, 0, (end - first) * size);
     }
 }
@@ -416,22 +413,51 @@ static Call **call_of(const Firing *firing)
 static void refuse(Vm *vm, Call *call, Span span)
 {
     failure_init(&call->failure, vm->memory);
-    failure_too_deep(failure_at(&call->failure, vm->diagnostics->sources, span), vm->options.max_depth);
     call->has_failed = call->is_done = call->result.has_failed = true;
+    failure_too_deep(failure_at(&call->failure, vm->diagnostics->sources, span), vm->options.max_depth);
     instance_wake(call->caller, call->node);
 }
 
-void firing_call(Firing *firing, FlowNetworkId network, const Cells *arguments, size_t count)
+static Call *ask(Firing *firing, Signature signature, const Cells *arguments, size_t count)
 {
-    Vm *vm = firing->vm;
-    Call *call = call_new(vm, network, arguments, count);
+    Call *call = call_new(firing->vm, signature, arguments, count);
     call->caller = firing->instance;
     call->node = firing->id;
     *call_of(firing) = call;
+    return call;
+}
+
+void firing_call(Firing *firing, FlowNetworkId id, const Cells *arguments, size_t count)
+{
+    Vm *vm = firing->vm;
+    Plan *plan = plan_of(vm, id);
+    const FlowNetwork *network = plan->network;
+    Call *call = ask(firing,
+                     (Signature){.parameters = network->parameters,
+                                 .results = network->results,
+                                 .parameter_count = network->parameter_count,
+                                 .result_count = network->result_count},
+                     arguments, count);
+    call->plan = plan;
     if (vm->frame_count > vm->options.max_depth)
         refuse(vm, call, firing->node->span);
     else
         call_start(vm, call);
+}
+
+void firing_call_function(Firing *firing, CoreFunctionId function, const Cells *arguments, size_t count)
+{
+    Vm *vm = firing->vm;
+    Call *call = ask(firing, *scalar_signature(vm, function), arguments, count);
+    call->is_done = true;
+    void **results = memory_alloc(vm->memory, call->signature.result_count * sizeof(void *));
+    for (uint32_t i = 0; i < call->signature.result_count; i++)
+        results[i] = (void *)call->results[i].data;
+    failure_init(&call->failure, vm->memory);
+    call->has_failed = !scalar_run(vm, function, call->arguments, results, count, &call->result.count, &call->failure);
+    call->result.has_failed = call->has_failed;
+    memory_free(vm->memory, results, call->signature.result_count * sizeof(void *));
+    instance_wake(call->caller, call->node);
 }
 
 bool firing_is_calling(const Firing *firing)

@@ -12,8 +12,17 @@
 
 #include "vm/instance.h"
 
+enum { CALL_POINTS = 4096 }; /* called together by default */
+
+/* The leaves that go in and come out. */
+typedef struct Signature {
+    const LeafType *parameters, *results;
+    uint32_t parameter_count, result_count;
+} Signature;
+
 struct Call {
-    Plan *plan;
+    Plan *plan; /* null: scalar code */
+    Signature signature;
     Instance *caller; /* null: called from outside */
     FlowNodeId node;
     size_t bytes;     /* of the block */
@@ -49,8 +58,8 @@ struct Frame {
     bool is_probe;
 };
 
-/* Makes a call and its first frame. */
-Call *call_new(Vm *vm, FlowNetworkId network, const Cells *arguments, size_t count);
+/* Copies the arguments. */
+Call *call_new(Vm *vm, Signature signature, const Cells *arguments, size_t count);
 void call_free(Vm *vm, Call *call);
 void call_start(Vm *vm, Call *call);
 /* The frame of an item; its parameters, if it has any, are borrowed. */
@@ -59,6 +68,12 @@ void call_start_item(Vm *vm, FlowNetworkId network, const Cells *arguments);
 bool call_run(Vm *vm);
 /* Frees all frames. */
 void call_unwind(Vm *vm);
+
+/* ---- nodes_scalar.c ---- */
+const Signature *scalar_signature(Vm *vm, CoreFunctionId function);
+/* Runs scalar code at each point. False if point number *done failed, which `failure` then words. */
+bool scalar_run(Vm *vm, CoreFunctionId function, const Cells *arguments, void *const *results, size_t count, size_t *done,
+                Failure *failure);
 
 /* What RETURN and TAIL_CALL of the running frame do: cells for `count` slots from the cursors on. */
 void call_return(Vm *vm, Cells slots, const Cells *cells, size_t count);

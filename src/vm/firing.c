@@ -84,6 +84,16 @@ int64_t firing_frontier(const Firing *firing, uint32_t input)
     return firing->instance->streams[input_plan(firing, input)->stream].frontier;
 }
 
+uint32_t firing_space_points(const Firing *firing, FlowSpaceId space)
+{
+    return firing->instance->plan->network->spaces.items[space].points;
+}
+
+uint32_t firing_points(const Firing *firing, FlowStreamId stream)
+{
+    return firing_space_points(firing, firing->instance->plan->network->streams.items[stream].space);
+}
+
 /* ---- writing ---- */
 
 static FlowStreamId output_stream(const Firing *firing, uint32_t output)
@@ -94,6 +104,11 @@ static FlowStreamId output_stream(const Firing *firing, uint32_t output)
 bool firing_is_wanted(const Firing *firing, uint32_t output)
 {
     return firing->instance->streams[output_stream(firing, output)].is_read;
+}
+
+LeafType firing_output_type(const Firing *firing, uint32_t output)
+{
+    return firing->instance->plan->streams[output_stream(firing, output)].type;
 }
 
 size_t firing_room(const Firing *firing, uint32_t output)

@@ -153,10 +153,11 @@ void operator_add_pair(Firing *firing, Operator *operator, Inputs captured, size
 
 static void start_round(Firing *firing, Operator *operator)
 {
-    if (firing->node->network == 0)
-        bug("operator", "scalar code is not run yet");
     operator->is_waiting = true;
-    firing_call(firing, firing->node->network, operator->arguments, operator->count);
+    if (firing->node->network == 0)
+        firing_call_function(firing, firing->node->function, operator->arguments, operator->count);
+    else
+        firing_call(firing, firing->node->network, operator->arguments, operator->count);
 }
 
 /* False if the node has failed. */

@@ -176,7 +176,11 @@ Plan *plan_of(Vm *vm, FlowNetworkId network)
 {
     while (vm->plans.count <= network)
         *vec_push(&vm->arena, &vm->plans) = NULL;
-    if (vm->plans.items[network] == NULL || vm->plans.items[network]->network != vm->program->networks.items[network])
-        vm->plans.items[network] = make_plan(vm, network);
+    Plan *plan = vm->plans.items[network];
+    if (plan != NULL && plan->network == vm->program->networks.items[network])
+        return plan;
+    if (plan != NULL)
+        instance_free_spares(vm, plan); /* of a program that was cut back */
+    vm->plans.items[network] = make_plan(vm, network);
     return vm->plans.items[network];
 }

@@ -160,7 +160,8 @@ static bool is_stopped(Vm *vm)
     if (vm->options.memory_limit != 0 && vm->memory->live_bytes > vm->options.memory_limit) {
         failure_at(&vm->failure, vm->diagnostics->sources, (Span){0});
         vm->failure.code = ERROR_OUT_OF_MEMORY;
-        text_add(&vm->failure.text, "out of memory");
+        text_clear(&vm->failure.text);
+        text_add(&vm->failure.text, "there is not enough memory");
         vm->has_failed = true;
     } else if (++vm->steps % STEPS_BETWEEN_POLLS == 0 && vm->options.is_interrupted != NULL &&
                *vm->options.is_interrupted != 0) {

@@ -18,6 +18,7 @@
 #include "io/world.h"
 #include "math/random.h"
 #include "vm/array.h"
+#include "vm/scalar_code.h"
 #include "vm/vm.h"
 
 typedef struct Instance Instance;
@@ -43,8 +44,10 @@ struct Vm {
     VEC(Array *) globals; /* by CoreVar: one row each; null where there is no value */
     VEC(Array *) inputs;  /* by parameter of the function that was called from outside: one row each, sequences as vectors */
     RandomState random;
+    ScalarCode *scalar_code;
 
-    Arena arena;         /* of plans */
+    Arena arena;         /* of plans and signatures */
+    VEC(const struct Signature *) signatures; /* of scalar code, by CoreFunctionId; null until needed */
     VEC(Plan *) plans;   /* by FlowNetworkId; null until needed */
     Frame *frames;       /* the stack of calls, the running one last */
     size_t frame_count, frame_capacity;
@@ -79,6 +82,9 @@ bool firing_is_ended(const Firing *firing, uint32_t input);
 void firing_ignore(Firing *firing, uint32_t input);
 /* How many elements were consumed so far: the absolute position of the cursor. */
 uint64_t firing_position(const Firing *firing, uint32_t input);
+/* The sets of points that a stream and a space have (flow.h). */
+uint32_t firing_points(const Firing *firing, FlowStreamId stream);
+uint32_t firing_space_points(const Firing *firing, FlowSpaceId space);
 /* LEAF_ENDS: points of the child space below it exist and have a known parent (flow.h). At least the last end given. INT64_MAX once the stream is
  * closed. Views of ends are never uniform. */
 int64_t firing_frontier(const Firing *firing, uint32_t input);
@@ -94,6 +100,7 @@ void firing_produce(Firing *firing, uint32_t output, size_t count);
 void firing_produce_uniform(Firing *firing, uint32_t output, const void *cell, size_t count);
 void firing_set_frontier(Firing *firing, uint32_t output, int64_t frontier);
 bool firing_is_wanted(const Firing *firing, uint32_t output); /* somebody reads it */
+LeafType firing_output_type(const Firing *firing, uint32_t output); /* of one that is not 0 */
 
 /* ---- ending ---- */
 /* Closes the outputs; the node will not fire again, and its cursors no longer hold anything back. */
@@ -112,6 +119,8 @@ typedef struct CallResult {
 
 /* Calls `network` on `count` > 0 points; `arguments` are as many cells as it has parameters, and are copied. */
 void firing_call(Firing *firing, FlowNetworkId network, const Cells *arguments, size_t count);
+/* The same for scalar code; the result is there at once. */
+void firing_call_function(Firing *firing, CoreFunctionId function, const Cells *arguments, size_t count);
 bool firing_is_calling(const Firing *firing); /* a call was asked for, and firing_call_done not yet */
 /* Null while there is no call that is done. */
 const CallResult *firing_call_result(Firing *firing);
