@@ -109,15 +109,16 @@ void call_unwind(Vm *vm)
 
 /* ---- parameters ---- */
 
+/* The first numbers. A longer table leaves those before it in the arena, for they may be in use. */
 static const int64_t *numbers(Vm *vm, size_t count)
 {
-    if (vm->number_count < count) {
-        vm->numbers = memory_resize(vm->memory, vm->numbers, vm->number_count * sizeof(int64_t), count * sizeof(int64_t));
-        while (vm->number_count < count) {
-            vm->numbers[vm->number_count] = (int64_t)vm->number_count;
-            vm->number_count++;
-        }
-    }
+    if (vm->number_count >= count)
+        return vm->numbers;
+    size_t new_count = count > 2 * vm->number_count ? count : 2 * vm->number_count;
+    vm->numbers = ARENA_ARRAY(&vm->arena, int64_t, new_count);
+    vm->number_count = new_count;
+    for (size_t i = 0; i < new_count; i++)
+        vm->numbers[i] = (int64_t)i;
     return vm->numbers;
 }
 

@@ -37,7 +37,6 @@ void vm_free(Vm *vm)
             instance_free_spares(vm, vm->plans.items[i]);
     for (uint32_t i = 0; i < vm->globals.count; i++)
         array_release(memory, vm->globals.items[i]);
-    memory_free(memory, vm->numbers, vm->number_count * sizeof(int64_t));
     free_scratch(vm);
     scalar_code_free(vm->scalar_code);
     failure_free(&vm->failure);
