@@ -79,7 +79,6 @@ typedef struct Stream {
     bool is_uniform;
     bool is_borrowed;  /* the buffer and the references in it belong to somebody else */
     bool is_read;      /* somebody will still look at it */
-    bool was_full;     /* since the last look at who holds back whom */
     bool is_cut;       /* what made it failed: nothing will come */
 } Stream;
 

@@ -101,7 +101,7 @@ static bool cut_blocked(Vm *vm, Instance *instance)
 static bool holds_back(const Instance *instance, FlowStreamId id)
 {
     const Stream *stream = &instance->streams[id];
-    return stream->is_read && stream->was_full && stream->count >= stream->limit &&
+    return stream->is_read && stream->count >= stream->limit &&
            (instance->status[instance->plan->streams[id].node] & NODE_DONE) == 0;
 }
 

@@ -81,10 +81,7 @@ size_t stream_room(Stream *stream)
 {
     if (!stream->is_read)
         return SIZE_MAX;
-    if (stream->count < stream->limit)
-        return stream->limit - stream->count;
-    stream->was_full = true;
-    return 0;
+    return stream->count < stream->limit ? stream->limit - stream->count : 0;
 }
 
 void *stream_reserve(Vm *vm, Instance *instance, FlowStreamId id, size_t count)
