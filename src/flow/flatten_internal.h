@@ -59,6 +59,7 @@ typedef struct Binding {
 
 typedef struct FunctionFacts {
     bool is_known;
+    bool is_inlining; /* its body is being put in place of a call */
     bool draws;
     bool does_io; /* reads or writes outside; failing on purpose is not I/O */
     VEC(CoreFunctionId) callees;

@@ -485,7 +485,7 @@ static bool is_element(const Operation *o, uint32_t argument)
 
 static const FlowValue *joined_sequence(const Operation *o, uint32_t argument)
 {
-    const FlowValue *value = o->arguments[argument];
+    const FlowValue *value = flatten_atom(o->f, &o->statement->arguments[argument]);
     return is_element(o, argument) ? flatten_literal(o->f, &value, 1, result_element(o)) : value;
 }
 
@@ -678,13 +678,24 @@ static const FlowValue *op_empty(const Operation *o)
     return flatten_value_scalar(f, flatten_shared(f));
 }
 
+/* A value at a space whose points are the only ones of their parents, as the parents see it: sequences in it are theirs. */
+static const FlowValue *lift(Flattener *f, const FlowValue *value)
+{
+    if (!flatten_has_sequence(value))
+        return value;
+    if (value->kind == VALUE_SEQUENCE)
+        return flatten_value_sequence(f, flatten_flat(f, value->space), value->element, value->element_type);
+    const FlowValue *first = lift(f, value->first);
+    return flatten_value_pair(f, first, lift(f, value->rest));
+}
+
 static const FlowValue *op_the(const Operation *o)
 {
     Flattener *f = o->f;
     const FlowValue *sequence = sequence_argument(o, 0);
     FlowOperand driver = flatten_driver(f, sequence->space);
     segment_node(f, FLOW_ONE_EACH, sequence->space, &driver, flatten_is_unit(f, o->space) ? 1 : 0, sequence->space);
-    const FlowValue *element = flatten_settle(f, sequence->element, sequence->space);
+    const FlowValue *element = lift(f, flatten_settle(f, sequence->element, sequence->space));
     flatten_unite(f, sequence->space, o->space);
     return element;
 }
