@@ -78,7 +78,8 @@ typedef struct Stream {
     bool is_uniform;
     bool is_borrowed;  /* the buffer and the references in it belong to somebody else */
     bool is_read;      /* somebody will still look at it */
-    bool was_full;     /* since the last look at who holds back whom */
+    bool was_full;     /* the node that fills it found no room since elements were last dropped */
+    bool was_asked;    /* it was fired to see that */
     bool is_cut;       /* what made it failed: nothing will come */
 } Stream;
 

@@ -173,6 +173,7 @@ static void release_front(Vm *vm, Stream *stream, const StreamPlan *plan, uint32
 static void drop_front(Vm *vm, Stream *stream, const StreamPlan *plan, uint32_t count)
 {
     release_front(vm, stream, plan, count);
+    stream->was_full = stream->was_asked = false;
     stream->base += count;
     stream->count -= count;
     stream->head += stream->is_uniform || plan->size == 0 ? 0 : count;
