@@ -79,6 +79,8 @@ typedef struct Stream {
     bool is_uniform;
     bool is_borrowed;  /* the buffer and the references in it belong to somebody else */
     bool is_read;      /* somebody will still look at it */
+    bool was_full;     /* the node that fills it found no room since elements were last dropped */
+    bool was_asked;    /* it was fired to see that */
     bool is_cut;       /* what made it failed: nothing will come */
 } Stream;
 
@@ -144,7 +146,6 @@ void *stream_reserve(Vm *vm, Instance *instance, FlowStreamId stream, size_t cou
 void stream_produce(Instance *instance, FlowStreamId stream, size_t count);
 void stream_produce_uniform(Vm *vm, Instance *instance, FlowStreamId stream, const void *cell, size_t count);
 void stream_set_frontier(Instance *instance, FlowStreamId stream, int64_t frontier);
-/* A cursor has moved: drops what nobody needs. */
 /* A reader that stood at `cursor` has gone on, or away: what nobody needs any more is dropped. */
 void stream_leave(Vm *vm, Instance *instance, FlowStreamId stream, uint64_t cursor);
 void stream_close(Vm *vm, Instance *instance, FlowStreamId stream);

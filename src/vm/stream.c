@@ -81,7 +81,10 @@ size_t stream_room(Stream *stream)
 {
     if (!stream->is_read)
         return SIZE_MAX;
-    return stream->count < stream->limit ? stream->limit - stream->count : 0;
+    if (stream->count < stream->limit)
+        return stream->limit - stream->count;
+    stream->was_full = true;
+    return 0;
 }
 
 void *stream_reserve(Vm *vm, Instance *instance, FlowStreamId id, size_t count)
@@ -170,6 +173,7 @@ static void release_front(Vm *vm, Stream *stream, const StreamPlan *plan, uint32
 static void drop_front(Vm *vm, Stream *stream, const StreamPlan *plan, uint32_t count)
 {
     release_front(vm, stream, plan, count);
+    stream->was_full = stream->was_asked = false;
     stream->base += count;
     stream->count -= count;
     stream->head += stream->is_uniform || plan->size == 0 ? 0 : count;
