@@ -490,6 +490,22 @@ const char *runnel_messages(RunnelSession *session)
     return text_string(&session->messages);
 }
 
+static RunnelStatus stats_work(RunnelSession *session, void *argument)
+{
+    (void)argument;
+    text_clear(&session->messages);
+    if (session->options.measures && session->vm != NULL)
+        vm_write_stats(session->vm, &session->messages);
+    return RUNNEL_OK;
+}
+
+const char *runnel_stats(RunnelSession *session)
+{
+    if (guarded(session, stats_work, NULL) != RUNNEL_OK)
+        return out_of_memory_message;
+    return text_string(&session->messages);
+}
+
 void runnel_interrupt(RunnelSession *session)
 {
     session->is_interrupted = 1;

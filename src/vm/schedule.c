@@ -1,5 +1,5 @@
 /* Which node fires next, and what to do when none can. */
-#include "vm/instance.h"
+#include "vm/stages.h"
 
 enum { STEPS_BETWEEN_POLLS = 256 };
 
@@ -54,8 +54,11 @@ static void fire(Vm *vm, Instance *instance, FlowNodeId id)
                      .id = id,
                      .state = instance_state(instance, plan),
                      .plan = plan};
+    uint64_t start = vm->options.measures ? stages_clock() : 0, produced = vm->produced;
     plan->kind->fire(&firing);
     vm->stats.firings++;
+    if (vm->options.measures)
+        stages_count(vm, instance->plan, id, start, produced);
     if ((instance->status[id] & NODE_FAILED) != 0)
         instance_cut_node(vm, instance, id);
 }

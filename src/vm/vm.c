@@ -68,11 +68,6 @@ Heap *vm_heap(Vm *vm)
     return &vm->heap;
 }
 
-const VmStats *vm_stats(const Vm *vm)
-{
-    return &vm->stats;
-}
-
 /* ---- parameters ---- */
 
 /* Rows that are given to a network: one array with one element for each parameter. */
@@ -183,7 +178,6 @@ static bool run(Vm *vm, FlowNetworkId id, const CoreBlock *block, const Value *v
         failure_report(&vm->failure, vm->diagnostics);
     call_unwind(vm);
     free_arguments(vm, &arguments, network);
-    vm->stats.peak_bytes = vm->memory->peak_bytes;
     return is_done;
 }
 

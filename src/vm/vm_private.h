@@ -22,6 +22,12 @@
 #include "vm/vm.h"
 
 typedef struct Instance Instance;
+
+typedef struct VmStats {
+    uint64_t firings, calls;
+    uint64_t growths;   /* buffers that had to hold more than a chunk */
+    uint64_t fallbacks; /* of work to one element at a time, where that was not asked for */
+} VmStats;
 typedef struct Plan Plan;   /* instance.h */
 typedef struct Frame Frame; /* call.h */
 
@@ -39,6 +45,7 @@ struct Vm {
     Diagnostics *diagnostics; /* its sources say in which dialect failures are worded */
     VmOptions options;
     VmStats stats;
+    uint64_t produced; /* elements made so far */
     World world;
 
     VEC(Array *) globals; /* by CoreVar: one row each; null where there is no value */
