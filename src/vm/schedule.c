@@ -181,10 +181,7 @@ static bool get_moving(Vm *vm, Instance *instance)
 static bool is_stopped(Vm *vm)
 {
     if (vm->options.memory_limit != 0 && vm->memory->live_bytes > vm->options.memory_limit) {
-        failure_at(&vm->failure, vm->diagnostics->sources, (Span){0});
-        vm->failure.code = ERROR_OUT_OF_MEMORY;
-        text_clear(&vm->failure.text);
-        text_add(&vm->failure.text, "there is not enough memory");
+        failure_memory(failure_at(&vm->failure, vm->diagnostics->sources, (Span){0}), vm->options.memory_limit);
         vm->has_failed = true;
     } else if (++vm->steps % STEPS_BETWEEN_POLLS == 0 && vm->options.is_interrupted != NULL &&
                *vm->options.is_interrupted != 0) {

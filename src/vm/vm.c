@@ -68,6 +68,11 @@ Heap *vm_heap(Vm *vm)
     return &vm->heap;
 }
 
+const VmStats *vm_stats(const Vm *vm)
+{
+    return &vm->stats;
+}
+
 /* ---- parameters ---- */
 
 /* Rows that are given to a network: one array with one element for each parameter. */

@@ -22,6 +22,13 @@ typedef struct VmOptions {
     const volatile int *is_interrupted;
 } VmOptions;
 
+/* What was done so far. */
+typedef struct VmStats {
+    uint64_t firings, calls;
+    uint64_t growths;   /* buffers that had to hold more than a chunk */
+    uint64_t fallbacks; /* of work to one element at a time, where that was not asked for */
+} VmStats;
+
 Vm *vm_new(Memory *memory, const FlowProgram *program, Diagnostics *diagnostics, VmOptions options);
 void vm_free(Vm *vm);
 /* Values given to or by the VM live on this heap. */
@@ -34,7 +41,8 @@ bool vm_call(Vm *vm, CoreFunctionId function, const Value *arguments, uint32_t c
 FlattenOptions vm_flatten_options(Vm *vm);
 /* The program has been cut back to this many functions. */
 void vm_forget(Vm *vm, uint32_t function_count);
-/* What was done so far, for people: only of a VM that measures. */
+const VmStats *vm_stats(const Vm *vm);
+/* The same for people, and more: only of a VM that measures. */
 void vm_write_stats(const Vm *vm, Text *out);
 
 #endif

@@ -22,12 +22,6 @@
 #include "vm/vm.h"
 
 typedef struct Instance Instance;
-
-typedef struct VmStats {
-    uint64_t firings, calls;
-    uint64_t growths;   /* buffers that had to hold more than a chunk */
-    uint64_t fallbacks; /* of work to one element at a time, where that was not asked for */
-} VmStats;
 typedef struct Plan Plan;   /* instance.h */
 typedef struct Frame Frame; /* call.h */
 
