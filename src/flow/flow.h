@@ -136,9 +136,10 @@ typedef struct FlowNode {
     FlowNetworkId network;
     CoreFunctionId function;
     CoreVar variable;
-    uint32_t index; /* INPUT: of main's parameter */
+    uint32_t index; /* INPUT: of main's parameter; CONSTANTS: how many */
     const char *text;
     uint32_t text_length;
+    void **columns; /* CONSTANTS: the cells of each leaf */
     FlowNodeId *after; /* nodes that must be done before this one starts: input and output keep their order */
     uint32_t after_count;
 } FlowNode;
