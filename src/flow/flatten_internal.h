@@ -128,7 +128,8 @@ FlowSegments flatten_segments(Flattener *f, FlowSpaceId space, FlowOperand *inpu
 /* Makes a space of `count` points (brought to the parent) under each point. */
 FlowSpaceId flatten_range(Flattener *f, FlowSpaceId parent, FlowOperand count);
 FlowSpaceId flatten_filter(Flattener *f, FlowSpaceId parent, FlowOperand flags, bool keep);
-FlowSpaceId flatten_flat(Flattener *f, FlowSpaceId space);
+/* The points of `inner`, children of points of `outer`, as children of the parents of those. */
+FlowSpaceId flatten_flat(Flattener *f, FlowSpaceId inner, FlowSpaceId outer);
 /* The children in `space` of the points that survive in `filter`, a filter of its parent. */
 FlowSpaceId flatten_restricted(Flattener *f, FlowSpaceId space, FlowSpaceId filter);
 /* The position of each point among its siblings. */

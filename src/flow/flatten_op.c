@@ -514,7 +514,7 @@ static const FlowValue *op_concat(const Operation *o)
 {
     const FlowValue *outer = sequence_argument(o, 0);
     const FlowValue *inner = flatten_as_sequence(o->f, outer->element, outer->space);
-    return give_container(o, flatten_flat(o->f, inner->space), inner->element);
+    return give_container(o, flatten_flat(o->f, inner->space, outer->space), inner->element);
 }
 
 static const FlowValue *op_flag_merge(const Operation *o)
@@ -573,6 +573,7 @@ static const FlowValue *check_parts(const Operation *o, const FlowValue *parted,
     FlowSpaceId inner = parted->element->space;
     FlowSpaceId flat = flatten_new_space(f, (FlowSpace){.kind = SPACE_FLAT,
                                                         .parent = o->space,
+                                                        .middle = parted->space,
                                                         .points = flatten_points(f, inner),
                                                         .base = inner,
                                                         .driver = flatten_space(f, inner)->driver,
@@ -595,7 +596,7 @@ static const FlowValue *op_part(const Operation *o)
     uint32_t count = 1;
     FlowSegments segments = flatten_segments(f, flags->space, inputs, &count);
     flatten_node(f, FLOW_CHECK_PART, flags->space, inputs, count)->segments = segments;
-    FlowSpaceId parts = flatten_flat(f, flatten_filter(f, flags->space, stream, true));
+    FlowSpaceId parts = flatten_flat(f, flatten_filter(f, flags->space, stream, true), flags->space);
     FlowOperand ends = ends_node(f, FLOW_PART_ENDS, stream, flags->space, parts);
     return check_parts(o, give_parts(o, parts, xs, ends), xs->space);
 }
@@ -679,14 +680,14 @@ static const FlowValue *op_empty(const Operation *o)
 }
 
 /* A value at a space whose points are the only ones of their parents, as the parents see it: sequences in it are theirs. */
-static const FlowValue *lift(Flattener *f, const FlowValue *value)
+static const FlowValue *lift(Flattener *f, const FlowValue *value, FlowSpaceId space)
 {
     if (!flatten_has_sequence(value))
         return value;
     if (value->kind == VALUE_SEQUENCE)
-        return flatten_value_sequence(f, flatten_flat(f, value->space), value->element, value->element_type);
-    const FlowValue *first = lift(f, value->first);
-    return flatten_value_pair(f, first, lift(f, value->rest));
+        return flatten_value_sequence(f, flatten_flat(f, value->space, space), value->element, value->element_type);
+    const FlowValue *first = lift(f, value->first, space);
+    return flatten_value_pair(f, first, lift(f, value->rest, space));
 }
 
 static const FlowValue *op_the(const Operation *o)
@@ -695,7 +696,7 @@ static const FlowValue *op_the(const Operation *o)
     const FlowValue *sequence = sequence_argument(o, 0);
     FlowOperand driver = flatten_driver(f, sequence->space);
     segment_node(f, FLOW_ONE_EACH, sequence->space, &driver, flatten_is_unit(f, o->space) ? 1 : 0, sequence->space);
-    const FlowValue *element = lift(f, flatten_settle(f, sequence->element, sequence->space));
+    const FlowValue *element = lift(f, flatten_settle(f, sequence->element, sequence->space), sequence->space);
     flatten_unite(f, sequence->space, o->space);
     return element;
 }
@@ -768,7 +769,7 @@ static const FlowValue *op_cut(const Operation *o)
     flatten_leave(f);
     FlowSpaceId kept = flatten_filter(f, space, is_before, o->op == OP_TAKE);
     const FlowValue *element = flatten_restrict(f, sequence->element, kept);
-    return flatten_value_sequence(f, flatten_flat(f, kept), element, sequence->element_type);
+    return flatten_value_sequence(f, flatten_flat(f, kept, space), element, sequence->element_type);
 }
 
 static const FlowValue *op_shift(const Operation *o)
