@@ -731,6 +731,7 @@ static void need_function(Compiler *compiler, CoreFunctionId function)
 static void compile_tail_call(Compiler *compiler, const CoreStatement *statement)
 {
     Arguments arguments = gather_arguments(compiler, statement);
+    emit_header(&compiler->emitter, arguments.count);
     move(compiler, 0, arguments.sources, NULL, arguments.count);
     if (statement->function == compiler->function) {
         emit_loop(&compiler->emitter);
@@ -935,8 +936,9 @@ static void compile_function(Compiler *compiler, CoreFunctionId id)
     describe_header(compiler, body, &function);
     count_uses(compiler, body);
     place_parameters(compiler, body);
-    emit_start(&compiler->emitter, compiler->arena, id,
-               function.argument_count > function.result_count ? function.argument_count : function.result_count);
+    emit_start(&compiler->emitter, compiler->arena, id);
+    emit_header(&compiler->emitter, function.argument_count);
+    emit_header(&compiler->emitter, function.result_count);
     compile_block(compiler, body, (Destination){.is_tail = true});
     emit_finish(&compiler->emitter, &compiler->code->arena, &function);
     *scalar_function_of(compiler->code, id) = function;
