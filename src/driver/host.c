@@ -49,6 +49,7 @@ bool host_open(Host *host, const Options *options)
         .chunk = options->chunk,
         .threads = (uint32_t)options->threads,
         .memory_limit = options->memory,
+        .file_format = options->format,
         .max_depth = options->max_depth,
         .print_length = options->print_length,
         .materializes = options_has(options, OPTION_MATERIALIZE),
