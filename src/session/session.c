@@ -144,6 +144,8 @@ static void undo_load(RunnelSession *session, const Load *load)
     elaborate_forget(session->elaborator, load->first_function);
     simplify_forget(session->simplifier, load->first_function, load->first_item);
     flatten_forget(&session->flow, load->first_network, load->first_item);
+    if (session->vm != NULL)
+        vm_forget(session->vm, load->first_function);
     session->steps.count = load->first_step;
     session->program.items.count = load->first_item;
     session->files.count = load->file_count;

@@ -38,6 +38,8 @@ bool vm_run_item(Vm *vm, uint32_t item_index, const CoreItem *item, Value *resul
 bool vm_call(Vm *vm, CoreFunctionId function, const Value *arguments, uint32_t count, Span span, Value *result);
 /* What the flattener must know of this engine. */
 FlattenOptions vm_flatten_options(Vm *vm);
+/* The program has been cut back to this many functions. */
+void vm_forget(Vm *vm, uint32_t function_count);
 const VmStats *vm_stats(const Vm *vm);
 
 #endif

@@ -14,10 +14,51 @@
 #ifndef RUNNEL_VM_VM_PRIVATE_H
 #define RUNNEL_VM_VM_PRIVATE_H
 
+#include "io/failure.h"
+#include "io/world.h"
+#include "math/random.h"
 #include "vm/array.h"
+#include "vm/scalar_code.h"
 #include "vm/vm.h"
 
 typedef struct Instance Instance;
+typedef struct Plan Plan;   /* instance.h */
+typedef struct Frame Frame; /* call.h */
+
+typedef struct Scratch {
+    void *data;
+    size_t bytes;
+} Scratch;
+
+/* A session's engine. Nodes use what stands first. */
+struct Vm {
+    Memory *memory;
+    Heap heap;
+    Types *types;
+    const FlowProgram *program;
+    Diagnostics *diagnostics; /* its sources say in which dialect failures are worded */
+    VmOptions options;
+    VmStats stats;
+    World world;
+
+    VEC(Array *) globals; /* by CoreVar: one row each; null where there is no value */
+    VEC(Array *) inputs;  /* by parameter of the function that was called from outside: one row each, sequences as vectors */
+    RandomState random;
+    ScalarCode *scalar_code;
+
+    Arena arena;         /* of plans and signatures */
+    VEC(const struct Signature *) signatures; /* of scalar code, by CoreFunctionId; null until needed */
+    VEC(Plan *) plans;   /* by FlowNetworkId; null until needed */
+    Frame *frames;       /* the stack of calls, the running one last */
+    size_t frame_count, frame_capacity;
+    int64_t *numbers;    /* 0, 1, 2, ...: slots of calls */
+    size_t number_count;
+    Scratch *scratch;    /* by output: for what nobody reads */
+    size_t scratch_count;
+    uint32_t steps;      /* for polling now and then */
+    Failure failure;     /* of the run, once it has failed */
+    bool has_failed;
+};
 
 /* One node of an instance, while it is being fired. */
 typedef struct Firing {
@@ -26,6 +67,7 @@ typedef struct Firing {
     const FlowNode *node;
     FlowNodeId id;
     void *state; /* of the size that the node's kind asked for, zeroed at first */
+    const struct NodePlan *plan;
 } Firing;
 
 /* ---- reading ---- */
@@ -36,9 +78,15 @@ Cells firing_cells(const Firing *firing, uint32_t input);
 void firing_consume(Firing *firing, uint32_t input, size_t count);
 /* Everything was read and nothing will come. Never for constants and uniform operands. */
 bool firing_is_ended(const Firing *firing, uint32_t input);
+/* The node will not look at the input any more: it holds nothing back. */
+void firing_ignore(Firing *firing, uint32_t input);
 /* How many elements were consumed so far: the absolute position of the cursor. */
 uint64_t firing_position(const Firing *firing, uint32_t input);
-/* LEAF_ENDS: points of the child space below it have a known parent (flow.h). At least the last end given. INT64_MAX once the stream is closed. */
+/* The sets of points that a stream and a space have (flow.h). */
+uint32_t firing_points(const Firing *firing, FlowStreamId stream);
+uint32_t firing_space_points(const Firing *firing, FlowSpaceId space);
+/* LEAF_ENDS: points of the child space below it exist and have a known parent (flow.h). At least the last end given. INT64_MAX once the stream is
+ * closed. Views of ends are never uniform. */
 int64_t firing_frontier(const Firing *firing, uint32_t input);
 
 /* ---- writing ---- */
@@ -52,12 +100,46 @@ void firing_produce(Firing *firing, uint32_t output, size_t count);
 void firing_produce_uniform(Firing *firing, uint32_t output, const void *cell, size_t count);
 void firing_set_frontier(Firing *firing, uint32_t output, int64_t frontier);
 bool firing_is_wanted(const Firing *firing, uint32_t output); /* somebody reads it */
+LeafType firing_output_type(const Firing *firing, uint32_t output); /* of one that is not 0 */
 
 /* ---- ending ---- */
 /* Closes the outputs; the node will not fire again, and its cursors no longer hold anything back. */
 void firing_finish(Firing *firing);
 /* The node fails at the point that is `offset` elements beyond the cursor of `input` (the input that counts its points). Gives the Failure to be worded (see
  * failure.h); the node will not fire again. */
-struct Failure *firing_fail(Firing *firing, uint32_t input, size_t offset);
+Failure *firing_fail(Firing *firing, uint32_t input, size_t offset);
+
+/* ---- calling ----
+ * A node may have one call under way. It asks for it and returns; it does not fire until the call is done, and then finds the result. */
+typedef struct CallResult {
+    const Cells *columns; /* one for each leaf of the network's results, borrowed; never uniform */
+    size_t count;         /* points that have a result; less than were asked for if has_failed */
+    bool has_failed;      /* the call failed at point `count`: the node gives what the points before it allow, then calls firing_fail_call */
+} CallResult;
+
+/* Calls `network` on `count` > 0 points; `arguments` are as many cells as it has parameters, and are copied. */
+void firing_call(Firing *firing, FlowNetworkId network, const Cells *arguments, size_t count);
+/* The same for scalar code; the result is there at once. */
+void firing_call_function(Firing *firing, CoreFunctionId function, const Cells *arguments, size_t count);
+bool firing_is_calling(const Firing *firing); /* a call was asked for, and firing_call_done not yet */
+/* Null while there is no call that is done. */
+const CallResult *firing_call_result(Firing *firing);
+/* Forgets the call and its results. */
+void firing_call_done(Firing *firing);
+/* Fails, as firing_fail, with the failure of the call. */
+void firing_fail_call(Firing *firing, uint32_t input, size_t offset);
+
+/* ---- kinds of nodes ---- */
+typedef struct NodeKind {
+    void (*fire)(Firing *firing);
+    size_t state_size;
+    /* Frees what the state owns; null if it owns nothing. Called once, when the node is done or the run has failed. */
+    void (*release)(Vm *vm, const FlowNode *node, void *state);
+} NodeKind;
+
+/* Each is defined beside its firing function: `const NodeKind node_kind_RANGE = {...}`. */
+#define FLOW(ID, name, can_fail, fields, signature) extern const NodeKind node_kind_##ID;
+#include "flow/flow.def"
+#undef FLOW
 
 #endif

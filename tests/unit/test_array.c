@@ -106,7 +106,7 @@ static Scalar random_scalar(Fixture *f, ScalarType type)
 static Value random_value(Fixture *f, TypeId type)
 {
     Types *types = &f->types;
-    type = ref_representation(types, type);
+    type = type_underlying(types, type);
     if (type_kind(types, type) == TYPE_PAIR) {
         Value first = random_value(f, type_first(types, type));
         return value_pair(&f->heap, types, type, first, random_value(f, type_rest(types, type)));
@@ -136,7 +136,7 @@ static bool is_value(Fixture *f, const Array *array, size_t i, Value value)
     TypeId type = array->layout->type;
     Value again = rows_value(&f->heap, &f->types, array->layout, cells, i);
     bool is_same = value_compare(&f->types, type, value, again) == 0 &&
-                   ref_hash(&f->types, type, value, 7) == ref_hash(&f->types, type, again, 7);
+                   value_hash(&f->types, type, value, 7) == value_hash(&f->types, type, again, 7);
     value_release(&f->heap, &f->types, type, again);
     return is_same;
 }
@@ -462,7 +462,7 @@ static void test_depth(Fixture *f)
     Cells cells[3];
     cells_of(array, 0, cells);
     CHECK(f, rows_order(array->layout, cells, 0, cells, 0) == ORDER_EQUAL);
-    CHECK(f, rows_hash(array->layout, cells, 0, 1) == ref_hash(&f->types, type, value, 1));
+    CHECK(f, rows_hash(array->layout, cells, 0, 1) == value_hash(&f->types, type, value, 1));
     value_release(&f->heap, &f->types, type, value);
     array_release(&f->array_memory, array);
     CHECK(f, f->array_memory.live_bytes == 0);
@@ -477,8 +477,8 @@ static void check_pair(Fixture *f, const Array *array, size_t i, Value a, size_t
     cells_of(array, 0, cells);
     cells_of(array, j, later);
     CHECK(f, rows_compare(layout, cells, i, later, 0) == value_compare(&f->types, layout->type, a, b));
-    CHECK(f, rows_order(layout, cells, i, later, 0) == ref_order(&f->types, layout->type, a, b));
-    CHECK(f, rows_hash(layout, later, 0, 99) == ref_hash(&f->types, layout->type, b, 99));
+    CHECK(f, rows_order(layout, cells, i, later, 0) == value_order(&f->types, layout->type, a, b));
+    CHECK(f, rows_hash(layout, later, 0, 99) == value_hash(&f->types, layout->type, b, 99));
 }
 
 static void check_order_and_hash(Fixture *f, TypeId type)

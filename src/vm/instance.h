@@ -1,0 +1,161 @@
+/* Networks being run.
+ *
+ * A *plan* is what is computed once for a network: who reads which stream, where everything lies in the memory of an instance. An
+ * *instance* is one block of memory with all its tables, so that calls are cheap; blocks that are done are kept with the plan for the next
+ * call. */
+#ifndef RUNNEL_VM_INSTANCE_H
+#define RUNNEL_VM_INSTANCE_H
+
+#include "vm/vm_private.h"
+
+typedef struct Call Call; /* call.h */
+
+/* ---- plans ---- */
+
+enum { NO_NODE = UINT32_MAX };
+
+typedef struct Reader {
+    FlowNodeId node; /* NO_NODE: the result of an item, held to the end */
+    uint32_t cursor;
+} Reader;
+
+typedef struct StreamPlan {
+    LeafType type;
+    uint8_t size;
+    FlowNodeId node; /* that makes it */
+    uint32_t limit;  /* elements of a chunk */
+    uint32_t reader_count;
+    Reader *readers;
+} StreamPlan;
+
+typedef enum InputMode { INPUT_CONSTANT, INPUT_UNIFORM, INPUT_STREAM } InputMode;
+
+typedef struct InputPlan {
+    uint8_t mode;
+    uint8_t size;
+    FlowStreamId stream;
+    uint64_t constant; /* the cell */
+} InputPlan;
+
+typedef struct NodePlan {
+    const FlowNode *node;
+    const NodeKind *kind;
+    bool can_fail;
+    uint32_t first_cursor; /* of its inputs, in cursors and in inputs */
+    uint32_t state;        /* offset in the block */
+    uint32_t call;         /* index of its call, UINT32_MAX if it makes none */
+    uint32_t later_count;  /* nodes that wait for it */
+    FlowNodeId *later;
+} NodePlan;
+
+struct Plan {
+    FlowNetworkId id;
+    const FlowNetwork *network;
+    uint32_t node_count, stream_count, cursor_count, call_count;
+    NodePlan *nodes;
+    StreamPlan *streams;
+    InputPlan *inputs;         /* by cursor; those of results come last */
+    FlowNodeId parameters;     /* the node, or NO_NODE */
+    bool has_order;            /* some node waits for others */
+    uint32_t cursors_at, status_at, waits_at, ready_at, calls_at; /* offsets in the block */
+    size_t instance_size;
+    Instance *spare;
+    uint32_t spare_count;
+};
+
+/* ---- instances ---- */
+
+typedef struct Stream {
+    void *data;     /* null, or the buffer */
+    uint64_t cell;  /* the one cell of a uniform stream; the buffer of one that holds no more than one */
+    uint64_t base;  /* number of the first element held */
+    int64_t frontier;
+    uint32_t head;  /* where in the buffer that is */
+    uint32_t count;
+    uint32_t capacity; /* of the buffer */
+    uint32_t limit;    /* elements that may be held */
+    bool is_closed;
+    bool is_uniform;
+    bool is_borrowed;  /* the buffer and the references in it belong to somebody else */
+    bool is_read;      /* somebody will still look at it */
+    bool was_full;     /* since the last look at who holds back whom */
+    bool is_cut;       /* what made it failed: nothing will come */
+} Stream;
+
+typedef struct FailedNode {
+    FlowNodeId node;
+    uint64_t position; /* of the point, in the node's space */
+    Failure failure;
+} FailedNode;
+
+enum {
+    NODE_DONE = 1,   /* finished or cut: does not fire again */
+    NODE_FAILED = 2, /* has just failed, and will be cut */
+    NODE_CUT = 4,    /* failed, or waits for what will never come */
+    NODE_UNREAD = 8, /* one of its outputs has lost its last reader */
+};
+
+struct Instance {
+    Plan *plan;
+    Instance *next; /* of those kept for later */
+    Stream *streams;
+    uint64_t *cursors; /* CURSOR_DONE when nothing more is wanted */
+    uint8_t *status;   /* by node */
+    uint32_t *waits;   /* by node: nodes that must finish before it starts; null if there is no order */
+    uint64_t *ready;   /* a bit for each node */
+    Call **calls;
+    uint32_t unfinished;
+    FlowNodeId next_node; /* where the sweep goes on */
+    FailedNode *failed;
+    uint32_t failed_count, failed_capacity;
+};
+
+#define CURSOR_DONE UINT64_MAX
+
+/* ---- plan.c ---- */
+Plan *plan_of(Vm *vm, FlowNetworkId network);
+extern const NodeKind *const node_kinds[FLOW_OP_COUNT];
+
+/* ---- instance.c ---- */
+Instance *instance_new(Vm *vm, Plan *plan);
+/* Releases everything it holds, finished or not. */
+void instance_free(Vm *vm, Instance *instance);
+void instance_free_spares(Vm *vm, Plan *plan);
+/* Fills an output of a node that is not fired: parameters. The cells stay the caller's and must outlive the instance. */
+void instance_borrow(Instance *instance, FlowStreamId stream, Cells cells, size_t count);
+/* The node is done; closes its outputs, lets go of its inputs. */
+void instance_finish_node(Vm *vm, Instance *instance, FlowNodeId node);
+/* The node will give nothing more, and its outputs are cut short; the inputs are let go. */
+void instance_cut_node(Vm *vm, Instance *instance, FlowNodeId node);
+
+static inline void instance_wake(Instance *instance, FlowNodeId node)
+{
+    instance->ready[node / 64] |= UINT64_C(1) << node % 64;
+}
+
+static inline void *instance_state(const Instance *instance, const NodePlan *node)
+{
+    return (char *)(void *)instance + node->state;
+}
+
+/* ---- stream.c ---- */
+size_t stream_room(Stream *stream);
+void *stream_reserve(Vm *vm, Instance *instance, FlowStreamId stream, size_t count);
+void stream_produce(Instance *instance, FlowStreamId stream, size_t count);
+void stream_produce_uniform(Vm *vm, Instance *instance, FlowStreamId stream, const void *cell, size_t count);
+void stream_set_frontier(Instance *instance, FlowStreamId stream, int64_t frontier);
+/* A cursor has moved: drops what nobody needs. */
+void stream_drop(Vm *vm, Instance *instance, FlowStreamId stream);
+void stream_close(Vm *vm, Instance *instance, FlowStreamId stream);
+void stream_wake_readers(Instance *instance, FlowStreamId stream);
+Cells stream_cells(const Stream *stream, size_t size, uint64_t position);
+void stream_free(Vm *vm, Stream *stream, LeafType type);
+
+/* ---- schedule.c ---- */
+typedef enum RunStatus { RUN_FINISHED, RUN_CALLED, RUN_FAILED } RunStatus;
+/* Fires nodes until the instance is done, or has failed, or one of them calls. With `is_probe`, the first failure ends it. */
+RunStatus instance_run(Vm *vm, Instance *instance, bool is_probe);
+/* The failure that counts; there is one. */
+FailedNode *instance_failure(const Instance *instance);
+
+#endif

@@ -1,0 +1,296 @@
+/* GROUP: the points of each parent by keys.
+ *
+ * The points of one parent are collected; then their order is known, and with it everything that is given. There are four kinds of outputs,
+ * each of which goes on as far as it has room, whatever the others do: the groups with their keys, their ends, the members, and the end of the
+ * parent. */
+#include "vm/nodes.h"
+
+enum { GROUP_DRIVER, GROUP_KEYS };
+enum { GROUP_OUT_POINTS, GROUP_OUT_PARENT_ENDS, GROUP_OUT_KEYS };
+
+/* Positions that grow. */
+typedef struct Places {
+    int64_t *items;
+    size_t count, capacity;
+} Places;
+
+typedef struct Group {
+    WalkState walk;
+    Layout *member_layout; /* of the further leaves that have cells */
+    Cells *cells;      /* for one firing: as many as there are inputs */
+    Array *keys, *members; /* the points of the parent at hand */
+    Places order;          /* sorts them */
+    Places firsts, ends;   /* of each group: a member whose key is given, and where it ends in the order */
+    bool is_giving;        /* no more points come, and these are in order */
+    bool is_parent_given;
+    size_t groups_given, ends_given, members_given;
+    int64_t group_total, member_total; /* of the parents before */
+} Group;
+
+static Inputs key_inputs(const FlowNode *node)
+{
+    return (Inputs){GROUP_KEYS, node->layout->count};
+}
+
+static uint32_t segment_inputs(const FlowNode *node)
+{
+    static const uint8_t counts[] = {[SEGMENTS_SINGLE] = 0, [SEGMENTS_REGULAR] = 2, [SEGMENTS_ENDS] = 1};
+    return counts[node->segments];
+}
+
+static Inputs member_inputs(const FlowNode *node)
+{
+    uint32_t first = GROUP_KEYS + node->layout->count;
+    return (Inputs){first, node->input_count - segment_inputs(node) - first};
+}
+
+static uint32_t ends_output(const FlowNode *node)
+{
+    return GROUP_OUT_KEYS + node->layout->count;
+}
+
+/* ---- memory ---- */
+
+static size_t member_layout_size(const FlowNode *node)
+{
+    return sizeof(Layout) + member_inputs(node).count * sizeof(Leaf);
+}
+
+static void free_places(Memory *memory, Places *places)
+{
+    memory_free(memory, places->items, places->capacity * sizeof *places->items);
+    *places = (Places){0};
+}
+
+static void add_place(Memory *memory, Places *places, int64_t place)
+{
+    if (places->count == places->capacity) {
+        size_t capacity = places->capacity == 0 ? 16 : 2 * places->capacity, size = sizeof *places->items;
+        places->items = memory_resize(memory, places->items, places->capacity * size, capacity * size);
+        places->capacity = capacity;
+    }
+    places->items[places->count++] = place;
+}
+
+static void forget_points(Memory *memory, Group *state)
+{
+    array_release(memory, state->keys);
+    array_release(memory, state->members);
+    state->keys = state->members = NULL;
+    free_places(memory, &state->order);
+    free_places(memory, &state->firsts);
+    free_places(memory, &state->ends);
+}
+
+static void release_group(Vm *vm, const FlowNode *node, void *state_memory)
+{
+    Group *state = state_memory;
+    forget_points(vm->memory, state);
+    if (state->member_layout != NULL)
+        memory_free(vm->memory, state->member_layout, member_layout_size(node));
+    if (state->cells != NULL)
+        memory_free(vm->memory, state->cells, node->input_count * sizeof *state->cells);
+}
+
+/* A driver that members keep has no cells, hence no column. */
+static void make_member_layout(Firing *firing)
+{
+    Group *state = firing->state;
+    Inputs inputs = member_inputs(firing->node);
+    state->member_layout = memory_alloc(firing->vm->memory, member_layout_size(firing->node));
+    for (uint32_t i = 0; i < inputs.count; i++) {
+        LeafType type = firing->node->inputs[inputs.first + i].type;
+        if (type != LEAF_POINTS)
+            state->member_layout->leaves[state->member_layout->count++] = (Leaf){.type = type};
+    }
+}
+
+/* ---- collecting ---- */
+
+static void open_parent(Firing *firing)
+{
+    Group *state = firing->state;
+    Memory *memory = firing->vm->memory;
+    if (state->cells == NULL)
+        state->cells = memory_alloc(memory, firing->node->input_count * sizeof *state->cells);
+    if (state->member_layout == NULL)
+        make_member_layout(firing);
+    if (state->keys == NULL)
+        state->keys = array_new(memory, firing->node->layout);
+    if (state->members == NULL)
+        state->members = array_new(memory, state->member_layout);
+}
+
+/* Appends points of some inputs to an array, those without cells left out. */
+static void collect(Firing *firing, Array *array, Inputs inputs, size_t first, size_t count)
+{
+    Group *state = firing->state;
+    uint32_t used = 0;
+    for (uint32_t i = 0; i < inputs.count; i++)
+        if (firing->node->inputs[inputs.first + i].type != LEAF_POINTS)
+            state->cells[used++] = firing_cells(firing, inputs.first + i);
+    array_append(firing->vm->memory, array, state->cells, first, count);
+}
+
+static void collect_points(Firing *firing, const Walk *walk, size_t count)
+{
+    Group *state = firing->state;
+    open_parent(firing);
+    collect(firing, state->keys, key_inputs(firing->node), walk->child, count);
+    collect(firing, state->members, member_inputs(firing->node), walk->child, count);
+}
+
+/* ---- ordering ---- */
+
+static bool is_same_key(const Group *state, size_t i)
+{
+    const int64_t *order = state->order.items;
+    return rows_compare(state->keys->layout, state->cells, (size_t)order[i - 1], state->cells,
+                        (size_t)order[i]) == 0;
+}
+
+static void find_groups(Firing *firing)
+{
+    Group *state = firing->state;
+    Memory *memory = firing->vm->memory;
+    size_t count = state->order.count;
+    for (uint32_t leaf = 0; leaf < state->keys->layout->count; leaf++)
+        state->cells[leaf] = array_cells(state->keys, leaf, 0);
+    for (size_t i = 0; i < count; i++) {
+        if (i > 0 && is_same_key(state, i))
+            continue;
+        if (i > 0)
+            add_place(memory, &state->ends, (int64_t)i);
+        add_place(memory, &state->firsts, state->order.items[i]);
+    }
+    if (count > 0)
+        add_place(memory, &state->ends, (int64_t)count);
+}
+
+static void order_points(Firing *firing)
+{
+    Group *state = firing->state;
+    Memory *memory = firing->vm->memory;
+    open_parent(firing);
+    size_t count = state->keys->count;
+    state->order.items = memory_alloc(memory, count * sizeof *state->order.items);
+    state->order.count = state->order.capacity = count;
+    if (count > 0)
+        array_grade(memory, state->keys, 0, count, false, state->order.items);
+    find_groups(firing);
+    state->groups_given = state->ends_given = state->members_given = 0;
+    state->is_parent_given = false;
+    state->is_giving = true;
+}
+
+/* ---- giving ---- */
+
+/* Gives elements of an array at the places [first, first + count) to outputs from `output` on: one for each input, as it has its type. */
+static void give_gathered(Firing *firing, Array *array, Inputs inputs, uint32_t output, const int64_t *places, size_t count)
+{
+    uint32_t column = 0;
+    for (uint32_t i = 0; i < inputs.count; i++) {
+        LeafType type = firing->node->inputs[inputs.first + i].type;
+        if (type != LEAF_POINTS)
+            cells_gather(type, firing_reserve(firing, output + i, count), (Cells){&array, true}, column++,
+                         (Cells){.data = places}, count);
+        firing_produce(firing, output + i, count);
+    }
+}
+
+/* The next groups with their keys. */
+static void give_groups(Firing *firing)
+{
+    Group *state = firing->state;
+    Inputs keys = key_inputs(firing->node);
+    size_t room = least(firing_room(firing, GROUP_OUT_POINTS), outputs_room(firing, GROUP_OUT_KEYS, keys.count));
+    size_t count = least(room, state->firsts.count - state->groups_given);
+    if (count == 0)
+        return;
+    firing_produce(firing, GROUP_OUT_POINTS, count);
+    give_gathered(firing, state->keys, keys, GROUP_OUT_KEYS, state->firsts.items + state->groups_given, count);
+    state->groups_given += count;
+}
+
+static void give_ends(Firing *firing)
+{
+    Group *state = firing->state;
+    uint32_t output = ends_output(firing->node);
+    size_t count = least(firing_room(firing, output), state->ends.count - state->ends_given);
+    if (count == 0)
+        return;
+    int64_t *ends = firing_reserve(firing, output, count);
+    for (size_t i = 0; i < count; i++)
+        ends[i] = state->member_total + state->ends.items[state->ends_given + i];
+    firing_produce(firing, output, count);
+    state->ends_given += count;
+}
+
+static void give_members(Firing *firing)
+{
+    Group *state = firing->state;
+    Inputs members = member_inputs(firing->node);
+    uint32_t output = ends_output(firing->node) + 1;
+    size_t count = least(outputs_room(firing, output, members.count), state->order.count - state->members_given);
+    if (count == 0)
+        return;
+    give_gathered(firing, state->members, members, output, state->order.items + state->members_given, count);
+    state->members_given += count;
+}
+
+static void give_parent_end(Firing *firing)
+{
+    Group *state = firing->state;
+    if (state->is_parent_given || firing_room(firing, GROUP_OUT_PARENT_ENDS) == 0)
+        return;
+    int64_t end = state->group_total + (int64_t)state->firsts.count;
+    firing_give(firing, GROUP_OUT_PARENT_ENDS, LEAF_ENDS, &end);
+    state->is_parent_given = true;
+}
+
+/* Gives what there is room for. True once everything of this parent is out. */
+static bool give_parent(Firing *firing)
+{
+    Group *state = firing->state;
+    give_parent_end(firing);
+    give_groups(firing);
+    give_ends(firing);
+    give_members(firing);
+    if (!state->is_parent_given || state->groups_given < state->firsts.count || state->ends_given < state->ends.count ||
+        state->members_given < state->order.count)
+        return false;
+    state->group_total += (int64_t)state->firsts.count;
+    state->member_total += (int64_t)state->order.count;
+    forget_points(firing->vm->memory, state);
+    state->is_giving = false;
+    return true;
+}
+
+/* False when nothing more can be done now, or ever. */
+static bool group(Firing *firing)
+{
+    Group *state = firing->state;
+    Inputs members = member_inputs(firing->node), points = {GROUP_DRIVER, members.first + members.count};
+    Walk walk = walk_begin(firing, &state->walk, points, (Inputs){0}, points.count);
+    for (;;) {
+        size_t count = walk_points(&walk);
+        if (count > 0)
+            collect_points(firing, &walk, count);
+        walk.child += count;
+        if (!walk_is_parent_done(&walk))
+            return walk_end(&walk);
+        if (!state->is_giving)
+            order_points(firing);
+        if (!give_parent(firing))
+            return walk_end(&walk);
+        walk_next_parent(&walk);
+    }
+}
+
+static void fire_group(Firing *firing)
+{
+    while (group(firing))
+        continue;
+}
+
+const NodeKind node_kind_GROUP = {fire_group, sizeof(Group), release_group};

@@ -1,0 +1,591 @@
+#include "vm/nodes_rows.h"
+
+#include "math/random.h"
+
+#include <string.h>
+
+enum { ROWS_DRIVER, ROWS_ARGUMENTS };
+enum { VECTOR_LEAVES = 3 };
+
+/* A firing stops after the row that makes more elements than this: vectors of one firing share an array, and the last of them to be
+ * dropped keeps it alive. */
+enum { ROWS_ELEMENTS_MAX = 1 << 16 };
+
+/* ---- arguments ---- */
+
+uint32_t rows_leaf_of(const RowsCall *call, uint32_t argument)
+{
+    uint32_t leaf = 0;
+    for (uint32_t i = 0; i < argument; i++)
+        leaf += call->node->layouts[i]->count;
+    return leaf;
+}
+
+int64_t rows_integer(const RowsCall *call, uint32_t leaf, size_t row)
+{
+    Cells cells = call->arguments[leaf];
+    return ((const int64_t *)cells.data)[cells_index(cells, row)];
+}
+
+/* A vector among the arguments. */
+typedef struct Slice {
+    const Array *array;
+    size_t start, length;
+} Slice;
+
+static Slice slice_argument(const RowsCall *call, uint32_t leaf, size_t row)
+{
+    Cells arrays = call->arguments[leaf];
+    return (Slice){
+        .array = ((Array *const *)arrays.data)[cells_index(arrays, row)],
+        .start = (size_t)rows_integer(call, leaf + 1, row),
+        .length = (size_t)rows_integer(call, leaf + 2, row),
+    };
+}
+
+void rows_add_text(const RowsCall *call, uint32_t leaf, size_t row, Text *out)
+{
+    Slice slice = slice_argument(call, leaf, row);
+    if (slice.length == 0)
+        return;
+    Cells chars = array_cells(slice.array, 0, slice.start);
+    if (chars.is_uniform)
+        text_add_repeated(out, *(const char *)chars.data, slice.length);
+    else
+        text_add_bytes(out, chars.data, slice.length);
+}
+
+/* ---- results ---- */
+
+/* The leaf of the result that is an array: no operation but READ_VALUE gives more than one vector. */
+static uint32_t vector_leaf(const Layout *layout)
+{
+    uint32_t leaf = 0;
+    while (leaf < layout->count && layout->leaves[leaf].type != LEAF_ARRAY)
+        leaf++;
+    return leaf;
+}
+
+void rows_give_vector(RowsCall *call, uint32_t leaf, size_t row, size_t length)
+{
+    ((int64_t *)call->results[leaf + 1])[row] = (int64_t)(call->state->vectors->count - length);
+    ((int64_t *)call->results[leaf + 2])[row] = (int64_t)length;
+}
+
+void rows_give_text(RowsCall *call, uint32_t leaf, size_t row, const char *bytes, size_t length)
+{
+    Cells chars = {.data = bytes};
+    array_append(call->firing->vm->memory, call->state->vectors, &chars, 0, length);
+    rows_give_vector(call, leaf, row, length);
+}
+
+void rows_give_string(RowsCall *call, uint32_t leaf, size_t row, const char *string)
+{
+    rows_give_text(call, leaf, row, string, string == NULL ? 0 : strlen(string));
+}
+
+static void give_bool(const RowsCall *call, size_t row, bool value)
+{
+    ((bool *)call->results[0])[row] = value;
+}
+
+static void give_integer(const RowsCall *call, uint32_t leaf, size_t row, int64_t value)
+{
+    ((int64_t *)call->results[leaf])[row] = value;
+}
+
+/* ---- comparing ---- */
+
+static bool compare(RowsCall *call, size_t row, unsigned accepted)
+{
+    const Layout *layout = call->node->layouts[0];
+    Order order = rows_order(layout, call->arguments, row, call->arguments + layout->count, row);
+    give_bool(call, row, (order & accepted) != 0);
+    return true;
+}
+
+#define SCALAR_COMPARISON(OP, orders)                                                                                 \
+    static bool row_compare_##OP(RowsCall *call, size_t row)                                                          \
+    {                                                                                                                 \
+        return compare(call, row, orders);                                                                            \
+    }
+#include "math/scalar_ops.def"
+
+static bool row_same(RowsCall *call, size_t row)
+{
+    const Layout *layout = call->node->layouts[0];
+    give_bool(call, row, rows_compare(layout, call->arguments, row, call->arguments + layout->count, row) == 0);
+    return true;
+}
+
+static bool row_hash(RowsCall *call, size_t row)
+{
+    const Layout *layout = call->node->layouts[0];
+    int64_t limit = rows_integer(call, layout->count, row);
+    if (limit <= 0)
+        return failure_hash(rows_fail(call, row), limit);
+    uint64_t bits = rows_hash(layout, call->arguments, row, 0);
+    give_integer(call, 0, row, (int64_t)random_below(bits, (uint64_t)limit));
+    return true;
+}
+
+/* ---- texts ---- */
+
+static void print_row(const RowsCall *call, size_t row, Text *out)
+{
+    Types *types = call->firing->vm->types;
+    Heap *heap = &call->firing->vm->heap;
+    const Layout *layout = call->node->layouts[0];
+    if (type_kind(types, layout->type) == TYPE_SCALAR) {
+        ScalarType type = type_scalar(types, layout->type);
+        value_print_scalar(type, cells_scalar(type, call->arguments[0], row), VALUE_STYLE_STRING, out);
+        return;
+    }
+    Value value = rows_value(heap, types, layout, call->arguments, row);
+    value_print(types, layout->type, value, (ValueFormat){.style = VALUE_STYLE_STRING}, out);
+    value_release(heap, types, layout->type, value);
+}
+
+static bool row_string(RowsCall *call, size_t row)
+{
+    Text *text = &call->state->text;
+    text_clear(text);
+    print_row(call, row, text);
+    rows_give_text(call, 0, row, text_string(text), text->length);
+    return true;
+}
+
+static bool row_exp_string(RowsCall *call, size_t row)
+{
+    Text *text = &call->state->text;
+    int64_t digits = rows_integer(call, 1, row);
+    if (digits < 1)
+        return failure_exp_string(rows_fail(call, row), digits);
+    text_clear(text);
+    value_print_exponent(cells_scalar(SCALAR_F64, call->arguments[0], row).f64, digits, text);
+    rows_give_text(call, 0, row, text_string(text), text->length);
+    return true;
+}
+
+static bool parse_number(RowsCall *call, size_t row, ScalarType type)
+{
+    Text *text = &call->state->text;
+    text_clear(text);
+    rows_add_text(call, 0, row, text);
+    Scalar number;
+    bool is_number = value_read_number(call->firing->vm->memory, type, text_string(text), text->length, &number);
+    cells_set_scalar(type, call->results[0], row, number);
+    ((bool *)call->results[1])[row] = is_number;
+    return true;
+}
+
+static bool row_parse_int(RowsCall *call, size_t row)
+{
+    return parse_number(call, row, SCALAR_I64);
+}
+
+static bool row_parse_float(RowsCall *call, size_t row)
+{
+    return parse_number(call, row, SCALAR_F64);
+}
+
+/* ---- vectors ---- */
+
+static void *scratch(RowsCall *call, size_t count, size_t size)
+{
+    RowsState *state = call->state;
+    Memory *memory = call->firing->vm->memory;
+    if (count > SIZE_MAX / size)
+        memory_fail(memory);
+    if (count * size > state->scratch_size) {
+        memory_free(memory, state->scratch, state->scratch_size);
+        state->scratch_size = 0;
+        state->scratch = NULL;
+        state->scratch = memory_alloc(memory, count * size);
+        state->scratch_size = count * size;
+    }
+    return state->scratch;
+}
+
+static bool grade(RowsCall *call, size_t row, bool is_descending)
+{
+    Memory *memory = call->firing->vm->memory;
+    Slice slice = slice_argument(call, 0, row);
+    int64_t *order = scratch(call, slice.length, sizeof *order);
+    if (slice.length > 0)
+        array_grade(memory, slice.array, slice.start, slice.length, is_descending, order);
+    Cells cells = {.data = order};
+    array_append(memory, call->state->vectors, &cells, 0, slice.length);
+    rows_give_vector(call, 0, row, slice.length);
+    return true;
+}
+
+static bool row_grade(RowsCall *call, size_t row)
+{
+    return grade(call, row, false);
+}
+
+static bool row_grade_down(RowsCall *call, size_t row)
+{
+    return grade(call, row, true);
+}
+
+static bool row_replace(RowsCall *call, size_t row)
+{
+    Memory *memory = call->firing->vm->memory;
+    Slice slice = slice_argument(call, 0, row);
+    int64_t index = rows_integer(call, rows_leaf_of(call, 2), row);
+    if (index < 0 || (uint64_t)index >= slice.length)
+        return failure_index(rows_fail(call, row), OP_REPLACE, index, slice.length);
+    size_t place = (size_t)index;
+    Array *vectors = call->state->vectors;
+    array_reserve(memory, vectors, slice.length);
+    array_append_slice(memory, vectors, slice.array, slice.start, place);
+    array_append(memory, vectors, call->arguments + VECTOR_LEAVES, row, 1);
+    array_append_slice(memory, vectors, slice.array, slice.start + place + 1, slice.length - place - 1);
+    rows_give_vector(call, 0, row, slice.length);
+    return true;
+}
+
+/* ---- transposing ---- */
+
+/* A row of the matrix, one leaf of its elements: a uniform column has a step of 0. */
+typedef struct MatrixRow {
+    const char *data;
+    size_t step;
+} MatrixRow;
+
+enum { TRANSPOSE_TILE = 32 }; /* a tile of 8-byte cells and its image fill half of the first cache */
+
+#define TRANSPOSE(SIZE)                                                                                               \
+    static void transpose_tile_##SIZE(const MatrixRow *rows, size_t height, size_t top, size_t left, size_t bottom,   \
+                                      size_t right, char *out)                                                        \
+    {                                                                                                                 \
+        for (size_t column = left; column < right; column++)                                                          \
+            for (size_t row = top; row < bottom; row++)                                                               \
+                memcpy(out + (column * height + row) * SIZE, rows[row].data + column * rows[row].step, SIZE);         \
+    }
+TRANSPOSE(1)
+TRANSPOSE(2)
+TRANSPOSE(4)
+TRANSPOSE(8)
+#undef TRANSPOSE
+
+static void transpose_tile(size_t size, const MatrixRow *rows, size_t height, size_t top, size_t left, size_t bottom,
+                           size_t right, char *out)
+{
+    switch (size) {
+    case 1: transpose_tile_1(rows, height, top, left, bottom, right, out); break;
+    case 2: transpose_tile_2(rows, height, top, left, bottom, right, out); break;
+    case 4: transpose_tile_4(rows, height, top, left, bottom, right, out); break;
+    case 8: transpose_tile_8(rows, height, top, left, bottom, right, out); break;
+    }
+}
+
+static void transpose_leaf(size_t size, const MatrixRow *rows, size_t height, size_t width, char *out)
+{
+    for (size_t left = 0; left < width; left += TRANSPOSE_TILE)
+        for (size_t top = 0; top < height; top += TRANSPOSE_TILE)
+            transpose_tile(size, rows, height, top, left, least(top + TRANSPOSE_TILE, height),
+                           least(left + TRANSPOSE_TILE, width), out);
+}
+
+/* The inner vector at position `i` of a vector of vectors. */
+static Slice inner_slice(Slice outer, size_t i)
+{
+    Cells arrays = array_cells(outer.array, 0, outer.start), starts = array_cells(outer.array, 1, outer.start);
+    Cells lengths = array_cells(outer.array, 2, outer.start);
+    return (Slice){
+        .array = ((Array *const *)arrays.data)[cells_index(arrays, i)],
+        .start = (size_t)((const int64_t *)starts.data)[cells_index(starts, i)],
+        .length = (size_t)((const int64_t *)lengths.data)[cells_index(lengths, i)],
+    };
+}
+
+/* The common length of the rows. False after a failure. */
+static bool matrix_width(RowsCall *call, size_t row, Slice matrix, size_t *width)
+{
+    *width = matrix.length == 0 ? 0 : inner_slice(matrix, 0).length;
+    for (size_t i = 0; i < matrix.length; i++) {
+        size_t length = inner_slice(matrix, i).length;
+        if (length != *width)
+            return failure_transpose(rows_fail(call, row), i, length, *width);
+    }
+    return true;
+}
+
+/* Appends the elements of the matrix, column by column, to state->inner. */
+static void add_columns(RowsCall *call, Slice matrix, size_t width)
+{
+    Array *inner = call->state->inner;
+    size_t height = matrix.length, old_count = inner->count;
+    MatrixRow *rows = scratch(call, height, sizeof *rows);
+    if (width > 0 && height > SIZE_MAX / width)
+        memory_fail(call->firing->vm->memory);
+    array_extend(call->firing->vm->memory, inner, height * width);
+    for (uint32_t leaf = 0; leaf < inner->layout->count; leaf++) {
+        LeafType type = inner->layout->leaves[leaf].type;
+        size_t size = leaf_size(type);
+        for (size_t i = 0; i < height; i++) {
+            Slice slice = inner_slice(matrix, i);
+            Cells cells = array_cells(slice.array, leaf, slice.start);
+            rows[i] = (MatrixRow){cells.data, cells.is_uniform ? 0 : size};
+        }
+        char *out = (char *)inner->columns[leaf].data + old_count * size;
+        transpose_leaf(size, rows, height, width, out);
+        cells_retain(type, out, height * width);
+    }
+}
+
+static bool row_transpose(RowsCall *call, size_t row)
+{
+    Memory *memory = call->firing->vm->memory;
+    RowsState *state = call->state;
+    Slice matrix = slice_argument(call, 0, row);
+    size_t width;
+    if (!matrix_width(call, row, matrix, &width))
+        return false;
+    if (state->inner == NULL)
+        state->inner = array_new(memory, state->vectors->layout->leaves[0].elements);
+    int64_t start = (int64_t)state->inner->count, height = (int64_t)matrix.length;
+    if (width > 0)
+        add_columns(call, matrix, width);
+    array_reserve(memory, state->vectors, width);
+    for (size_t i = 0; i < width; i++, start += height) {
+        Cells column[] = {{&state->inner, true}, {&start, true}, {&height, true}};
+        array_append(memory, state->vectors, column, 0, 1);
+    }
+    rows_give_vector(call, 0, row, width);
+    return true;
+}
+
+/* ---- parts ---- */
+
+/* Parts of a vector being listed, in the scratch memory. */
+typedef struct Parts {
+    int64_t *starts, *lengths;
+    size_t count;
+    int64_t next; /* where the next one starts */
+} Parts;
+
+static Parts begin_parts(RowsCall *call, Slice elements, size_t most)
+{
+    int64_t *starts = scratch(call, most, 2 * sizeof *starts);
+    return (Parts){.starts = starts, .lengths = starts + most, .next = (int64_t)elements.start};
+}
+
+static void add_part(Parts *parts, int64_t length)
+{
+    parts->starts[parts->count] = parts->next;
+    parts->lengths[parts->count++] = length;
+    parts->next += length;
+}
+
+/* The vector of parts, which share the array of the elements. */
+static bool give_parts(RowsCall *call, size_t row, Slice elements, const Parts *parts)
+{
+    Cells cells[] = {{&elements.array, true}, {.data = parts->starts}, {.data = parts->lengths}};
+    array_append(call->firing->vm->memory, call->state->vectors, cells, 0, parts->count);
+    rows_give_vector(call, 0, row, parts->count);
+    return true;
+}
+
+static bool flag_at(Slice flags, size_t i)
+{
+    Cells cells = array_cells(flags.array, 0, flags.start);
+    return ((const bool *)cells.data)[cells_index(cells, i)];
+}
+
+static bool row_part(RowsCall *call, size_t row)
+{
+    Slice elements = slice_argument(call, 0, row), flags = slice_argument(call, VECTOR_LEAVES, row);
+    if (flags.length > 0 && !flag_at(flags, flags.length - 1))
+        return failure_part_end(rows_fail(call, row));
+    Parts parts = begin_parts(call, elements, flags.length);
+    int64_t length = 0;
+    for (size_t i = 0; i < flags.length; i++) {
+        if (flag_at(flags, i))
+            add_part(&parts, length);
+        length = flag_at(flags, i) ? 0 : length + 1;
+    }
+    size_t falses = flags.length - parts.count;
+    if (falses != elements.length)
+        return failure_part(rows_fail(call, row), falses, elements.length);
+    return give_parts(call, row, elements, &parts);
+}
+
+static bool row_flag_partition(RowsCall *call, size_t row)
+{
+    Slice elements = slice_argument(call, 0, row), flags = slice_argument(call, VECTOR_LEAVES, row);
+    if (elements.length != flags.length)
+        return failure_lengths(rows_fail(call, row), OP_FLAG_PARTITION, elements.length, flags.length);
+    Parts parts = begin_parts(call, elements, flags.length);
+    size_t start = 0;
+    for (size_t i = 1; i < flags.length; i++)
+        if (flag_at(flags, i)) {
+            add_part(&parts, (int64_t)(i - start));
+            start = i;
+        }
+    if (flags.length > 0)
+        add_part(&parts, (int64_t)(flags.length - start));
+    return give_parts(call, row, elements, &parts);
+}
+
+static bool row_partition(RowsCall *call, size_t row)
+{
+    Slice elements = slice_argument(call, 0, row), lengths = slice_argument(call, VECTOR_LEAVES, row);
+    Parts parts = begin_parts(call, elements, lengths.length);
+    uint64_t total = 0;
+    for (size_t i = 0; i < lengths.length; i++) {
+        int64_t length = cells_scalar(SCALAR_I64, array_cells(lengths.array, 0, lengths.start), i).integer;
+        if (length < 0)
+            return failure_part_length(rows_fail(call, row), i, length);
+        total = (uint64_t)length > UINT64_MAX - total ? UINT64_MAX : total + (uint64_t)length;
+        add_part(&parts, total > elements.length ? 0 : length); /* no sum that overflows: it fails anyhow */
+    }
+    if (total != elements.length)
+        return failure_partition(rows_fail(call, row), total, elements.length);
+    return give_parts(call, row, elements, &parts);
+}
+
+/* ---- the frame ---- */
+
+static RowFunction row_function(Op op)
+{
+    switch (op) {
+#define SCALAR_COMPARISON(OP, orders)                                                                                 \
+    case OP_##OP: return row_compare_##OP;
+#include "math/scalar_ops.def"
+    case OP_SAME: return row_same;
+    case OP_HASH: return row_hash;
+    case OP_STRING: return row_string;
+    case OP_EXP_STRING: return row_exp_string;
+    case OP_PARSE_INT: return row_parse_int;
+    case OP_PARSE_FLOAT: return row_parse_float;
+    case OP_TRANSPOSE: return row_transpose;
+    case OP_GRADE: return row_grade;
+    case OP_GRADE_DOWN: return row_grade_down;
+    case OP_REPLACE: return row_replace;
+    case OP_PART: return row_part;
+    case OP_FLAG_PARTITION: return row_flag_partition;
+    case OP_PARTITION: return row_partition;
+    case OP_PRINT_STRING: return row_print_string;
+    case OP_CLOCK: return row_clock;
+    case OP_ENVIRONMENT_VARIABLE: return row_environment_variable;
+    case OP_OPEN_FILE: return row_open_file;
+    case OP_CLOSE_FILE: return row_close_file;
+    case OP_READ_CHARS: return row_read_chars;
+    case OP_WRITE_CHARS: return row_write_chars;
+    case OP_WRITE_VALUE: return row_write_value;
+    default: bug("rows", "%s is not computed row by row", op_name(op));
+    }
+}
+
+static Inputs argument_inputs(const FlowNode *node)
+{
+    return (Inputs){ROWS_ARGUMENTS, node->input_count - ROWS_ARGUMENTS};
+}
+
+static void begin(Firing *firing)
+{
+    RowsState *state = firing->state;
+    Memory *memory = firing->vm->memory;
+    const FlowNode *node = firing->node;
+    if (state->is_begun)
+        return;
+    text_init(&state->text, memory);
+    text_init(&state->other_text, memory);
+    state->is_begun = true;
+    state->arguments = memory_alloc(memory, node->input_count * sizeof *state->arguments);
+    state->results = memory_alloc(memory, node->output_count * sizeof *state->results);
+}
+
+static void release_rows(Vm *vm, const FlowNode *node, void *state_memory)
+{
+    RowsState *state = state_memory;
+    Memory *memory = vm->memory;
+    if (!state->is_begun)
+        return;
+    memory_free(memory, state->arguments, node->input_count * sizeof *state->arguments);
+    memory_free(memory, state->results, node->output_count * sizeof *state->results);
+    memory_free(memory, state->scratch, state->scratch_size);
+    array_release(memory, state->vectors);
+    array_release(memory, state->inner);
+    text_free(&state->text);
+    text_free(&state->other_text);
+}
+
+/* Gives the first `done` rows. Only now are references written: before, a failed allocation would lose them. */
+static void give(RowsCall *call, size_t done)
+{
+    const Layout *layout = call->node->layout;
+    RowsState *state = call->state;
+    for (uint32_t leaf = 0; leaf < layout->count; leaf++) {
+        if (layout->leaves[leaf].type == LEAF_ARRAY)
+            firing_produce_uniform(call->firing, leaf, &state->vectors, done);
+        else
+            firing_produce(call->firing, leaf, done);
+    }
+    array_release(call->firing->vm->memory, state->vectors);
+    array_release(call->firing->vm->memory, state->inner);
+    state->vectors = state->inner = NULL;
+}
+
+Failure *rows_fail(RowsCall *call, size_t row)
+{
+    give(call, row);
+    return firing_fail(call->firing, ROWS_DRIVER, row);
+}
+
+static RowsCall prepare(Firing *firing, size_t count)
+{
+    RowsState *state = firing->state;
+    const Layout *layout = firing->node->layout;
+    uint32_t vector = vector_leaf(layout);
+    inputs_cells(firing, argument_inputs(firing->node), state->arguments);
+    for (uint32_t leaf = 0; leaf < layout->count; leaf++)
+        if (leaf != vector)
+            state->results[leaf] = firing_reserve(firing, leaf, count);
+    if (vector < layout->count && state->vectors == NULL)
+        state->vectors = array_new(firing->vm->memory, layout->leaves[vector].elements);
+    return (RowsCall){firing, firing->node, state, state->arguments, state->results, count};
+}
+
+static bool is_large(const RowsState *state)
+{
+    size_t elements = state->vectors == NULL ? 0 : state->vectors->count;
+    return elements + (state->inner == NULL ? 0 : state->inner->count) > ROWS_ELEMENTS_MAX;
+}
+
+/* False when nothing more can be done now, or ever. */
+static bool compute(Firing *firing, RowFunction function)
+{
+    RowsState *state = firing->state;
+    Inputs inputs = {ROWS_DRIVER, firing->node->input_count};
+    size_t count = least(inputs_available(firing, inputs), outputs_room(firing, 0, firing->node->output_count));
+    if (count == 0)
+        return firing_rest(firing, ROWS_DRIVER);
+    RowsCall call = prepare(firing, count);
+    size_t done = 0;
+    while (done < count && !is_large(state))
+        if (!function(&call, done++))
+            return false;
+    give(&call, done);
+    inputs_consume(firing, inputs, done);
+    return true;
+}
+
+static void fire_rows(Firing *firing)
+{
+    Op op = firing->node->core_op;
+    begin(firing);
+    if (op == OP_FAIL || op == OP_NOT_PROVIDED || op == OP_RAISE)
+        rows_fire_error(firing);
+    else if (op == OP_READ_VALUE)
+        rows_fire_read_value(firing);
+    else
+        while (compute(firing, row_function(op)))
+            continue;
+}
+
+const NodeKind node_kind_ROWS = {fire_rows, sizeof(RowsState), release_rows};

@@ -1,0 +1,436 @@
+/* SCAN_WITH: scans by users' operators.
+ *
+ * A batch is a list of *runs*, each the points at hand of one parent. What a run takes in are the elements before its points, in an exclusive
+ * scan, or at them; they are listed, cut into *pieces* at the blocks of the order of combination, and combined in three parts: the values inside the
+ * pieces, side by side; the carries at the ends of blocks, one run beside the other; and in a single round everything that is given, a carry
+ * combined with a local value.
+ *
+ * An exclusive scan takes an element in only when there is a point after it: the last one of a batch is held until then. */
+#include "math/combine.h"
+#include "vm/operator.h"
+
+enum { SCAN_DRIVER, SCAN_CAPTURED };
+
+typedef struct Piece {
+    size_t first, count; /* elements taken in */
+    size_t next;         /* of them, those combined */
+    bool ends_block;
+} Piece;
+
+typedef struct Run {
+    size_t parent, child; /* beyond the cursors */
+    size_t count;         /* points */
+    uint64_t index;       /* of the first one under the parent */
+    size_t element;       /* the first one taken in */
+    size_t first_piece, piece, end; /* its pieces; those before `piece` have a carry */
+} Run;
+
+typedef struct Pieces {
+    Piece *items;
+    size_t count, capacity;
+} Pieces;
+
+typedef struct Runs {
+    Run *items;
+    size_t count, capacity;
+} Runs;
+
+typedef struct Places {
+    size_t *items;
+    size_t count, capacity;
+} Places;
+
+typedef enum ScanPart { SCAN_LOCALS, SCAN_CARRIES, SCAN_OUTPUTS } ScanPart;
+
+/* Rows of what is kept from batch to batch. */
+enum { KEPT_LOCAL, KEPT_CARRY, KEPT_ELEMENT, KEPT_COUNT };
+
+typedef struct ScanWith {
+    WalkState walk;
+    Operator operator;
+    Array *kept;
+    bool has_local, has_carry; /* of the block that is open, of those before it */
+    /* the batch */
+    WalkState walk_before;
+    Walk walk_after;
+    Runs runs;
+    Pieces pieces;
+    Array *elements; /* taken in */
+    Array *values;   /* a row for each: the local value up to it, in the end what is given */
+    Array *carries;  /* a row for each piece */
+    Array *rest;     /* what will be kept */
+    bool has_rest_local, has_rest_carry;
+    Places asked; /* what the pairs of this round are for: elements; pieces; elements */
+    Places owners; /* the pieces of these elements */
+    ScanPart part;
+} ScanWith;
+
+static bool is_exclusive(const FlowNode *node)
+{
+    return node->core_op == OP_SCAN;
+}
+
+static Inputs captured_inputs(const FlowNode *node)
+{
+    return (Inputs){SCAN_CAPTURED, node->captured_count};
+}
+
+static uint32_t identity_input(const FlowNode *node)
+{
+    return SCAN_CAPTURED + node->captured_count;
+}
+
+static Inputs element_inputs(const FlowNode *node)
+{
+    uint32_t identity_count = is_exclusive(node) ? node->layout->count : 0;
+    return (Inputs){identity_input(node) + identity_count, node->layout->count};
+}
+
+static void release_scan_with(Vm *vm, const FlowNode *node, void *state_memory)
+{
+    ScanWith *state = state_memory;
+    Memory *memory = vm->memory;
+    operator_release(memory, node, &state->operator);
+    array_release(memory, state->kept);
+    array_release(memory, state->elements);
+    array_release(memory, state->values);
+    array_release(memory, state->carries);
+    array_release(memory, state->rest);
+    LIST_FREE(memory, &state->runs);
+    LIST_FREE(memory, &state->pieces);
+    LIST_FREE(memory, &state->asked);
+    LIST_FREE(memory, &state->owners);
+}
+
+/* ---- taking a batch ---- */
+
+/* Lists the elements that `count` points of the parent at hand take in. */
+static void take_elements(Firing *firing, const Walk *walk, size_t count)
+{
+    ScanWith *state = firing->state;
+    Memory *memory = firing->vm->memory;
+    Cells *views = state->operator.left;
+    bool has_held = is_exclusive(firing->node) && walk_index(walk) > 0;
+    if (has_held) {
+        array_views(state->kept, views);
+        array_append(memory, state->elements, views, KEPT_ELEMENT, 1);
+    }
+    inputs_cells(firing, element_inputs(firing->node), views);
+    array_append(memory, state->elements, views, walk->child, is_exclusive(firing->node) ? count - 1 : count);
+}
+
+/* Cuts the elements from `first` on, of which that one is number `index` of its parent, into pieces. */
+static void cut_pieces(Firing *firing, size_t first, uint64_t index)
+{
+    ScanWith *state = firing->state;
+    for (size_t count; first < state->elements->count; first += count, index += count) {
+        size_t room = COMBINE_BLOCK - index % COMBINE_BLOCK;
+        count = least(state->elements->count - first, room);
+        *LIST_PUSH(firing->vm->memory, &state->pieces) =
+            (Piece){.first = first, .count = count, .ends_block = count == room};
+    }
+}
+
+static void add_run(Firing *firing, Walk *walk, size_t count)
+{
+    ScanWith *state = firing->state;
+    Run run = {
+        .parent = walk->parent,
+        .child = walk->child,
+        .count = count,
+        .index = walk_index(walk),
+        .element = state->elements->count,
+        .first_piece = state->pieces.count,
+        .piece = state->pieces.count,
+    };
+    take_elements(firing, walk, count);
+    cut_pieces(firing, run.element, run.index - (is_exclusive(firing->node) && run.index > 0 ? 1 : 0));
+    run.end = state->pieces.count;
+    *LIST_PUSH(firing->vm->memory, &state->runs) = run;
+    walk->child += count;
+}
+
+/* Takes up to `room` points of the parent at hand. False if it is not done, or the batch is large enough. */
+static bool take_run(Firing *firing, Walk *walk, size_t *room)
+{
+    ScanWith *state = firing->state;
+    size_t count = least(walk_points(walk), state->operator.is_alone ? least(*room, 1) : *room);
+    if (count > 0)
+        add_run(firing, walk, count);
+    *room -= count;
+    if (count > 0 && (walk->kind == SEGMENTS_SINGLE || state->operator.is_alone))
+        return false; /* nothing is consumed yet, so that the end of an only parent cannot be seen */
+    if (!walk_is_parent_done(walk))
+        return false;
+    walk_next_parent(walk);
+    return true;
+}
+
+static bool begin_scan(Firing *firing)
+{
+    ScanWith *state = firing->state;
+    const FlowNode *node = firing->node;
+    Memory *memory = firing->vm->memory;
+    Inputs elements = element_inputs(node), parents = {SCAN_CAPTURED, elements.first - SCAN_CAPTURED};
+    size_t room = outputs_room(firing, 0, node->layout->count);
+    state->pieces.count = state->runs.count = 0;
+    state->part = SCAN_LOCALS;
+    state->walk_before = state->walk;
+    array_renew(memory, &state->elements, node->layout, 0);
+    Walk walk = walk_begin_driven(firing, &state->walk, SCAN_DRIVER, elements, parents, elements.first + elements.count);
+    while (take_run(firing, &walk, &room))
+        continue;
+    state->walk_after = walk;
+    if (state->runs.count == 0 && walk.parent == 0) {
+        walk_end(&walk);
+        return false;
+    }
+    array_renew(memory, &state->values, node->layout, state->elements->count);
+    array_renew(memory, &state->carries, node->layout, state->pieces.count);
+    return true;
+}
+
+/* ---- local values ---- */
+
+/* Whether a piece goes on from the local value, or the carry, of the batch before: only the first run can. */
+static bool continues(const ScanWith *state, size_t piece)
+{
+    return piece == 0 && state->runs.items[0].index > 0;
+}
+
+/* The first value of a piece that begins a block is the element itself. */
+static bool is_plain_start(const ScanWith *state, size_t p)
+{
+    return state->pieces.items[p].next == 0 && !(continues(state, p) && state->has_local);
+}
+
+static bool ask_locals(Firing *firing)
+{
+    ScanWith *state = firing->state;
+    Operator *operator = &state->operator;
+    array_views(state->elements, operator->right);
+    for (size_t r = 0; r < state->runs.count; r++)
+        for (size_t p = state->runs.items[r].first_piece; p < state->runs.items[r].end; p++) {
+            Piece *piece = &state->pieces.items[p];
+            if (is_plain_start(state, p)) {
+                row_put(firing->vm->memory, state->values, piece->first, operator->right, piece->first);
+                piece->next = 1;
+            }
+            if (piece->next == piece->count)
+                continue;
+            size_t element = piece->first + piece->next;
+            array_views(piece->next == 0 ? state->kept : state->values, operator->left);
+            operator_add_pair(firing, operator, captured_inputs(firing->node), state->runs.items[r].parent,
+                              operator->left, piece->next == 0 ? KEPT_LOCAL : element - 1, operator->right, element);
+            *LIST_PUSH(firing->vm->memory, &state->asked) = element;
+            *LIST_PUSH(firing->vm->memory, &state->owners) = p;
+        }
+    return state->asked.count > 0;
+}
+
+/* ---- carries ---- */
+
+/* Where the carry before a piece is, if there is one. */
+static bool find_carry(const ScanWith *state, const Run *run, size_t p, const Array **array, size_t *row)
+{
+    bool is_kept = p == run->first_piece;
+    *array = is_kept ? state->kept : state->carries;
+    *row = is_kept ? KEPT_CARRY : p - 1;
+    return is_kept ? continues(state, p) && state->has_carry : true;
+}
+
+/* The next piece of a run that ends a block without having a carry; its end if there is none. */
+static size_t next_total(const ScanWith *state, const Run *run)
+{
+    return run->piece < run->end && state->pieces.items[run->piece].ends_block ? run->piece : run->end;
+}
+
+static bool ask_carries(Firing *firing)
+{
+    ScanWith *state = firing->state;
+    Operator *operator = &state->operator;
+    array_views(state->values, operator->right);
+    for (size_t r = 0; r < state->runs.count; r++) {
+        Run *run = &state->runs.items[r];
+        const Array *before;
+        size_t row, p = next_total(state, run);
+        if (p < run->end && !find_carry(state, run, p, &before, &row)) {
+            const Piece *piece = &state->pieces.items[p];
+            row_put(firing->vm->memory, state->carries, p, operator->right, piece->first + piece->count - 1);
+            run->piece++;
+            p = next_total(state, run);
+        }
+        if (p == run->end || !find_carry(state, run, p, &before, &row))
+            continue;
+        const Piece *piece = &state->pieces.items[p];
+        array_views(before, operator->left);
+        operator_add_pair(firing, operator, captured_inputs(firing->node), run->parent, operator->left, row,
+                          operator->right, piece->first + piece->count - 1);
+        *LIST_PUSH(firing->vm->memory, &state->asked) = p;
+        *LIST_PUSH(firing->vm->memory, &state->owners) = r;
+    }
+    return state->asked.count > 0;
+}
+
+/* ---- what is given ---- */
+
+/* Notes the values that the next batch goes on from, before values become what is given. */
+static void note_rest(Firing *firing)
+{
+    ScanWith *state = firing->state;
+    Memory *memory = firing->vm->memory;
+    Cells *views = state->operator.left;
+    state->has_rest_local = state->has_rest_carry = false;
+    array_renew(memory, &state->rest, firing->node->layout, KEPT_COUNT);
+    if (state->runs.count == 0)
+        return;
+    const Run *run = &state->runs.items[state->runs.count - 1];
+    inputs_cells(firing, element_inputs(firing->node), views);
+    row_put(memory, state->rest, KEPT_ELEMENT, views, run->child + run->count - 1);
+    if (run->end == run->first_piece)
+        return;
+    const Piece *piece = &state->pieces.items[run->end - 1];
+    const Array *carry;
+    size_t row;
+    state->has_rest_local = !piece->ends_block;
+    state->has_rest_carry = find_carry(state, run, piece->ends_block ? run->end : run->end - 1, &carry, &row);
+    if (state->has_rest_local) {
+        array_views(state->values, views);
+        row_put(memory, state->rest, KEPT_LOCAL, views, piece->first + piece->count - 1);
+    }
+    if (state->has_rest_carry) {
+        array_views(carry, views);
+        row_put(memory, state->rest, KEPT_CARRY, views, row);
+    }
+}
+
+/* At the end of a block the carry is given as it is; elsewhere it is combined with the local value. */
+static void ask_outputs_of(Firing *firing, const Run *run, size_t p)
+{
+    ScanWith *state = firing->state;
+    Operator *operator = &state->operator;
+    const Piece *piece = &state->pieces.items[p];
+    const Array *carry;
+    size_t row, combined = piece->ends_block ? piece->count - 1 : piece->count;
+    if (find_carry(state, run, p, &carry, &row)) {
+        array_views(carry, operator->left);
+        array_views(state->values, operator->right);
+        for (size_t i = 0; i < combined; i++) {
+            operator_add_pair(firing, operator, captured_inputs(firing->node), run->parent, operator->left, row,
+                              operator->right, piece->first + i);
+            *LIST_PUSH(firing->vm->memory, &state->asked) = piece->first + i;
+        }
+    }
+    if (piece->ends_block) {
+        array_views(state->carries, operator->left);
+        row_put(firing->vm->memory, state->values, piece->first + piece->count - 1, operator->left, p);
+    }
+}
+
+static bool ask_outputs(Firing *firing)
+{
+    ScanWith *state = firing->state;
+    for (size_t r = 0; r < state->runs.count; r++)
+        for (size_t p = state->runs.items[r].first_piece; p < state->runs.items[r].end; p++)
+            ask_outputs_of(firing, &state->runs.items[r], p);
+    return state->asked.count > 0;
+}
+
+/* ---- rounds ---- */
+
+static bool ask_scan(Firing *firing)
+{
+    ScanWith *state = firing->state;
+    state->asked.count = state->owners.count = 0;
+    if (state->part == SCAN_LOCALS && ask_locals(firing))
+        return true;
+    if (state->part == SCAN_LOCALS)
+        state->part = SCAN_CARRIES;
+    if (state->part == SCAN_CARRIES && ask_carries(firing))
+        return true;
+    if (state->part == SCAN_CARRIES) {
+        note_rest(firing);
+        state->part = SCAN_OUTPUTS;
+        return ask_outputs(firing);
+    }
+    return false;
+}
+
+static void take_scan(Firing *firing, const Cells *results)
+{
+    ScanWith *state = firing->state;
+    for (size_t i = 0; i < state->asked.count; i++) {
+        size_t place = state->asked.items[i];
+        row_put(firing->vm->memory, state->part == SCAN_CARRIES ? state->carries : state->values, place, results, i);
+        if (state->part == SCAN_LOCALS)
+            state->pieces.items[state->owners.items[i]].next++;
+        else if (state->part == SCAN_CARRIES)
+            state->runs.items[state->owners.items[i]].piece++;
+    }
+}
+
+static void undo_scan(Firing *firing)
+{
+    ScanWith *state = firing->state;
+    state->walk = state->walk_before;
+}
+
+/* ---- ending a batch ---- */
+
+static size_t count_points(const ScanWith *state)
+{
+    size_t count = 0;
+    for (size_t r = 0; r < state->runs.count; r++)
+        count += state->runs.items[r].count;
+    return count;
+}
+
+static void give_leaf(Firing *firing, uint32_t leaf, size_t count)
+{
+    ScanWith *state = firing->state;
+    LeafType type = firing->node->layout->leaves[leaf].type;
+    Cells values = array_cells(state->values, leaf, 0);
+    char *out = firing_reserve(firing, leaf, count);
+    for (size_t r = 0; r < state->runs.count; r++) {
+        const Run *run = &state->runs.items[r];
+        size_t identities = is_exclusive(firing->node) && run->index == 0 ? 1 : 0;
+        if (identities > 0)
+            cells_copy(type, out, firing_cells(firing, identity_input(firing->node) + leaf), run->parent, 1);
+        cells_copy(type, out + identities * leaf_size(type), values, run->element, run->count - identities);
+        out += run->count * leaf_size(type);
+    }
+    firing_produce(firing, leaf, count);
+}
+
+static bool end_scan(Firing *firing)
+{
+    ScanWith *state = firing->state;
+    Memory *memory = firing->vm->memory;
+    size_t count = count_points(state);
+    for (uint32_t leaf = 0; count > 0 && leaf < firing->node->layout->count; leaf++)
+        give_leaf(firing, leaf, count);
+    array_release(memory, state->kept);
+    state->kept = state->rest;
+    state->rest = NULL;
+    state->has_local = state->has_rest_local;
+    state->has_carry = state->has_rest_carry;
+    Walk walk = state->walk_after;
+    walk.firing = firing;
+    return walk_end(&walk);
+}
+
+/* Pair by pair there is one point. */
+static size_t scan_offset(const Firing *firing)
+{
+    const ScanWith *state = firing->state;
+    return state->runs.items[0].child;
+}
+
+static void fire_scan_with(Firing *firing)
+{
+    static const OperatorNode node = {begin_scan, ask_scan, take_scan, undo_scan, end_scan, scan_offset, SCAN_DRIVER};
+    ScanWith *state = firing->state;
+    operator_run(firing, &state->operator, &node);
+}
+
+const NodeKind node_kind_SCAN_WITH = {fire_scan_with, sizeof(ScanWith), release_scan_with};

@@ -1,0 +1,323 @@
+/* Nodes between a space and its parent. Each walks over stretches (segments.h): many whole parents at once, or part of one. */
+#include "vm/fold.h"
+#include "vm/movement.h"
+#include "vm/points.h"
+#include "vm/segments.h"
+
+/* ---- from the parent to its points ---- */
+
+enum { DISTRIBUTE_VALUE, DISTRIBUTE_DRIVER, DISTRIBUTE_SEGMENTS };
+
+static void distribute_single(Firing *firing)
+{
+    size_t count = points_least(firing_available(firing, DISTRIBUTE_DRIVER), firing_room(firing, 0));
+    if (count > 0 && firing_available(firing, DISTRIBUTE_VALUE) > 0) {
+        firing_produce_uniform(firing, 0, firing_cells(firing, DISTRIBUTE_VALUE).data, count);
+        firing_consume(firing, DISTRIBUTE_DRIVER, count);
+    }
+    if (firing_is_ended(firing, DISTRIBUTE_DRIVER))
+        firing_finish(firing);
+}
+
+static void distribute_stretch(Firing *firing, const Stretch *stretch)
+{
+    Cells values = firing_cells(firing, DISTRIBUTE_VALUE);
+    LeafType type = firing->node->inputs[DISTRIBUTE_VALUE].type;
+    if (values.is_uniform || !stretch->is_whole || stretch->parents == 1) {
+        firing_produce_uniform(firing, 0, values.data, stretch->points);
+        return;
+    }
+    void *out = firing_reserve(firing, 0, stretch->points);
+    if (stretch->ends != NULL)
+        movement_distribute(leaf_size(type), out, values.data, stretch->first, stretch->ends, stretch->parents);
+    else
+        movement_distribute_regular(leaf_size(type), out, values.data, stretch->length, stretch->parents);
+    cells_retain(type, out, stretch->points);
+    firing_produce(firing, 0, stretch->points);
+}
+
+static void fire_distribute(Firing *firing)
+{
+    if (firing->node->segments == SEGMENTS_SINGLE) {
+        distribute_single(firing);
+        return;
+    }
+    Segments *segments = firing->state;
+    Stretch stretch;
+    for (;;) {
+        size_t parents = firing_available(firing, DISTRIBUTE_VALUE);
+        size_t points = points_least(firing_available(firing, DISTRIBUTE_DRIVER), firing_room(firing, 0));
+        if (parents == 0 || !segments_next(firing, segments, DISTRIBUTE_SEGMENTS, points, false, parents, &stretch))
+            break;
+        distribute_stretch(firing, &stretch);
+        firing_consume(firing, DISTRIBUTE_DRIVER, stretch.points);
+        firing_consume(firing, DISTRIBUTE_VALUE, stretch.parents);
+        segments_take(firing, segments, DISTRIBUTE_SEGMENTS, &stretch);
+    }
+    if (firing_is_ended(firing, DISTRIBUTE_DRIVER))
+        firing_finish(firing);
+}
+
+const NodeKind node_kind_DISTRIBUTE = {.fire = fire_distribute, .state_size = sizeof(Segments)};
+
+/* ---- indices ---- */
+
+enum { DRIVER, DRIVER_SEGMENTS };
+
+static void write_indices(int64_t *out, uint64_t first, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        out[i] = (int64_t)(first + i);
+}
+
+static void index_stretch(int64_t *out, const Stretch *stretch, uint64_t inside)
+{
+    if (!stretch->is_whole)
+        write_indices(out, inside, stretch->points);
+    else if (stretch->ends != NULL)
+        movement_local_index(out, stretch->first, stretch->ends, stretch->parents);
+    else
+        for (size_t i = 0; i < stretch->parents; i++)
+            write_indices(out + i * stretch->length, 0, stretch->length);
+}
+
+static void fire_local_index(Firing *firing)
+{
+    Segments *segments = firing->state;
+    Stretch stretch;
+    for (;;) {
+        size_t points = points_least(firing_available(firing, DRIVER), firing_room(firing, 0));
+        if (!segments_next(firing, segments, DRIVER_SEGMENTS, points, false, SIZE_MAX, &stretch))
+            break;
+        index_stretch(firing_reserve(firing, 0, stretch.points), &stretch, segments->inside);
+        firing_produce(firing, 0, stretch.points);
+        firing_consume(firing, DRIVER, stretch.points);
+        segments_take(firing, segments, DRIVER_SEGMENTS, &stretch);
+    }
+    if (firing_is_ended(firing, DRIVER))
+        firing_finish(firing);
+}
+
+const NodeKind node_kind_LOCAL_INDEX = {.fire = fire_local_index, .state_size = sizeof(Segments)};
+
+/* ---- lengths ---- */
+
+typedef struct Lengths {
+    int64_t last;    /* SINGLE: points so far; ENDS: the end before the parent in turn */
+    bool is_decided; /* EMPTY: the parent in turn has its answer */
+} Lengths;
+
+static void length_single(Firing *firing)
+{
+    Lengths *state = firing->state;
+    size_t count = firing_available(firing, DRIVER);
+    state->last += (int64_t)count;
+    firing_consume(firing, DRIVER, count);
+    if (!firing_is_ended(firing, DRIVER))
+        return;
+    firing_produce_uniform(firing, 0, &state->last, 1);
+    firing_finish(firing);
+}
+
+static void length_regular(Firing *firing)
+{
+    firing_ignore(firing, DRIVER);
+    size_t count = points_least(firing_available(firing, DRIVER_SEGMENTS), firing_room(firing, 0));
+    if (count > 0 && firing_available(firing, DRIVER_SEGMENTS + 1) > 0) {
+        firing_produce_uniform(firing, 0, firing_cells(firing, DRIVER_SEGMENTS + 1).data, count);
+        firing_consume(firing, DRIVER_SEGMENTS, count);
+    }
+    if (firing_is_ended(firing, DRIVER_SEGMENTS))
+        firing_finish(firing);
+}
+
+static void length_by_ends(Firing *firing)
+{
+    Lengths *state = firing->state;
+    firing_ignore(firing, DRIVER);
+    size_t count = points_least(firing_available(firing, DRIVER_SEGMENTS), firing_room(firing, 0));
+    if (count > 0) {
+        const int64_t *ends = firing_cells(firing, DRIVER_SEGMENTS).data;
+        int64_t *out = firing_reserve(firing, 0, count);
+        out[0] = ends[0] - state->last;
+        for (size_t i = 1; i < count; i++)
+            out[i] = ends[i] - ends[i - 1];
+        state->last = ends[count - 1];
+        firing_produce(firing, 0, count);
+        firing_consume(firing, DRIVER_SEGMENTS, count);
+    }
+    if (firing_is_ended(firing, DRIVER_SEGMENTS))
+        firing_finish(firing);
+}
+
+static void fire_length(Firing *firing)
+{
+    switch (firing->node->segments) {
+    case SEGMENTS_SINGLE: length_single(firing); break;
+    case SEGMENTS_REGULAR: length_regular(firing); break;
+    case SEGMENTS_ENDS: length_by_ends(firing); break;
+    }
+}
+
+const NodeKind node_kind_LENGTH = {.fire = fire_length, .state_size = sizeof(Lengths)};
+
+static void empty_single(Firing *firing)
+{
+    bool has_points = firing_available(firing, DRIVER) > 0;
+    if (!has_points && !firing_is_ended(firing, DRIVER))
+        return;
+    firing_produce_uniform(firing, 0, &(bool){!has_points}, 1);
+    firing_finish(firing);
+}
+
+static void empty_regular(Firing *firing)
+{
+    firing_ignore(firing, DRIVER);
+    size_t count = points_least(firing_available(firing, DRIVER_SEGMENTS), firing_room(firing, 0));
+    if (count > 0 && firing_available(firing, DRIVER_SEGMENTS + 1) > 0) {
+        int64_t length = *(const int64_t *)firing_cells(firing, DRIVER_SEGMENTS + 1).data;
+        firing_produce_uniform(firing, 0, &(bool){length == 0}, count);
+        firing_consume(firing, DRIVER_SEGMENTS, count);
+    }
+    if (firing_is_ended(firing, DRIVER_SEGMENTS))
+        firing_finish(firing);
+}
+
+/* Answers for the parent in turn as soon as it is known to have a point; false if nothing can be said. */
+static bool empty_step(Firing *firing)
+{
+    Lengths *state = firing->state;
+    bool is_known = firing_available(firing, DRIVER_SEGMENTS) > 0;
+    bool is_open = !is_known && !firing_is_ended(firing, DRIVER_SEGMENTS);
+    int64_t end = is_known  ? *(const int64_t *)firing_cells(firing, DRIVER_SEGMENTS).data
+                  : is_open ? firing_frontier(firing, DRIVER_SEGMENTS)
+                            : state->last;
+    if (!state->is_decided && (is_known || end > state->last)) {
+        if (firing_room(firing, 0) == 0)
+            return false;
+        firing_produce_uniform(firing, 0, &(bool){end == state->last}, 1);
+        state->is_decided = true;
+    }
+    if (!is_known)
+        return false;
+    state->last = end;
+    state->is_decided = false;
+    firing_consume(firing, DRIVER_SEGMENTS, 1);
+    return true;
+}
+
+static void fire_empty(Firing *firing)
+{
+    switch (firing->node->segments) {
+    case SEGMENTS_SINGLE: empty_single(firing); break;
+    case SEGMENTS_REGULAR: empty_regular(firing); break;
+    case SEGMENTS_ENDS:
+        firing_ignore(firing, DRIVER);
+        while (empty_step(firing))
+            ;
+        if (firing_is_ended(firing, DRIVER_SEGMENTS))
+            firing_finish(firing);
+        break;
+    }
+}
+
+const NodeKind node_kind_EMPTY = {.fire = fire_empty, .state_size = sizeof(Lengths)};
+
+/* ---- reductions and scans ---- */
+
+typedef struct Fold {
+    Segments segments;
+    bool is_open; /* `running` holds the parent in turn */
+    _Alignas(8) unsigned char running[FOLD_STATE_MAX];
+} Fold;
+
+static const FoldKind *kind_of(const Firing *firing)
+{
+    return fold_kind(firing->node->core_op, (ScalarType)firing->node->inputs[0].type);
+}
+
+static void open_fold(Fold *state, const FoldKind *kind)
+{
+    if (!state->is_open)
+        fold_start(kind, state->running);
+    state->is_open = true;
+}
+
+static void fold_stretch(Firing *firing, const FoldKind *kind, const Stretch *stretch)
+{
+    Fold *state = firing->state;
+    Cells elements = {0};
+    if (stretch->points > 0)
+        elements = firing_cells(firing, 0);
+    if (stretch->is_whole && stretch->ends != NULL)
+        fold_segments(kind, elements, stretch->first, stretch->ends, stretch->parents,
+                      firing_reserve(firing, 0, stretch->parents));
+    else if (stretch->is_whole)
+        fold_regular(kind, elements, stretch->length, stretch->parents, firing_reserve(firing, 0, stretch->parents));
+    else {
+        open_fold(state, kind);
+        fold_add(kind, state->running, elements, stretch->points);
+        if (stretch->parents == 0)
+            return;
+        fold_result(kind, state->running, firing_reserve(firing, 0, 1));
+        state->is_open = false;
+    }
+    firing_produce(firing, 0, stretch->parents);
+}
+
+static void fire_fold(Firing *firing)
+{
+    Fold *state = firing->state;
+    const FoldKind *kind = kind_of(firing);
+    Stretch stretch;
+    while (segments_next(firing, &state->segments, 1, firing_available(firing, 0), firing_is_ended(firing, 0),
+                         firing_room(firing, 0), &stretch)) {
+        fold_stretch(firing, kind, &stretch);
+        firing_consume(firing, 0, stretch.points);
+        segments_take(firing, &state->segments, 1, &stretch);
+    }
+    if (segments_are_ended(firing, &state->segments, 1))
+        firing_finish(firing);
+}
+
+const NodeKind node_kind_FOLD = {.fire = fire_fold, .state_size = sizeof(Fold)};
+
+static void scan_stretch(Firing *firing, const FoldKind *kind, const Stretch *stretch)
+{
+    Fold *state = firing->state;
+    if (stretch->points == 0) {
+        state->is_open = state->is_open && stretch->parents == 0;
+        return;
+    }
+    Cells elements = firing_cells(firing, 0);
+    void *out = firing_reserve(firing, 0, stretch->points);
+    if (stretch->is_whole && stretch->ends != NULL)
+        fold_scan_segments(kind, elements, stretch->first, stretch->ends, stretch->parents, out);
+    else if (stretch->is_whole)
+        fold_scan_regular(kind, elements, stretch->length, stretch->parents, out);
+    else {
+        open_fold(state, kind);
+        fold_scan(kind, state->running, elements, stretch->points, out);
+        state->is_open = stretch->parents == 0;
+    }
+    firing_produce(firing, 0, stretch->points);
+}
+
+static void fire_scan(Firing *firing)
+{
+    Fold *state = firing->state;
+    const FoldKind *kind = kind_of(firing);
+    Stretch stretch;
+    for (;;) {
+        size_t points = points_least(firing_available(firing, 0), firing_room(firing, 0));
+        if (!segments_next(firing, &state->segments, 1, points, false, SIZE_MAX, &stretch))
+            break;
+        scan_stretch(firing, kind, &stretch);
+        firing_consume(firing, 0, stretch.points);
+        segments_take(firing, &state->segments, 1, &stretch);
+    }
+    if (firing_is_ended(firing, 0))
+        firing_finish(firing);
+}
+
+const NodeKind node_kind_SCAN = {.fire = fire_scan, .state_size = sizeof(Fold)};

@@ -1,0 +1,239 @@
+/* Nodes that compute values point by point, and those that have them from elsewhere: globals, texts. */
+#include "math/range.h"
+#include "vm/elementwise.h"
+#include "vm/points.h"
+
+/* ---- sources ---- */
+
+/* Parameters are there when an instance begins (call.c); this is for networks without any. */
+static void fire_parameters(Firing *firing)
+{
+    firing_finish(firing);
+}
+
+const NodeKind node_kind_PARAMETERS = {.fire = fire_parameters};
+
+static void fire_global(Firing *firing)
+{
+    const Vm *vm = firing->vm;
+    CoreVar variable = firing->node->variable;
+    const Array *row = variable < vm->globals.count ? vm->globals.items[variable] : NULL;
+    if (row == NULL) {
+        const CoreProgram *core = vm->program->core;
+        failure_no_value(firing_fail(firing, 0, 0), names_text(core->names, core->variables.items[variable].name));
+        return;
+    }
+    for (uint32_t i = 0; i < firing->node->output_count; i++)
+        firing_produce_uniform(firing, i, array_cells(row, i, 0).data, 1);
+    firing_finish(firing);
+}
+
+const NodeKind node_kind_GLOBAL = {.fire = fire_global};
+
+static void fire_text(Firing *firing)
+{
+    Vm *vm = firing->vm;
+    Array *array = array_new(vm->memory, layout_of(vm->program->layouts, TYPE_CHAR));
+    array_append(vm->memory, array, &(Cells){.data = firing->node->text}, 0, firing->node->text_length);
+    firing_produce_uniform(firing, 0, &array, 1);
+    array_release(vm->memory, array);
+    firing_finish(firing);
+}
+
+const NodeKind node_kind_TEXT = {.fire = fire_text};
+
+/* ---- operations on scalars ---- */
+
+enum { ARGUMENTS_MAX = 4 };
+
+/* The type that an operation gives, which its output tells if somebody reads it. */
+static ScalarType result_type(const Firing *firing)
+{
+    const FlowNode *node = firing->node;
+    if (node->outputs[0] != 0)
+        return (ScalarType)firing_output_type(firing, 0);
+    switch ((int)node->core_op) {
+#define SCALAR(ID, name, c_type, kind)                                                                                \
+    case OP_TO_##ID: return SCALAR_##ID;
+#include "ops/scalars.def"
+#undef SCALAR
+    case OP_FLOOR:
+    case OP_CEIL:
+    case OP_TRUNC:
+    case OP_ROUND: return SCALAR_I64;
+    case OP_CONVERT: return (ScalarType)node->inputs[1].type;
+    default: return node->scalar;
+    }
+}
+
+static void fail_operation(Firing *firing, const PointsViews *views, size_t offset, ScalarType result)
+{
+    const FlowNode *node = firing->node;
+    Scalar arguments[ARGUMENTS_MAX] = {0};
+    uint32_t driver = 0;
+    for (uint32_t i = 0; i < views->count; i++) {
+        arguments[i] = cells_scalar((ScalarType)node->inputs[i].type, views->cells[i], offset);
+        if (!node->inputs[i].is_constant && !node->inputs[i].is_uniform)
+            driver = i;
+    }
+    failure_scalar(firing_fail(firing, driver, offset), node->core_op, node->scalar, result, arguments);
+}
+
+static void fire_operation(Firing *firing)
+{
+    const FlowNode *node = firing->node;
+    size_t count = points_least(points_available(firing), firing_room(firing, 0));
+    if (count == 0) {
+        points_take(firing, 0);
+        return;
+    }
+    PointsViews views;
+    points_views(firing, 0, node->input_count, &views);
+    ScalarType result = result_type(firing);
+    ElementwiseKernel kernel = elementwise_kernel(node->core_op, node->scalar, result);
+    if (kernel == NULL)
+        bug("vm", "%s is not an operation on scalars", op_name(node->core_op));
+    bool is_uniform = points_are_uniform(&views);
+    uint64_t cell;
+    void *out = is_uniform ? (void *)&cell : firing_reserve(firing, 0, count);
+    size_t wanted = is_uniform ? 1 : count, done = kernel(node->scalar, result, out, views.cells, wanted);
+    if (!is_uniform)
+        firing_produce(firing, 0, done);
+    else if (done == 1)
+        firing_produce_uniform(firing, 0, &cell, count);
+    if (done < wanted)
+        fail_operation(firing, &views, done, result);
+    else
+        points_take(firing, count);
+}
+
+const NodeKind node_kind_OPERATION = {.fire = fire_operation};
+
+/* ---- counts of ranges ---- */
+
+typedef struct Counting {
+    Op op;
+    ScalarType type;
+    Scalar first, end, step;
+} Counting;
+
+static bool is_zero(ScalarType type, Scalar a)
+{
+    return type == SCALAR_F64 ? a.f64 == 0.0 : type == SCALAR_F32 ? a.f32 == 0.0f : a.bits == 0;
+}
+
+static uint64_t count_range(const Counting *c)
+{
+    if (c->type == SCALAR_F64)
+        return range_count_f64(c->first.f64, c->end.f64, c->step.f64);
+    if (c->type == SCALAR_F32)
+        return range_count_f32(c->first.f32, c->end.f32, c->step.f32);
+    return scalar_kind(c->type) == KIND_SIGNED ? range_count_signed(c->first.integer, c->end.integer, c->step.integer)
+                                               : range_count_unsigned(c->first.bits, c->end.bits, c->step.bits);
+}
+
+static uint64_t count_inclusive(const Counting *c)
+{
+    bool is_signed = scalar_kind(c->type) == KIND_SIGNED;
+    bool is_empty = is_signed ? c->end.integer < c->first.integer : c->end.bits < c->first.bits;
+    uint64_t distance = c->end.bits - c->first.bits;
+    return is_empty ? 0 : distance == UINT64_MAX ? UINT64_MAX : distance + 1;
+}
+
+/* False where the operation fails. */
+static bool count_elements(const Counting *c, uint64_t *count)
+{
+    *count = 0;
+    switch ((int)c->op) {
+    case OP_RANGE:
+        if (is_zero(c->type, c->step))
+            return false;
+        *count = count_range(c);
+        return true;
+    case OP_RANGE_INCLUSIVE: *count = count_inclusive(c); return true;
+    case OP_NESL_RANGE:
+        if (c->end.integer < c->first.integer || c->step.integer <= 0)
+            return false;
+        *count = range_count_signed(c->first.integer, c->end.integer, c->step.integer);
+        return true;
+    default:
+        if (c->first.integer < 0)
+            return false;
+        *count = c->first.bits;
+        return true;
+    }
+}
+
+static void word_count(Failure *failure, const Counting *c)
+{
+    if (c->op == OP_RANGE)
+        failure_range_step(failure);
+    else if (c->op == OP_NESL_RANGE)
+        failure_nesl_range(failure, c->first.integer, c->end.integer, c->step.integer);
+    else
+        failure_negative_count(failure, c->first.integer);
+}
+
+static Counting counting_at(const Firing *firing, const PointsViews *views, size_t i)
+{
+    const FlowNode *node = firing->node;
+    Scalar arguments[3] = {0};
+    for (uint32_t k = 0; k < views->count; k++)
+        arguments[k] = cells_scalar((ScalarType)node->inputs[k].type, views->cells[k], i);
+    return (Counting){.op = node->core_op,
+                      .type = (ScalarType)node->inputs[0].type,
+                      .first = arguments[0],
+                      .end = arguments[1],
+                      .step = arguments[2]};
+}
+
+static uint32_t point_input(const FlowNode *node)
+{
+    for (uint32_t i = 0; i < node->input_count; i++)
+        if (!node->inputs[i].is_constant && !node->inputs[i].is_uniform)
+            return i;
+    return 0;
+}
+
+static void fire_count(Firing *firing)
+{
+    const FlowNode *node = firing->node;
+    size_t count = points_least(points_available(firing), firing_room(firing, 0));
+    PointsViews views;
+    points_views(firing, 0, count == 0 ? 0 : node->input_count, &views);
+    int64_t *out = firing_reserve(firing, 0, count);
+    for (size_t i = 0; i < count; i++) {
+        Counting counting = counting_at(firing, &views, i);
+        uint64_t elements;
+        if (!count_elements(&counting, &elements) && node->keep) {
+            firing_produce(firing, 0, i);
+            word_count(firing_fail(firing, point_input(node), i), &counting);
+            return;
+        }
+        if (elements > INT64_MAX)
+            memory_fail(firing->vm->memory); /* nobody can hold them */
+        out[i] = (int64_t)elements;
+    }
+    firing_produce(firing, 0, count);
+    points_take(firing, count);
+}
+
+const NodeKind node_kind_COUNT = {.fire = fire_count};
+
+/* ---- random numbers ---- */
+
+static void fire_draw(Firing *firing)
+{
+    size_t count = points_least(points_available(firing), firing_room(firing, 0));
+    if (count > 0) {
+        Cells keys = firing_cells(firing, 0), counters = firing_cells(firing, 1);
+        const uint64_t *key = keys.data, *counter = counters.data;
+        uint64_t *out = firing_reserve(firing, 0, count);
+        for (size_t i = 0; i < count; i++)
+            out[i] = random_hash(key[cells_index(keys, i)], counter[cells_index(counters, i)]);
+        firing_produce(firing, 0, count);
+    }
+    points_take(firing, count);
+}
+
+const NodeKind node_kind_DRAW = {.fire = fire_draw};

@@ -1,0 +1,326 @@
+/* Nodes on vectors: made from points, taken apart, indexed, sliced. */
+#include "vm/points.h"
+#include "vm/segments.h"
+
+#include <string.h>
+
+/* ---- points into vectors ---- */
+
+enum { COLLECT_DRIVER, COLLECT_LEAVES };
+enum { COLLECT_ARRAY, COLLECT_START, COLLECT_LENGTH };
+enum { ARRAY_ELEMENTS = 4096 }; /* an array with more is left to the vectors in it */
+
+typedef struct Collect {
+    Segments segments;
+    Array *array;
+    size_t start; /* of the vector that is open */
+} Collect;
+
+static void release_collect(Vm *vm, const FlowNode *node, void *memory)
+{
+    (void)node;
+    array_release(vm->memory, ((Collect *)memory)->array);
+}
+
+static void append_points(Firing *firing, size_t count)
+{
+    Collect *state = firing->state;
+    Memory *memory = firing->vm->memory;
+    if (state->array == NULL)
+        state->array = array_new(memory, firing->node->layout);
+    PointsViews views;
+    points_views(firing, COLLECT_LEAVES, count == 0 ? 0 : firing->node->layout->count, &views);
+    array_append(memory, state->array, views.cells, 0, count);
+    points_views_free(firing, &views);
+}
+
+static void give_regular(Firing *firing, size_t length, size_t count)
+{
+    Collect *state = firing->state;
+    int64_t *starts = firing_reserve(firing, COLLECT_START, count);
+    for (size_t i = 0; i < count; i++)
+        starts[i] = (int64_t)(state->start + i * length);
+    firing_produce(firing, COLLECT_START, count);
+    firing_produce_uniform(firing, COLLECT_LENGTH, &length, count);
+    state->start += count * length;
+}
+
+static void give_by_ends(Firing *firing, const Stretch *stretch)
+{
+    Collect *state = firing->state;
+    size_t count = stretch->parents;
+    int64_t *starts = firing_reserve(firing, COLLECT_START, count);
+    int64_t *lengths = firing_reserve(firing, COLLECT_LENGTH, count);
+    int64_t last = stretch->first;
+    for (size_t i = 0; i < count; i++) {
+        starts[i] = (int64_t)state->start + (last - stretch->first);
+        lengths[i] = stretch->ends[i] - last;
+        last = stretch->ends[i];
+    }
+    firing_produce(firing, COLLECT_START, count);
+    firing_produce(firing, COLLECT_LENGTH, count);
+    state->start += stretch->points;
+}
+
+/* The vectors of parents that end with the stretch. */
+static void give_vectors(Firing *firing, const Stretch *stretch)
+{
+    Collect *state = firing->state;
+    firing_produce_uniform(firing, COLLECT_ARRAY, &state->array, stretch->parents);
+    if (stretch->is_whole && stretch->ends != NULL)
+        give_by_ends(firing, stretch);
+    else
+        give_regular(firing, stretch->is_whole ? stretch->length : state->array->count - state->start, stretch->parents);
+    if (state->array->count < ARRAY_ELEMENTS)
+        return;
+    array_release(firing->vm->memory, state->array);
+    state->array = NULL;
+    state->start = 0;
+}
+
+static void fire_collect(Firing *firing)
+{
+    Collect *state = firing->state;
+    uint32_t input = COLLECT_LEAVES + firing->node->layout->count;
+    Stretch stretch;
+    for (;;) {
+        size_t available = firing_available(firing, COLLECT_DRIVER);
+        for (uint32_t i = COLLECT_LEAVES; i < input; i++)
+            available = points_least(available, firing_available(firing, i));
+        if (!segments_next(firing, &state->segments, input, available, firing_is_ended(firing, COLLECT_DRIVER),
+                           points_room(firing), &stretch))
+            break;
+        append_points(firing, stretch.points);
+        if (stretch.parents > 0)
+            give_vectors(firing, &stretch);
+        for (uint32_t i = 0; i < input; i++)
+            firing_consume(firing, i, stretch.points);
+        segments_take(firing, &state->segments, input, &stretch);
+    }
+    if (segments_are_ended(firing, &state->segments, input))
+        firing_finish(firing);
+}
+
+const NodeKind node_kind_COLLECT = {
+    .fire = fire_collect, .state_size = sizeof(Collect), .release = release_collect};
+
+/* ---- vectors into points ---- */
+
+enum { SLICES_ARRAY, SLICES_START, SLICES_DRIVER, SLICES_SEGMENTS };
+
+typedef struct Slices {
+    Firing *firing;
+    Cells arrays, starts;
+    LeafType type;
+    size_t size;
+    char *out;
+} Slices;
+
+/* Copies elements [from, from + count) of the vector at a parent. */
+static void copy_slice(Slices *slices, size_t parent, uint64_t from, size_t count)
+{
+    if (count == 0)
+        return;
+    const Array *array = ((Array *const *)slices->arrays.data)[cells_index(slices->arrays, parent)];
+    int64_t start = ((const int64_t *)slices->starts.data)[cells_index(slices->starts, parent)];
+    Cells cells = array_cells(array, slices->firing->node->leaf, (size_t)start + (size_t)from);
+    cells_copy(slices->type, slices->out, cells, 0, count);
+    slices->out += count * slices->size;
+}
+
+static void copy_stretch(Slices *slices, const Stretch *stretch, uint64_t inside)
+{
+    if (!stretch->is_whole) {
+        copy_slice(slices, 0, inside, stretch->points);
+        return;
+    }
+    int64_t last = stretch->first;
+    for (size_t i = 0; i < stretch->parents; i++) {
+        int64_t end = stretch->ends != NULL ? stretch->ends[i] : last + (int64_t)stretch->length;
+        copy_slice(slices, i, 0, (size_t)(end - last));
+        last = end;
+    }
+}
+
+/* Room for a stretch in the output; nothing is copied where nobody reads. */
+static void give_slices(Firing *firing, const Stretch *stretch, uint64_t inside)
+{
+    if (stretch->points == 0 || !firing_is_wanted(firing, 0))
+        return;
+    LeafType type = firing_output_type(firing, 0);
+    Slices slices = {.firing = firing,
+                     .arrays = firing_cells(firing, SLICES_ARRAY),
+                     .starts = firing_cells(firing, SLICES_START),
+                     .type = type,
+                     .size = leaf_size(type),
+                     .out = firing_reserve(firing, 0, stretch->points)};
+    copy_stretch(&slices, stretch, inside);
+    firing_produce(firing, 0, stretch->points);
+}
+
+static void fire_slices(Firing *firing)
+{
+    Segments *segments = firing->state;
+    bool is_single = firing->node->segments == SEGMENTS_SINGLE;
+    Stretch stretch;
+    for (;;) {
+        size_t parents = points_least(firing_available(firing, SLICES_ARRAY), firing_available(firing, SLICES_START));
+        size_t points = points_least(firing_available(firing, SLICES_DRIVER), firing_room(firing, 0));
+        if (parents == 0 || !segments_next(firing, segments, SLICES_SEGMENTS, points, false, parents, &stretch))
+            break;
+        give_slices(firing, &stretch, segments->inside);
+        firing_consume(firing, SLICES_DRIVER, stretch.points);
+        if (!is_single) {
+            firing_consume(firing, SLICES_ARRAY, stretch.parents);
+            firing_consume(firing, SLICES_START, stretch.parents);
+        }
+        segments_take(firing, segments, SLICES_SEGMENTS, &stretch);
+    }
+    if (firing_is_ended(firing, SLICES_DRIVER))
+        firing_finish(firing);
+}
+
+const NodeKind node_kind_SLICES = {.fire = fire_slices, .state_size = sizeof(Segments)};
+
+/* ---- indices ---- */
+
+static int64_t int_at(Cells cells, size_t i)
+{
+    return ((const int64_t *)cells.data)[cells_index(cells, i)];
+}
+
+/* An input that counts the node's points. */
+static uint32_t point_input(const FlowNode *node)
+{
+    for (uint32_t i = 0; i < node->input_count; i++)
+        if (!node->inputs[i].is_constant && !node->inputs[i].is_uniform)
+            return i;
+    return 0;
+}
+
+enum { INDEX_INDEX, INDEX_START, INDEX_LENGTH };
+
+/* Gives how many indices are right. */
+static size_t check_indices(int64_t *out, Cells index, Cells start, Cells length, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        int64_t at = int_at(index, i);
+        if ((uint64_t)at >= (uint64_t)int_at(length, i))
+            return i;
+        out[i] = int_at(start, i) + at;
+    }
+    return count;
+}
+
+static void fire_index(Firing *firing)
+{
+    size_t count = points_least(points_available(firing), firing_room(firing, 0));
+    if (count > 0) {
+        Cells index = firing_cells(firing, INDEX_INDEX), length = firing_cells(firing, INDEX_LENGTH);
+        int64_t *out = firing_reserve(firing, 0, count);
+        size_t done = check_indices(out, index, firing_cells(firing, INDEX_START), length, count);
+        firing_produce(firing, 0, done);
+        if (done < count) {
+            failure_index(firing_fail(firing, point_input(firing->node), done), firing->node->core_op,
+                          int_at(index, done), (uint64_t)int_at(length, done));
+            return;
+        }
+    }
+    points_take(firing, count);
+}
+
+const NodeKind node_kind_INDEX = {.fire = fire_index};
+
+/* ---- slices ---- */
+
+enum { SLICE_START, SLICE_LENGTH, SLICE_ARGUMENTS };
+
+typedef struct Slice {
+    Op op;
+    int64_t start, length;
+    int64_t arguments[2];
+} Slice;
+
+static uint64_t magnitude(int64_t a)
+{
+    return a < 0 ? UINT64_C(0) - (uint64_t)a : (uint64_t)a;
+}
+
+/* Narrows the slice; false if it is outside. */
+static bool cut(Slice *slice)
+{
+    int64_t first = slice->arguments[0], end = slice->arguments[1];
+    if (slice->op == OP_SUBSEQ) {
+        if (first < 0 || end < first || end > slice->length)
+            return false;
+        slice->start += first;
+        slice->length = end - first;
+        return true;
+    }
+    if (magnitude(first) > (uint64_t)slice->length)
+        return false;
+    int64_t at = first < 0 ? slice->length + first : first;
+    slice->start += slice->op == OP_DROP ? at : 0;
+    slice->length = slice->op == OP_DROP ? slice->length - at : at;
+    return true;
+}
+
+static void word_slice(Failure *failure, const Slice *slice)
+{
+    if (slice->op == OP_SUBSEQ)
+        failure_subseq(failure, slice->arguments[0], slice->arguments[1], (uint64_t)slice->length);
+    else
+        failure_cut(failure, slice->op, slice->arguments[0], (uint64_t)slice->length);
+}
+
+static Slice slice_at(const Firing *firing, const PointsViews *views, size_t i)
+{
+    Slice slice = {.op = firing->node->core_op,
+                   .start = int_at(views->cells[SLICE_START], i),
+                   .length = int_at(views->cells[SLICE_LENGTH], i)};
+    for (uint32_t k = SLICE_ARGUMENTS; k < views->count; k++)
+        slice.arguments[k - SLICE_ARGUMENTS] = int_at(views->cells[k], i);
+    return slice;
+}
+
+static void fire_slice(Firing *firing)
+{
+    size_t count = points_least(points_available(firing), points_room(firing)), done = 0;
+    PointsViews views;
+    points_views(firing, 0, count == 0 ? 0 : firing->node->input_count, &views);
+    int64_t *starts = firing_reserve(firing, 0, count), *lengths = firing_reserve(firing, 1, count);
+    Slice slice = {0};
+    for (; done < count; done++) {
+        slice = slice_at(firing, &views, done);
+        if (!cut(&slice))
+            break;
+        starts[done] = slice.start;
+        lengths[done] = slice.length;
+    }
+    firing_produce(firing, 0, done);
+    firing_produce(firing, 1, done);
+    if (done < count)
+        word_slice(firing_fail(firing, point_input(firing->node), done), &slice);
+    else
+        points_take(firing, count);
+}
+
+const NodeKind node_kind_SLICE = {.fire = fire_slice};
+
+/* ---- elements ---- */
+
+enum { GATHER_ARRAY, GATHER_INDEX };
+
+static void fire_gather(Firing *firing)
+{
+    size_t count = points_least(points_available(firing), firing_room(firing, 0));
+    if (count > 0 && firing_is_wanted(firing, 0)) {
+        Cells arrays = firing_cells(firing, GATHER_ARRAY), index = firing_cells(firing, GATHER_INDEX);
+        cells_gather(firing_output_type(firing, 0), firing_reserve(firing, 0, count), arrays, firing->node->leaf, index,
+                     count);
+        firing_produce(firing, 0, count);
+    }
+    points_take(firing, count);
+}
+
+const NodeKind node_kind_GATHER = {.fire = fire_gather};

@@ -1,0 +1,71 @@
+/* Users' operators: what the nodes share that apply one to many pairs (FOLD_WITH, SCAN_WITH, PUT_WITH).
+ *
+ * The order of combination is fixed (math/combine.h), but pairs of different blocks, segments or places do not depend on each other. So a node
+ * takes a *batch* of what is there and combines it in rounds, each of which applies the operator to many pairs at once. What a node keeps
+ * changes only when a batch is complete.
+ *
+ * An operator that prints or draws is applied to one pair after the other, in the order of the reference interpreter: then a batch is as
+ * small as that order asks for. The same is done after a round has failed: the batch is undone, and what follows is done pair by pair until
+ * the pair is found that fails first. */
+#ifndef RUNNEL_VM_OPERATOR_H
+#define RUNNEL_VM_OPERATOR_H
+
+#include "vm/nodes.h"
+
+/* Stands in the state of a node; zeros at first. */
+typedef struct Operator {
+    bool is_begun;
+    bool is_alone;   /* one pair after the other */
+    bool has_batch;
+    bool is_waiting; /* for the results of a round */
+    uint32_t argument_count;
+    Cells *arguments;        /* of the call: what it captured, both operands */
+    void **columns;          /* the cells of each argument, borrowed references */
+    size_t capacity, count;  /* pairs */
+    Cells *left, *right;     /* room for views of the rows of both operands */
+} Operator;
+
+typedef struct OperatorNode {
+    /* Takes a batch; false if there is nothing to do now, or ever. */
+    bool (*begin)(Firing *firing);
+    /* Lists the pairs of the next round; false if the batch needs none any more. */
+    bool (*ask)(Firing *firing);
+    /* The results of the round, one for each pair. */
+    void (*take)(Firing *firing, const Cells *results);
+    /* Forgets the batch: nothing was consumed, and nothing was given. */
+    void (*undo)(Firing *firing);
+    /* Gives what the batch has made and consumes what it was made of. False if the node is done. */
+    bool (*end)(Firing *firing);
+    /* Of the only pair in this round: the input that counts its point, and how far beyond the cursor that is. */
+    size_t (*offset)(const Firing *firing);
+    uint32_t driver;
+} OperatorNode;
+
+/* Fires a node by its batches. */
+void operator_run(Firing *firing, Operator *operator, const OperatorNode *node);
+void operator_release(Memory *memory, const FlowNode *node, Operator *operator);
+
+/* ---- pairs ---- */
+void operator_clear_pairs(Operator *operator);
+/* Adds row i of `left` and row j of `right`, both leaf by leaf; `captured` are the inputs for what the operator captured, and `parent` the element of
+ * them. */
+void operator_add_pair(Firing *firing, Operator *operator, Inputs captured, size_t parent, const Cells *left, size_t i,
+                       const Cells *right, size_t j);
+
+/* ---- rows of an array that nobody else sees, without uniform columns ---- */
+/* Writes a row. */
+void row_put(Memory *memory, Array *array, size_t row, const Cells *cells, size_t i);
+/* A view of all rows. */
+void array_views(const Array *array, Cells *views);
+/* An array of `count` rows to be written, in the place of another. */
+void array_renew(Memory *memory, Array **array, const Layout *layout, size_t count);
+
+/* ---- lists ---- */
+/* Makes room for one more item. */
+void *list_grow(Memory *memory, void *items, size_t count, size_t *capacity, size_t size);
+#define LIST_PUSH(memory, list)                                                                                       \
+    ((list)->items = list_grow((memory), (list)->items, (list)->count, &(list)->capacity, sizeof *(list)->items),     \
+     &(list)->items[(list)->count++])
+#define LIST_FREE(memory, list) memory_free((memory), (list)->items, (list)->capacity * sizeof *(list)->items)
+
+#endif

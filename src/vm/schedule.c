@@ -1,0 +1,210 @@
+/* Which node fires next, and what to do when none can. */
+#include "vm/instance.h"
+
+enum { STEPS_BETWEEN_POLLS = 256 };
+
+/* ---- firing ---- */
+
+/* The lowest set bit of words [first, end), the first one cut by `mask`. */
+static FlowNodeId find_ready(const Instance *instance, uint32_t first, uint32_t end, uint64_t mask)
+{
+    for (uint32_t i = first; i < end; i++, mask = UINT64_MAX) {
+        uint64_t bits = instance->ready[i] & mask;
+        if (bits != 0)
+            return i * 64 + (uint32_t)__builtin_ctzll(bits);
+    }
+    return NO_NODE;
+}
+
+/* Sweeps through the nodes again and again: what one makes, those after it take in the same sweep. */
+static FlowNodeId next_ready(const Instance *instance)
+{
+    uint32_t words = (instance->plan->node_count + 63) / 64;
+    FlowNodeId next = instance->next_node;
+    FlowNodeId id = next / 64 < words ? find_ready(instance, next / 64, words, UINT64_MAX << next % 64) : NO_NODE;
+    return id != NO_NODE ? id : find_ready(instance, 0, words, UINT64_MAX);
+}
+
+/* Nobody wants what it makes, and it cannot fail. */
+static bool is_useless(const Instance *instance, FlowNodeId id)
+{
+    const NodePlan *plan = &instance->plan->nodes[id];
+    if ((instance->status[id] & NODE_UNREAD) == 0 || plan->can_fail)
+        return false;
+    for (uint32_t i = 0; i < plan->node->output_count; i++)
+        if (instance->streams[plan->node->outputs[i]].is_read)
+            return false;
+    return true;
+}
+
+static void fire(Vm *vm, Instance *instance, FlowNodeId id)
+{
+    instance->ready[id / 64] &= ~(UINT64_C(1) << id % 64);
+    instance->next_node = id + 1;
+    if ((instance->status[id] & NODE_DONE) != 0 || (instance->plan->has_order && instance->waits[id] > 0))
+        return;
+    const NodePlan *plan = &instance->plan->nodes[id];
+    if (is_useless(instance, id)) {
+        instance_finish_node(vm, instance, id);
+        return;
+    }
+    Firing firing = {.vm = vm,
+                     .instance = instance,
+                     .node = plan->node,
+                     .id = id,
+                     .state = instance_state(instance, plan),
+                     .plan = plan};
+    plan->kind->fire(&firing);
+    vm->stats.firings++;
+    if ((instance->status[id] & NODE_FAILED) != 0)
+        instance_cut_node(vm, instance, id);
+}
+
+/* ---- when nothing moves ---- */
+
+/* The input has been read up and nothing more will come, for a node before it failed. */
+static bool is_cut_off(const Instance *instance, uint32_t cursor)
+{
+    const InputPlan *input = &instance->plan->inputs[cursor];
+    if (input->mode == INPUT_CONSTANT)
+        return false;
+    const Stream *stream = &instance->streams[input->stream];
+    uint64_t position = instance->cursors[cursor];
+    return stream->is_cut && position != CURSOR_DONE && position >= stream->base + stream->count;
+}
+
+static bool is_blocked(const Instance *instance, FlowNodeId id)
+{
+    const NodePlan *plan = &instance->plan->nodes[id];
+    for (uint32_t i = 0; i < plan->node->input_count; i++)
+        if (is_cut_off(instance, plan->first_cursor + i))
+            return true;
+    for (uint32_t i = 0; i < plan->node->after_count; i++)
+        if ((instance->status[plan->node->after[i]] & NODE_CUT) != 0)
+            return true;
+    return false;
+}
+
+/* After a failure: nodes that wait for what will never come let go of their inputs, so that others are not held back by them. Which failures are found
+ * must not depend on the size of buffers. */
+static bool cut_blocked(Vm *vm, Instance *instance)
+{
+    bool has_cut = false;
+    for (FlowNodeId id = 0; id < instance->plan->node_count; id++)
+        if ((instance->status[id] & NODE_DONE) == 0 && is_blocked(instance, id)) {
+            instance_cut_node(vm, instance, id);
+            has_cut = true;
+        }
+    return has_cut;
+}
+
+static bool holds_back(const Instance *instance, FlowStreamId id)
+{
+    const Stream *stream = &instance->streams[id];
+    return stream->is_read && stream->was_full && stream->count >= stream->limit &&
+           (instance->status[instance->plan->streams[id].node] & NODE_DONE) == 0;
+}
+
+/* Gives more room to the least buffer that holds back the node that fills it. */
+static bool grow_least(Vm *vm, Instance *instance)
+{
+    FlowStreamId least = 0;
+    size_t least_bytes = SIZE_MAX;
+    for (FlowStreamId id = 1; id < instance->plan->stream_count; id++) {
+        size_t bytes = (size_t)instance->streams[id].limit * (instance->plan->streams[id].size + 1u);
+        if (bytes < least_bytes && holds_back(instance, id)) {
+            least = id;
+            least_bytes = bytes;
+        }
+    }
+    if (least == 0)
+        return false;
+    Stream *stream = &instance->streams[least];
+    if (stream->limit > UINT32_MAX / 2)
+        memory_fail(vm->memory);
+    stream->limit *= 2;
+    vm->stats.growths++;
+    instance_wake(instance, instance->plan->streams[least].node);
+    return true;
+}
+
+static _Noreturn void report_stuck(Vm *vm, const Instance *instance)
+{
+    Text text;
+    text_init(&text, vm->memory);
+    for (FlowNodeId id = 0; id < instance->plan->node_count; id++)
+        if ((instance->status[id] & NODE_DONE) == 0)
+            text_addf(&text, " %u (%s)", id, flow_op_table[instance->plan->nodes[id].node->op].name);
+    bug("vm", "nodes of network %u cannot go on:%s", instance->plan->id, text_string(&text));
+}
+
+/* Makes something move again; false if the run is over. */
+static bool get_moving(Vm *vm, Instance *instance)
+{
+    if (instance->unfinished == 0)
+        return false;
+    if (instance->failed_count > 0 && cut_blocked(vm, instance))
+        return true;
+    if (grow_least(vm, instance))
+        return true;
+    if (instance->failed_count == 0)
+        report_stuck(vm, instance);
+    return false;
+}
+
+/* ---- running ---- */
+
+/* Stops the whole run if somebody wants that, or too much memory is held. */
+static bool is_stopped(Vm *vm)
+{
+    if (vm->options.memory_limit != 0 && vm->memory->live_bytes > vm->options.memory_limit) {
+        failure_at(&vm->failure, vm->diagnostics->sources, (Span){0});
+        vm->failure.code = ERROR_OUT_OF_MEMORY;
+        text_clear(&vm->failure.text);
+        text_add(&vm->failure.text, "there is not enough memory");
+        vm->has_failed = true;
+    } else if (++vm->steps % STEPS_BETWEEN_POLLS == 0 && vm->options.is_interrupted != NULL &&
+               *vm->options.is_interrupted != 0) {
+        failure_interrupted(failure_at(&vm->failure, vm->diagnostics->sources, (Span){0}));
+        vm->has_failed = true;
+    }
+    return vm->has_failed;
+}
+
+RunStatus instance_run(Vm *vm, Instance *instance, bool is_probe)
+{
+    size_t depth = vm->frame_count;
+    for (;;) {
+        FlowNodeId id = next_ready(instance);
+        if (id != NO_NODE)
+            fire(vm, instance, id);
+        else if (!get_moving(vm, instance))
+            return instance->failed_count > 0 ? RUN_FAILED : RUN_FINISHED;
+        if ((is_probe && instance->failed_count > 0) || is_stopped(vm))
+            return RUN_FAILED;
+        if (vm->frame_count != depth)
+            return RUN_CALLED;
+    }
+}
+
+/* ---- failures ---- */
+
+/* Whether one failure comes before another: at an earlier point where they are on the same points, else by the order of the nodes. */
+static bool failure_is_before(const Instance *instance, const FailedNode *a, const FailedNode *b)
+{
+    const FlowNetwork *network = instance->plan->network;
+    const FlowSpace *space_a = &network->spaces.items[instance->plan->nodes[a->node].node->space];
+    const FlowSpace *space_b = &network->spaces.items[instance->plan->nodes[b->node].node->space];
+    if (space_a->points == space_b->points && a->position != b->position)
+        return a->position < b->position;
+    return a->node < b->node;
+}
+
+FailedNode *instance_failure(const Instance *instance)
+{
+    FailedNode *least = &instance->failed[0];
+    for (uint32_t i = 1; i < instance->failed_count; i++)
+        if (failure_is_before(instance, &instance->failed[i], least))
+            least = &instance->failed[i];
+    return least;
+}
