@@ -107,12 +107,13 @@ $(foreach level,$(VECTOR_LEVELS),$(eval $(call vector_rule,$(level))))
 $(BUILD)/src/driver/%.o: private CPPFLAGS += $(EDIT_FLAGS)
 
 # Kernels: loops that should vectorise. In release builds for x86-64 each file is compiled once more for every level of the machine; the
-# best is chosen at run time by the features named here (src/vm/elementwise_internal.h).
+# best is chosen at run time by the features named here (src/vm/elementwise_internal.h). -fno-trapping-math: nobody looks at the flags of
+# floats, so both sides of a condition may be computed; results are the same.
 KERNEL_SOURCES := $(wildcard src/vm/elementwise_*.c)
 LEVEL_FLAGS_avx2 := -mavx2 -mfma -mbmi -mbmi2 -mpopcnt
 LEVEL_FLAGS_avx512 := $(LEVEL_FLAGS_avx2) -mavx512f -mavx512dq -mavx512bw -mavx512vl
 ifeq ($(MODE),release)
-KERNEL_FLAGS := -O3
+KERNEL_FLAGS := -O3 -fno-trapping-math
 ifneq ($(MAKECMDGOALS),clean)
 LEVELS := $(shell printf '\043ifndef __x86_64__\n\043error\n\043endif\nint main(void) { return __builtin_cpu_supports("avx512vl"); }\n' | \
 	$(CC) $(LEVEL_FLAGS_avx512) -x c -o /dev/null - 2>/dev/null && echo avx2 avx512)
@@ -187,8 +188,9 @@ LONG_SEED ?= 2
 check-long: $(GENERATE)
 	$(TEST_ENVIRONMENT) $(FIXED_ADDRESSES) $(GENERATE) --seed $(LONG_SEED) --count $(LONG_COUNT) --coverage
 
-# Primitives timed next to plain loops in the same program.
-MICRO_BENCHMARKS := $(patsubst %.c,$(BUILD)/%,$(wildcard bench/micro/*.c))
+# Small measurements: each file is a program beside the library, compiled for this machine, so that plain loops in it are as good as C gets.
+MICRO_BENCHMARKS := $(patsubst bench/micro/%.c,$(BUILD)/bench/micro/%,$(wildcard bench/micro/*.c))
+$(BUILD)/bench/micro/%.o: private CFLAGS += -O3 -march=native
 $(BUILD)/bench/micro/%: $(BUILD)/bench/micro/%.o $(LIBRARY)
 	$(Q) $(CC) $(CFLAGS) -o $@ $^ $(LDLIBS)
 
@@ -223,7 +225,7 @@ help:
 	@echo 'make library    only build/MODE/librunnel.a'
 	@echo 'make test       build and run the tests; ONLY=text picks some, UPDATE=1 rewrites .expected files'
 	@echo 'make check-long 100,000 random programs: LONG_COUNT=100000 LONG_SEED=2'
-	@echo 'make bench-micro time the primitives of the virtual machine; ONLY=text picks some'
+	@echo 'make bench-micro  time small pieces of the runtime beside plain C (bench/micro/)'
 	@echo 'make run        build and run the demonstration'
 	@echo 'make fuzz       fuzz the front ends with libFuzzer (clang), FUZZ_SECONDS=60'
 	@echo 'make install    install below PREFIX=/usr/local'

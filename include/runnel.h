@@ -25,8 +25,8 @@ typedef enum RunnelDialect { RUNNEL_DIALECT_RNL, RUNNEL_DIALECT_NESL } RunnelDia
 
 /* What runs programs. All give the same answers. */
 typedef enum RunnelEngine {
-    RUNNEL_ENGINE_REFERENCE, /* the reference interpreter: slow, holds everything, counts costs */
     RUNNEL_ENGINE_VM,        /* flattened, chunk by chunk, in bounded memory */
+    RUNNEL_ENGINE_REFERENCE, /* the reference interpreter: slow, holds everything, counts costs */
 } RunnelEngine;
 
 typedef struct RunnelOptions {

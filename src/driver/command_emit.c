@@ -22,10 +22,8 @@ int command_emit(const Options *options)
 {
     if (!is_form(options->words[1]))
         return RUNNEL_COMPILE_ERROR;
-    Options flattening = *options;
-    flattening.engine = RUNNEL_ENGINE_VM; /* which is what flattens */
     Host host;
-    if (!host_open(&host, &flattening))
+    if (!host_open(&host, options))
         return RUNNEL_RUN_ERROR;
     RunnelStatus status = host_report(&host, runnel_load_file(host.session, options->words[2]));
     if (status == RUNNEL_OK)

@@ -35,7 +35,7 @@ const Command commands[] = {
     {"check", "FILE", "check a program and show its types",
      "Reads and checks the program in FILE without running it, and prints `name : type` for each of its\n"
      "definitions.\n",
-     1, 1, COMPILE_OPTIONS, command_check},
+     1, 1, ENGINE_OPTIONS | COMPILE_OPTIONS, command_check},
     {"emit", "FORM FILE", "show a program in an intermediate form",
      "Prints what the program in FILE becomes on its way through the compiler. FORM is\n"
      "  core    typed, monomorphic, first order, every intermediate result named\n"

@@ -85,7 +85,7 @@ static bool set_print_length(Options *options, const char *value)
 
 const OptionRow option_rows[OPTION_COUNT] = {
     [OPTION_ENGINE] = {"--engine", "NAME",
-                       "run with this engine: vm, which streams in bounded memory, or ref, the reference interpreter (ref)", set_engine},
+                       "run with this engine: vm, which streams in bounded memory, or ref, the reference interpreter (vm)", set_engine},
     [OPTION_CHUNK] = {"--chunk", "N", "the VM's buffers hold N elements (as many as 32 KiB hold)", set_chunk},
     [OPTION_THREADS] = {"--threads", "N", "use N threads (one)", set_threads},
     [OPTION_MEMORY] = {"--memory", "SIZE", "end with an error when more than SIZE bytes are held, such as 64M (no limit)", set_memory},

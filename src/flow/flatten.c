@@ -53,7 +53,20 @@ static const FlowValue *seen_from(Flattener *f, const FlowValue *value, const Co
     return to->is_filter ? flatten_restrict(f, value, to->space) : value;
 }
 
-static const FlowValue *read_variable(Flattener *f, CoreVar variable)
+/* Makes a vector that is still to be made, where it belongs. */
+static void force_binding(Flattener *f, CoreVar variable)
+{
+    Binding *binding = &f->bindings.items[variable];
+    if (binding->value->rope == NULL)
+        return;
+    Context *context = f->context;
+    f->context = binding->context;
+    const FlowValue *value = flatten_force(f, binding->value);
+    f->bindings.items[variable].value = value;
+    f->context = context;
+}
+
+static const FlowValue *read_variable(Flattener *f, CoreVar variable, bool is_lazy)
 {
     bool is_known = variable < f->bindings.count && f->bindings.items[variable].network == f->id &&
                     f->bindings.items[variable].value != NULL;
@@ -68,15 +81,27 @@ static const FlowValue *read_variable(Flattener *f, CoreVar variable)
     }
     if (!is_known)
         bug("flatten", "a variable is used before it is bound");
+    if (!is_lazy)
+        force_binding(f, variable);
     Binding binding = f->bindings.items[variable];
     return seen_from(f, binding.value, binding.context, f->context);
 }
 
-const FlowValue *flatten_atom(Flattener *f, const CoreAtom *atom)
+static const FlowValue *read_atom(Flattener *f, const CoreAtom *atom, bool is_lazy)
 {
     if (atom->is_constant)
         return flatten_value_scalar(f, flatten_constant(type_scalar(f->types, atom->type), atom->constant));
-    return read_variable(f, atom->variable);
+    return read_variable(f, atom->variable, is_lazy);
+}
+
+const FlowValue *flatten_atom(Flattener *f, const CoreAtom *atom)
+{
+    return read_atom(f, atom, false);
+}
+
+const FlowValue *flatten_lazy_atom(Flattener *f, const CoreAtom *atom)
+{
+    return read_atom(f, atom, true);
 }
 
 FlowOperand flatten_scalar_atom(Flattener *f, const CoreAtom *atom)
@@ -401,17 +426,13 @@ static const FlowValue *make_choice(Flattener *f, FlowSpaceId parent, FlowSpaceI
     return flatten_merge(f, selector, space, values, spaces, count);
 }
 
-static const FlowValue *make_sequence(Flattener *f, const CoreStatement *statement, TypeId type)
+const FlowValue *flatten_literal(Flattener *f, const FlowValue **values, uint32_t count, TypeId type)
 {
     FlowSpaceId parent = f->context->space;
-    uint32_t count = statement->argument_count;
     if (count == 0) {
         FlowSpaceId none = flatten_range(f, parent, flatten_int(0));
         return flatten_value_sequence(f, none, flatten_zero(f, type, none), type);
     }
-    const FlowValue **values = ARENA_ARRAY(f->arena, const FlowValue *, count);
-    for (uint32_t i = 0; i < count; i++)
-        values[i] = flatten_atom(f, &statement->arguments[i]);
     if (count == 1 && !flatten_has_sequence(values[0]))
         return flatten_value_sequence(f, flatten_single(f, parent), values[0], type);
     FlowSpaceId space = flatten_range(f, parent, flatten_int(count));
@@ -432,9 +453,14 @@ static const FlowValue *make_sequence(Flattener *f, const CoreStatement *stateme
 
 static const FlowValue *flatten_make(Flattener *f, const CoreStatement *statement)
 {
-    TypeId type = flatten_representation(f, target_type(f, statement));
-    const FlowValue *sequence = make_sequence(f, statement, type_element(f->types, type));
-    return type_is_vector(f->types, type) ? flatten_collect(f, sequence) : sequence;
+    TypeId type = flatten_representation(f, target_type(f, statement)), element = type_element(f->types, type);
+    uint32_t count = statement->argument_count;
+    const FlowValue **values = ARENA_ARRAY(f->arena, const FlowValue *, count);
+    for (uint32_t i = 0; i < count; i++)
+        values[i] = flatten_atom(f, &statement->arguments[i]);
+    if (type_is_vector(f->types, type))
+        return flatten_rope_value(f, flatten_rope_literal(f, values, count), element);
+    return flatten_literal(f, values, count, element);
 }
 
 static const FlowValue *flatten_text(Flattener *f, const CoreStatement *statement)
@@ -480,6 +506,8 @@ static const FlowValue *flatten_statement(Flattener *f, const CoreStatement *sta
 /* Names the streams of a value after the variable, for readers of the printed form. */
 static void name_streams(Flattener *f, const FlowValue *value, Name name)
 {
+    if (value->rope != NULL)
+        return;
     FlowOperand leaf = value->kind == VALUE_SCALAR ? value->scalar : value->array;
     if (name != 0 && (value->kind == VALUE_SCALAR || value->kind == VALUE_VECTOR) && !leaf.is_constant &&
         f->network->streams.items[leaf.stream].name == 0)

@@ -118,8 +118,10 @@ FlowNetworkId flatten_network_of(Flattener *f, CoreFunctionId function)
 static const FlowValue *inline_call(Flattener *f, const CoreStatement *statement, const CoreFunction *function)
 {
     const CoreBlock *body = function->body;
+    flatten_facts(f, statement->function);
+    bool *is_inlining = &f->facts.items[statement->function].is_inlining;
     f->inlined += body->statement_count;
-    if (function->is_recursive || f->inlined > INLINED_MAX)
+    if (*is_inlining || f->inlined > INLINED_MAX)
         flatten_error(f, ERROR_NOT_STREAMABLE, statement->span,
                       "the program becomes too large when this function is put in place of its calls, which its sequences need; use "
                       "vectors, or fewer levels of functions");
@@ -128,7 +130,10 @@ static const FlowValue *inline_call(Flattener *f, const CoreStatement *statement
         arguments[i] = flatten_atom(f, &statement->arguments[i]);
     for (uint32_t i = 0; i < body->parameter_count; i++)
         flatten_bind(f, body->parameters[i], arguments[i]);
-    return flatten_block(f, body);
+    *is_inlining = true;
+    const FlowValue *value = flatten_block(f, body);
+    f->facts.items[statement->function].is_inlining = false;
+    return value;
 }
 
 typedef struct Inputs {

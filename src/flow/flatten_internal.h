@@ -14,8 +14,18 @@
 typedef enum FlowValueKind { VALUE_UNIT, VALUE_SCALAR, VALUE_PAIR, VALUE_VECTOR, VALUE_SEQUENCE } FlowValueKind;
 
 typedef struct FlowValue FlowValue;
+/* A vector that is not yet made: appended to each other, vectors and literals become one vector when somebody reads it. */
+typedef struct Rope Rope;
+struct Rope {
+    const Rope *left, *right;   /* an append */
+    const FlowValue *vector;    /* or a vector that there is */
+    const FlowValue **elements; /* or a literal */
+    uint32_t count;
+};
+
 struct FlowValue {
     FlowValueKind kind;
+    const Rope *rope; /* VECTOR: only this and the type of elements are known; nothing but a binding holds such a value */
     bool has_sequence;
     uint32_t leaf_count; /* outside sequences; values are graphs, so it may be huge: then it stays at UINT32_MAX */
     FlowOperand scalar;               /* SCALAR */
@@ -49,6 +59,7 @@ typedef struct Binding {
 
 typedef struct FunctionFacts {
     bool is_known;
+    bool is_inlining; /* its body is being put in place of a call */
     bool draws;
     bool does_io; /* reads or writes outside; failing on purpose is not I/O */
     VEC(CoreFunctionId) callees;
@@ -117,12 +128,23 @@ FlowSegments flatten_segments(Flattener *f, FlowSpaceId space, FlowOperand *inpu
 /* Makes a space of `count` points (brought to the parent) under each point. */
 FlowSpaceId flatten_range(Flattener *f, FlowSpaceId parent, FlowOperand count);
 FlowSpaceId flatten_filter(Flattener *f, FlowSpaceId parent, FlowOperand flags, bool keep);
-FlowSpaceId flatten_flat(Flattener *f, FlowSpaceId space);
+/* The points of `inner`, children of points of `outer`, as children of the parents of those. */
+FlowSpaceId flatten_flat(Flattener *f, FlowSpaceId inner, FlowSpaceId outer);
 /* The children in `space` of the points that survive in `filter`, a filter of its parent. */
 FlowSpaceId flatten_restricted(Flattener *f, FlowSpaceId space, FlowSpaceId filter);
 /* The position of each point among its siblings. */
 FlowOperand flatten_local_index(Flattener *f, FlowSpaceId space);
 enum { SEGMENT_INPUTS = 2 }; /* at most */
+
+/* ---- flatten_rope.c ---- */
+/* A vector to be made from `rope` later. */
+const FlowValue *flatten_rope_value(Flattener *f, const Rope *rope, TypeId element_type);
+/* The rope of a vector, made or not. */
+const Rope *flatten_rope(Flattener *f, const FlowValue *vector);
+const Rope *flatten_rope_append(Flattener *f, const Rope *left, const Rope *right);
+const Rope *flatten_rope_literal(Flattener *f, const FlowValue **elements, uint32_t count);
+/* Makes the vector, at the context. */
+const FlowValue *flatten_force(Flattener *f, const FlowValue *value);
 
 /* ---- flatten_value.c ---- */
 const FlowValue *flatten_value_unit(Flattener *f);
@@ -162,6 +184,10 @@ const FlowValue *flatten_zero(Flattener *f, TypeId type, FlowSpaceId space);
 
 /* ---- flatten.c ---- */
 const FlowValue *flatten_atom(Flattener *f, const CoreAtom *atom);
+/* The same; a vector that is still to be made stays so. */
+const FlowValue *flatten_lazy_atom(Flattener *f, const CoreAtom *atom);
+/* The sequence of some values, at the context. */
+const FlowValue *flatten_literal(Flattener *f, const FlowValue **values, uint32_t count, TypeId element_type);
 FlowOperand flatten_scalar_atom(Flattener *f, const CoreAtom *atom);
 void flatten_bind(Flattener *f, CoreVar variable, const FlowValue *value);
 const FlowValue *flatten_block(Flattener *f, const CoreBlock *block);
@@ -181,6 +207,8 @@ _Noreturn void flatten_error(Flattener *f, ErrorCode code, Span span, const char
 
 /* ---- flatten_op.c ---- */
 const FlowValue *flatten_op(Flattener *f, const CoreStatement *statement);
+/* Sequences, each after the one before, at the context. */
+const FlowValue *flatten_join(Flattener *f, Op op, const FlowValue *const *operands, uint32_t count);
 /* One operation on scalars at the space that flatten_place gives, or at the context if it may fail. */
 FlowOperand flatten_scalar_op(Flattener *f, Op op, ScalarType result, const FlowOperand *operands, uint32_t count);
 /* Whether an operation is scalar, cannot fail, and costs about as much as an addition. */

@@ -444,10 +444,10 @@ static const FlowValue *op_zip(const Operation *o)
     return give_container(o, space, flatten_value_pair(o->f, elements[0], elements[1]));
 }
 
-static const FlowValue *join(const Operation *o, const FlowValue *const *operands, uint32_t count)
+const FlowValue *flatten_join(Flattener *f, Op op, const FlowValue *const *operands, uint32_t count)
 {
-    Flattener *f = o->f;
-    bool is_single = flatten_is_unit(f, o->space);
+    FlowSpaceId parent = f->context->space;
+    bool is_single = flatten_is_unit(f, parent);
     FlowOperand *inputs = ARENA_ARRAY(f->arena, FlowOperand, count);
     FlowSpaceId *spaces = ARENA_ARRAY(f->arena, FlowSpaceId, count);
     const FlowValue **elements = ARENA_ARRAY(f->arena, const FlowValue *, count);
@@ -457,47 +457,64 @@ static const FlowValue *join(const Operation *o, const FlowValue *const *operand
         inputs[i] = is_single ? flatten_driver(f, spaces[i]) : flatten_ends(f, spaces[i]);
     }
     FlowSpaceId space =
-        flatten_new_space(f, (FlowSpace){.kind = SPACE_JOIN, .parent = o->space, .segments = SEGMENTS_ENDS});
+        flatten_new_space(f, (FlowSpace){.kind = SPACE_JOIN, .parent = parent, .segments = SEGMENTS_ENDS});
     FlowNode *node = flatten_node(f, FLOW_JOIN, space, inputs, count);
     node->segments = is_single ? SEGMENTS_SINGLE : SEGMENTS_ENDS;
-    node->core_op = o->op;
+    node->core_op = op;
     FlowStreamId selector = flatten_output(f, SCALAR_I32, space);
     flatten_space(f, space)->driver = selector;
-    FlowStreamId ends = flatten_output(f, LEAF_ENDS, o->space);
+    FlowStreamId ends = flatten_output(f, LEAF_ENDS, parent);
     flatten_space(f, space)->ends = ends;
-    return give_container(o, space, flatten_merge(f, flatten_stream(f, selector), space, elements, spaces, count));
+    const FlowValue *element = flatten_merge(f, flatten_stream(f, selector), space, elements, spaces, count);
+    return flatten_value_sequence(f, space, element, operands[0]->element_type);
+}
+
+static const FlowValue *op_interleave(const Operation *o)
+{
+    const FlowValue *first = sequence_argument(o, 0);
+    const FlowValue *operands[] = {first, sequence_argument(o, 1)};
+    const FlowValue *joined = flatten_join(o->f, o->op, operands, 2);
+    return give_container(o, joined->space, joined->element);
+}
+
+/* What ++, cons and snoc join: a container, or one element as a container. */
+static bool is_element(const Operation *o, uint32_t argument)
+{
+    return (o->op == OP_CONS && argument == 0) || (o->op == OP_SNOC && argument == 1);
+}
+
+static const FlowValue *joined_sequence(const Operation *o, uint32_t argument)
+{
+    const FlowValue *value = flatten_atom(o->f, &o->statement->arguments[argument]);
+    return is_element(o, argument) ? flatten_literal(o->f, &value, 1, result_element(o)) : value;
+}
+
+static const Rope *joined_rope(const Operation *o, uint32_t argument)
+{
+    const FlowValue *value = flatten_lazy_atom(o->f, &o->statement->arguments[argument]);
+    if (!is_element(o, argument))
+        return flatten_rope(o->f, value);
+    const FlowValue **element = ARENA_ARRAY(o->f->arena, const FlowValue *, 1);
+    element[0] = flatten_atom(o->f, &o->statement->arguments[argument]);
+    return flatten_rope_literal(o->f, element, 1);
 }
 
 static const FlowValue *op_append(const Operation *o)
 {
-    const FlowValue *first = sequence_argument(o, 0);
-    const FlowValue *operands[] = {first, sequence_argument(o, 1)};
-    return join(o, operands, 2);
-}
-
-static const FlowValue *single(const Operation *o, uint32_t argument)
-{
-    return flatten_value_sequence(o->f, flatten_single(o->f, o->space), o->arguments[argument],
-                                  o->statement->arguments[argument].type);
-}
-
-static const FlowValue *op_cons(const Operation *o)
-{
-    const FlowValue *operands[] = {single(o, 0), sequence_argument(o, 1)};
-    return join(o, operands, 2);
-}
-
-static const FlowValue *op_snoc(const Operation *o)
-{
-    const FlowValue *operands[] = {sequence_argument(o, 0), single(o, 1)};
-    return join(o, operands, 2);
+    if (is_vector_result(o)) {
+        const Rope *left = joined_rope(o, 0);
+        return flatten_rope_value(o->f, flatten_rope_append(o->f, left, joined_rope(o, 1)), result_element(o));
+    }
+    const FlowValue *first = joined_sequence(o, 0);
+    const FlowValue *operands[] = {first, joined_sequence(o, 1)};
+    return flatten_join(o->f, o->op, operands, 2);
 }
 
 static const FlowValue *op_concat(const Operation *o)
 {
     const FlowValue *outer = sequence_argument(o, 0);
     const FlowValue *inner = flatten_as_sequence(o->f, outer->element, outer->space);
-    return give_container(o, flatten_flat(o->f, inner->space), inner->element);
+    return give_container(o, flatten_flat(o->f, inner->space, outer->space), inner->element);
 }
 
 static const FlowValue *op_flag_merge(const Operation *o)
@@ -556,6 +573,7 @@ static const FlowValue *check_parts(const Operation *o, const FlowValue *parted,
     FlowSpaceId inner = parted->element->space;
     FlowSpaceId flat = flatten_new_space(f, (FlowSpace){.kind = SPACE_FLAT,
                                                         .parent = o->space,
+                                                        .middle = parted->space,
                                                         .points = flatten_points(f, inner),
                                                         .base = inner,
                                                         .driver = flatten_space(f, inner)->driver,
@@ -578,7 +596,7 @@ static const FlowValue *op_part(const Operation *o)
     uint32_t count = 1;
     FlowSegments segments = flatten_segments(f, flags->space, inputs, &count);
     flatten_node(f, FLOW_CHECK_PART, flags->space, inputs, count)->segments = segments;
-    FlowSpaceId parts = flatten_flat(f, flatten_filter(f, flags->space, stream, true));
+    FlowSpaceId parts = flatten_flat(f, flatten_filter(f, flags->space, stream, true), flags->space);
     FlowOperand ends = ends_node(f, FLOW_PART_ENDS, stream, flags->space, parts);
     return check_parts(o, give_parts(o, parts, xs, ends), xs->space);
 }
@@ -661,13 +679,24 @@ static const FlowValue *op_empty(const Operation *o)
     return flatten_value_scalar(f, flatten_shared(f));
 }
 
+/* A value at a space whose points are the only ones of their parents, as the parents see it: sequences in it are theirs. */
+static const FlowValue *lift(Flattener *f, const FlowValue *value, FlowSpaceId space)
+{
+    if (!flatten_has_sequence(value))
+        return value;
+    if (value->kind == VALUE_SEQUENCE)
+        return flatten_value_sequence(f, flatten_flat(f, value->space, space), value->element, value->element_type);
+    const FlowValue *first = lift(f, value->first, space);
+    return flatten_value_pair(f, first, lift(f, value->rest, space));
+}
+
 static const FlowValue *op_the(const Operation *o)
 {
     Flattener *f = o->f;
     const FlowValue *sequence = sequence_argument(o, 0);
     FlowOperand driver = flatten_driver(f, sequence->space);
     segment_node(f, FLOW_ONE_EACH, sequence->space, &driver, flatten_is_unit(f, o->space) ? 1 : 0, sequence->space);
-    const FlowValue *element = flatten_settle(f, sequence->element, sequence->space);
+    const FlowValue *element = lift(f, flatten_settle(f, sequence->element, sequence->space), sequence->space);
     flatten_unite(f, sequence->space, o->space);
     return element;
 }
@@ -740,7 +769,7 @@ static const FlowValue *op_cut(const Operation *o)
     flatten_leave(f);
     FlowSpaceId kept = flatten_filter(f, space, is_before, o->op == OP_TAKE);
     const FlowValue *element = flatten_restrict(f, sequence->element, kept);
-    return flatten_value_sequence(f, flatten_flat(f, kept), element, sequence->element_type);
+    return flatten_value_sequence(f, flatten_flat(f, kept, space), element, sequence->element_type);
 }
 
 static const FlowValue *op_shift(const Operation *o)
@@ -1014,7 +1043,9 @@ static const FlowValue *dispatch(const Operation *o)
     case OP_NESL_RANGE: return op_range(o);
     case OP_SEQ:
     case OP_TAB: return op_same_value(o);
-    case OP_INTERLEAVE:
+    case OP_INTERLEAVE: return op_interleave(o);
+    case OP_CONS:
+    case OP_SNOC:
     case OP_APPEND: return op_append(o);
     case OP_CONCAT:
     case OP_FLATTEN: return op_concat(o);
@@ -1022,8 +1053,6 @@ static const FlowValue *dispatch(const Operation *o)
     case OP_FLAG_PARTITION: return op_flag_partition(o);
     case OP_PARTITION: return op_partition(o);
     case OP_ZIP: return op_zip(o);
-    case OP_CONS: return op_cons(o);
-    case OP_SNOC: return op_snoc(o);
     case OP_FLAG_MERGE: return op_flag_merge(o);
 
     case OP_LENGTH: return op_length(o);
@@ -1107,9 +1136,10 @@ static const FlowValue *dispatch(const Operation *o)
 
 const FlowValue *flatten_op(Flattener *f, const CoreStatement *statement)
 {
+    bool is_lazy = statement->op == OP_APPEND || statement->op == OP_CONS || statement->op == OP_SNOC;
     const FlowValue **arguments = ARENA_ARRAY(f->arena, const FlowValue *, statement->argument_count);
     for (uint32_t i = 0; i < statement->argument_count; i++)
-        arguments[i] = flatten_atom(f, &statement->arguments[i]);
+        arguments[i] = is_lazy ? flatten_lazy_atom(f, &statement->arguments[i]) : flatten_atom(f, &statement->arguments[i]);
     Operation operation = {
         .f = f,
         .statement = statement,

@@ -107,6 +107,7 @@ typedef struct FlowSpace {
     FlowSpaceId parent; /* 0: unit */
     uint32_t points;    /* id of the set of points; that of unit is 1 */
     FlowSpaceId base;   /* FLAT, PARTED, RESTRICT, MEMBERS, ZIP: the space whose points are seen anew */
+    FlowSpaceId middle; /* FLAT: the space between that and the parent, which is forgotten */
     FlowStreamId driver; /* a stream on it */
     FlowSegments segments; /* as seen from its parent */
     FlowOperand count;   /* REGULAR: constant or uniform */
@@ -136,9 +137,10 @@ typedef struct FlowNode {
     FlowNetworkId network;
     CoreFunctionId function;
     CoreVar variable;
-    uint32_t index; /* INPUT: of main's parameter */
+    uint32_t index; /* INPUT: of main's parameter; CONSTANTS: how many */
     const char *text;
     uint32_t text_length;
+    void **columns; /* CONSTANTS: the cells of each leaf */
     FlowNodeId *after; /* nodes that must be done before this one starts: input and output keep their order */
     uint32_t after_count;
 } FlowNode;

@@ -2,8 +2,8 @@
  *
  * Machines divide integers one at a time, but floats in vectors. For integers |a| and |b| up to 2^p, p the precision, trunc(a / b)
  * in floats is the integer quotient: a / b lies below the next integer q + 1 by at least 1 / b, which is more than half an ulp
- * there since (q + 1) b <= a + b <= 2^(p + 1). q b and the remainder are then exact too. So integers of 8 and 16 bits are divided as f32, those
- * of 32 as f64, and those of 64 as f64 where all in a block are small, as they mostly are. */
+ * there since (q + 1) b <= a + b <= 2^(p + 1). q b and the remainder are then exact too. So integers of 8 and 16 bits are divided as
+ * f32, those of 32 as f64, and those of 64 as f64 where all in a block are small, as they mostly are. */
 #include "vm/elementwise_float.h"
 #include "vm/elementwise_internal.h"
 
@@ -71,13 +71,27 @@ FLOATS(DEFINE, )
 #define FROM_FLOAT_64(x) float_to_small(x)
 
 #define LOOP_IN_FLOATS(type, operation, width)                                                                        \
+    INDEPENDENT for (size_t i = 0; i < length; i++)                                                                   \
+        to[i] = (Cell##type)FROM_FLOAT_##width(operation##_F##width(TO_FLOAT_##width(a[i]), TO_FLOAT_##width(b[i])));
+
+#define NARROW(type, operation)                                                                                       \
     static void operation##_##type(Cell##type *to, const Cell##type *a, const Cell##type *b, size_t length)           \
     {                                                                                                                 \
-        INDEPENDENT for (size_t i = 0; i < length; i++)                                                               \
-            to[i] = (Cell##type)FROM_FLOAT_##width(operation##_F##width(TO_FLOAT_##width(a[i]), TO_FLOAT_##width(b[i]))); \
+        LOOP_IN_FLOATS(type, operation, 32)                                                                           \
     }
 
-/* ---- 64 bits: small ones in floats, others one by one ---- */
+/* ---- 32 and 64 bits: in floats or else one by one ---- */
+
+#define WIDE(type, operation)                                                                                         \
+    static void operation##_##type(Cell##type *to, const Cell##type *a, const Cell##type *b, size_t length)           \
+    {                                                                                                                 \
+        if (FLOAT_ROUNDS_IN_VECTORS && all_small_##type(a, b, length)) {                                              \
+            LOOP_IN_FLOATS(type, operation, 64)                                                                       \
+        } else {                                                                                                      \
+            for (size_t i = 0; i < length; i++)                                                                       \
+                to[i] = operation##_one_##type(a[i], b[i]);                                                           \
+        }                                                                                                             \
+    }
 
 /* Whether all |x| < 2^50. */
 static bool all_small_I64(const int64_t *a, const int64_t *b, size_t length)
@@ -96,57 +110,52 @@ static bool all_small_U64(const uint64_t *a, const uint64_t *b, size_t length)
     return bits >> 50 == 0;
 }
 
+#define all_small_I32(a, b, length) true
+#define all_small_U32(a, b, length) true
+
 /* The least integer divided by -1 wraps. */
-static int64_t divide_large_I64(int64_t a, int64_t b)
-{
-    return b == -1 ? (int64_t)(0 - (uint64_t)a) : a / b;
-}
-
-static int64_t remainder_large_I64(int64_t a, int64_t b)
-{
-    return b == -1 ? 0 : a % b;
-}
-
-static int64_t modulo_large_I64(int64_t a, int64_t b)
-{
-    int64_t rest = remainder_large_I64(a, b);
-    return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
-}
-
-static uint64_t divide_large_U64(uint64_t a, uint64_t b)
-{
-    return a / b;
-}
-
-static uint64_t remainder_large_U64(uint64_t a, uint64_t b)
-{
-    return a % b;
-}
-
-#define LOOP_BY_SIZE(type, operation, unused)                                                                         \
-    static void operation##_##type(Cell##type *to, const Cell##type *a, const Cell##type *b, size_t length)           \
+#define DEFINE(type, word)                                                                                            \
+    MATH_INLINE Cell##type divide_one_##type(Cell##type a, Cell##type b)                                              \
     {                                                                                                                 \
-        if (all_small_##type(a, b, length)) {                                                                         \
-            INDEPENDENT for (size_t i = 0; i < length; i++)                                                           \
-                to[i] = (Cell##type)FROM_FLOAT_64(operation##_F64(TO_FLOAT_64(a[i]), TO_FLOAT_64(b[i])));             \
-        } else {                                                                                                      \
-            for (size_t i = 0; i < length; i++)                                                                       \
-                to[i] = operation##_large_##type(a[i], b[i]);                                                         \
-        }                                                                                                             \
+        return b == -1 ? (Cell##type)(0 - (Cell##word)a) : a / b;                                                     \
+    }                                                                                                                 \
+    MATH_INLINE Cell##type remainder_one_##type(Cell##type a, Cell##type b)                                           \
+    {                                                                                                                 \
+        return b == -1 ? 0 : a % b;                                                                                   \
+    }                                                                                                                 \
+    MATH_INLINE Cell##type modulo_one_##type(Cell##type a, Cell##type b)                                              \
+    {                                                                                                                 \
+        Cell##type rest = remainder_one_##type(a, b);                                                                 \
+        return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;                                                  \
     }
+DEFINE(I32, U32)
+DEFINE(I64, U64)
+#undef DEFINE
+#define DEFINE(type)                                                                                                  \
+    MATH_INLINE Cell##type divide_one_##type(Cell##type a, Cell##type b)                                              \
+    {                                                                                                                 \
+        return a / b;                                                                                                 \
+    }                                                                                                                 \
+    MATH_INLINE Cell##type remainder_one_##type(Cell##type a, Cell##type b)                                           \
+    {                                                                                                                 \
+        return a % b;                                                                                                 \
+    }
+DEFINE(U32)
+DEFINE(U64)
+#undef DEFINE
 
-/* ---- the kernels of division: X(OP, operation, type, word, loop, width of floats); without signs, mod is rem ---- */
+/* ---- the kernels of division: X(OP, operation, type, word, loop); without signs, mod is rem ---- */
 
 #define DIVISIONS_OF_SIGNED(X, OP, operation)                                                                         \
-    X(OP, operation, I8, U8, LOOP_IN_FLOATS, 32)                                                                      \
-    X(OP, operation, I16, U16, LOOP_IN_FLOATS, 32)                                                                    \
-    X(OP, operation, I32, U32, LOOP_IN_FLOATS, 64)                                                                    \
-    X(OP, operation, I64, U64, LOOP_BY_SIZE, 64)
+    X(OP, operation, I8, U8, NARROW)                                                                                  \
+    X(OP, operation, I16, U16, NARROW)                                                                                \
+    X(OP, operation, I32, U32, WIDE)                                                                                  \
+    X(OP, operation, I64, U64, WIDE)
 #define DIVISIONS_OF_WORDS(X, OP, operation)                                                                          \
-    X(OP, operation, U8, U8, LOOP_IN_FLOATS, 32)                                                                      \
-    X(OP, operation, U16, U16, LOOP_IN_FLOATS, 32)                                                                    \
-    X(OP, operation, U32, U32, LOOP_IN_FLOATS, 64)                                                                    \
-    X(OP, operation, U64, U64, LOOP_BY_SIZE, 64)
+    X(OP, operation, U8, U8, NARROW)                                                                                  \
+    X(OP, operation, U16, U16, NARROW)                                                                                \
+    X(OP, operation, U32, U32, WIDE)                                                                                  \
+    X(OP, operation, U64, U64, WIDE)
 #define DIVISIONS(X)                                                                                                  \
     DIVISIONS_OF_SIGNED(X, DIVIDE, divide)                                                                            \
     DIVISIONS_OF_SIGNED(X, REMAINDER, remainder)                                                                      \
@@ -154,8 +163,8 @@ static uint64_t remainder_large_U64(uint64_t a, uint64_t b)
     DIVISIONS_OF_WORDS(X, DIVIDE, divide)                                                                             \
     DIVISIONS_OF_WORDS(X, REMAINDER, remainder)
 
-#define DEFINE(OP, operation, type, word, LOOP, width)                                                                \
-    LOOP(type, operation, width)                                                                                      \
+#define DEFINE(OP, operation, type, word, LOOP)                                                                       \
+    LOOP(type, operation)                                                                                             \
     BLOCK_SIGNATURE(OP##_##type)                                                                                      \
     {                                                                                                                 \
         size_t computed = count_nonzero_##word(args[1], length);                                                      \
@@ -226,8 +235,8 @@ DEFINE_POWER(F64, math_power, float_canonical_F64)
 /* ---- the table ---- */
 
 #define ROW(operand, OP, kernel) {OP_##OP, SCALAR_##operand, SCALAR_COUNT, kernel},
-#define ROW_OF_DIVISION(OP, operation, type, word, loop, width) ROW(type, OP, OP##_##type)
-#define ROW_OF_MODULO(OP, operation, type, word, loop, width) ROW(type, MODULO, OP##_##type)
+#define ROW_OF_DIVISION(OP, operation, type, word, loop) ROW(type, OP, OP##_##type)
+#define ROW_OF_MODULO(OP, operation, type, word, loop) ROW(type, MODULO, OP##_##type)
 #define ROW_OF_POWER(type, word, unused) ROW(type, POWER, POWER_##word)
 
 ELEMENTWISE_TABLE(divide) = {

@@ -4,6 +4,13 @@
 
 #include "math/elementary.h"
 
+/* Whether C's conversion of floats to integers of 64 bits is one instruction for vectors. */
+#if defined(__AVX512DQ__) || defined(__aarch64__)
+#define FLOAT_CONVERTS_IN_VECTORS true
+#else
+#define FLOAT_CONVERTS_IN_VECTORS false
+#endif
+
 MATH_INLINE uint32_t float_bits_F32(float x)
 {
     uint32_t bits;
@@ -56,30 +63,25 @@ FLOAT_PIECES(F64, double, uint64_t, MATH_NAN_BITS_F64)
  * subtracted from the upper one, exactly; the sum of both is rounded once. */
 MATH_INLINE double float_of_unsigned(uint64_t integer)
 {
-#ifdef __AVX512DQ__
-    return (double)integer;
-#else
+    if (FLOAT_CONVERTS_IN_VECTORS)
+        return (double)integer;
     double low = math_of_bits((integer & UINT32_MAX) | UINT64_C(0x4330000000000000));
     double high = math_of_bits(integer >> 32 | UINT64_C(0x4530000000000000));
     return (high - (0x1p84 + 0x1p52)) + low;
-#endif
 }
 
 MATH_INLINE double float_of_signed(int64_t integer)
 {
-#ifdef __AVX512DQ__
-    return (double)integer;
-#else
+    if (FLOAT_CONVERTS_IN_VECTORS)
+        return (double)integer;
     uint64_t raised = (uint64_t)integer ^ MATH_SIGN_BIT; /* by 2^63 */
     double low = math_of_bits((raised & UINT32_MAX) | UINT64_C(0x4330000000000000));
     double high = math_of_bits(raised >> 32 | UINT64_C(0x4530000000000000));
     return (high - (0x1p84 + 0x1p63 + 0x1p52)) + low;
-#endif
 }
 
 /* An integer below FLOAT_SMALL in magnitude from or to f64, with one addition. */
 #define FLOAT_SMALL 0x1p51
-#define FLOAT_SMALL_BITS 51
 
 MATH_INLINE double float_of_small(int64_t integer)
 {
@@ -91,16 +93,19 @@ MATH_INLINE int64_t float_to_small(double whole)
     return (int64_t)(math_integer_bits(whole) - math_bits(MATH_ROUNDER));
 }
 
-/* Whole numbers in one instruction where there is one. */
-#ifdef __SSE4_1__
+/* Whole numbers in one instruction where there is one. Else loops that must round are not worth their detours through floats. */
+#if defined(__SSE4_1__) || defined(__aarch64__)
+#define FLOAT_ROUNDS_IN_VECTORS true
 #define float_trunc __builtin_trunc
 #define float_floor __builtin_floor
 #define float_ceil __builtin_ceil
 #else
+#define FLOAT_ROUNDS_IN_VECTORS false
 #define float_trunc math_trunc
 #define float_floor math_floor
 #define float_ceil math_ceil
 #endif
 #define float_round math_round
+
 
 #endif

@@ -74,8 +74,10 @@ typedef struct ElementwiseRow {
 #define ELEMENTWISE_TABLE(set) const ElementwiseRow ELEMENTWISE_PASTE(set, ELEMENTWISE_LEVEL)[]
 #define ELEMENTWISE_END {OP_COUNT, SCALAR_COUNT, SCALAR_COUNT, NULL}
 
-/* Before a loop whose steps are independent: `out` is an argument or does not overlap it. */
+/* Before a loop whose steps are independent: `out` is an argument or does not overlap it. Some do not vectorise all the same, which is
+ * no cause for warnings. */
 #ifdef __clang__
+#pragma clang diagnostic ignored "-Wpass-failed"
 #define INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
 #else
 #define INDEPENDENT _Pragma("GCC ivdep")

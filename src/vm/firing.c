@@ -48,10 +48,10 @@ void firing_consume(Firing *firing, uint32_t input, size_t count)
     uint64_t *cursor = input_cursor(firing, input);
     if (count == 0 || plan->mode != INPUT_STREAM || *cursor == CURSOR_DONE)
         return;
-    bool holds_back = *cursor == firing->instance->streams[plan->stream].base;
+    uint64_t before = *cursor;
     *cursor += count;
-    if (holds_back)
-        stream_drop(firing->vm, firing->instance, plan->stream);
+    if (before == firing->instance->streams[plan->stream].base)
+        stream_leave(firing->vm, firing->instance, plan->stream, before);
 }
 
 void firing_ignore(Firing *firing, uint32_t input)
@@ -60,9 +60,10 @@ void firing_ignore(Firing *firing, uint32_t input)
     uint64_t *cursor = input_cursor(firing, input);
     if (*cursor == CURSOR_DONE)
         return;
+    uint64_t before = *cursor;
     *cursor = CURSOR_DONE;
     if (plan->mode != INPUT_CONSTANT)
-        stream_drop(firing->vm, firing->instance, plan->stream);
+        stream_leave(firing->vm, firing->instance, plan->stream, before);
 }
 
 bool firing_is_ended(const Firing *firing, uint32_t input)

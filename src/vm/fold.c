@@ -132,8 +132,6 @@ static size_t segments_within(int64_t first, const int64_t *ends, size_t segment
 static void segments_uniform(const FoldKind *kind, const void *cell, int64_t first, const int64_t *ends, size_t segments,
                              void *out)
 {
-    if (segments == 0)
-        return;
     Tile tile;
     tile_fill(kind, &tile, cell, (size_t)(ends[segments - 1] - first));
     for (size_t k = 0; k < segments;) {
@@ -151,9 +149,21 @@ static void segments_uniform(const FoldKind *kind, const void *cell, int64_t fir
 
 /* ---- segments ---- */
 
+static void fold_all_empty(const FoldKind *kind, size_t segments, void *out)
+{
+    if (kind->scan != NULL)
+        return;
+    uint64_t state[FOLD_STATE_MAX / sizeof(uint64_t)], identity;
+    kind->start(state);
+    kind->result(state, &identity);
+    movement_distribute_regular(kind->result_size, out, &identity, segments, 1);
+}
+
 static void fold_all(const FoldKind *kind, Cells elements, int64_t first, const int64_t *ends, size_t segments, void *out)
 {
-    if (elements.is_uniform)
+    if (segments == 0 || ends[segments - 1] == first)
+        fold_all_empty(kind, segments, out);
+    else if (elements.is_uniform)
         segments_uniform(kind, elements.data, first, ends, segments, out);
     else
         kind->segments(elements.data, first, ends, segments, out);

@@ -21,6 +21,7 @@ struct FoldKind {
     void (*add)(void *state, const void *elements, size_t count);             /* reductions */
     void (*result)(const void *state, void *out);                             /* reductions */
     void (*scan)(void *state, const void *elements, size_t count, void *out); /* scans */
+    /* not all of them empty */
     void (*segments)(const void *elements, int64_t first, const int64_t *ends, size_t segments, void *out);
 };
 

@@ -17,13 +17,39 @@
 
 #include "math/combine.h"
 #include "math/elementary.h"
+#include "vm/lengths.h"
 #include "vm/movement_private.h"
 
 /* Below this length a plain loop beats what the compiler makes of long ones. */
 enum { SHORT = 16 };
 
-/* Hides where a loop ends from the compiler, which would otherwise make vectors of short loops too. */
-#define HIDE(variable) __asm__("" : "+r"(variable))
+/* ---- windows ----
+ * Segments of varying short lengths cost more for loops whose end is guessed wrong than for their elements. Those that fit in a window are folded
+ * without a loop: what is in the window but not in the segment counts as the identity. */
+
+enum { NARROW = 8, WIDE = 32 };
+
+/* 0 where loops do better. */
+static size_t window_for(int64_t first, const int64_t *ends, size_t segments)
+{
+    double average = lengths_average(first, ends, segments);
+    if (average > 100.0 || !lengths_vary(ends, segments))
+        return 0;
+    return average < 5.0 ? NARROW : WIDE;
+}
+
+/* PRESENT(Cell) + (WIDE - count) are masks of all ones for `count` cells, zero for those after. */
+#define ONES_8 -1, -1, -1, -1, -1, -1, -1, -1
+#define ONES_32 ONES_8, ONES_8, ONES_8, ONES_8
+static const int8_t present_8[2 * WIDE] = {ONES_32};
+static const int16_t present_16[2 * WIDE] = {ONES_32};
+static const int32_t present_32[2 * WIDE] = {ONES_32};
+static const int64_t present_64[2 * WIDE] = {ONES_32};
+#define PRESENT(Cell)                                                                                                  \
+    ((const Cell *)(sizeof(Cell) == 1 ? (const void *)present_8                                                        \
+                  : sizeof(Cell) == 2 ? (const void *)present_16                                                       \
+                  : sizeof(Cell) == 4 ? (const void *)present_32                                                       \
+                                      : (const void *)present_64))
 
 static inline size_t least(size_t a, size_t b)
 {
@@ -106,23 +132,50 @@ static inline int32_t low_value_f32(int32_t key)
     {                                                                                                                  \
         *(Cell *)out = VALUE(*(const Cell *)state);                                                                    \
     }                                                                                                                  \
+    static inline Cell name##_short(const Cell *elements, const Cell *end)                                             \
+    {                                                                                                                  \
+        Cell total = (Cell)(IDENTITY);                                                                                 \
+        for (; elements < end; elements++) {                                                                           \
+            VECTOR_HIDE(elements);                                                                                     \
+            total = (Cell)OPERATOR(total, KEY(*elements));                                                             \
+        }                                                                                                              \
+        return total;                                                                                                  \
+    }                                                                                                                  \
+    /* Up to `window` elements, though all of them are read. */                                                        \
+    MATH_INLINE Cell name##_window(const Cell *elements, size_t count, size_t window)                                  \
+    {                                                                                                                  \
+        const Cell *present = PRESENT(Cell) + (WIDE - count);                                                          \
+        Cell total = (Cell)(IDENTITY);                                                                                 \
+        _Pragma("GCC unroll 1") /* or it is not a loop any more when vectors are made of loops */                      \
+        for (size_t i = 0; i < window; i++) {                                                                          \
+            Cell key = (Cell)((KEY(elements[i]) & present[i]) | ((Cell)(IDENTITY) & ~present[i]));                     \
+            total = (Cell)OPERATOR(total, key);                                                                        \
+        }                                                                                                              \
+        return total;                                                                                                  \
+    }                                                                                                                  \
+    MATH_INLINE void name##_segments_in(const Cell *elements, int64_t first, const int64_t *ends, size_t segments,     \
+                                        Cell *results, size_t window)                                                  \
+    {                                                                                                                  \
+        int64_t start = first, readable = ends[segments - 1] - (int64_t)window;                                        \
+        for (size_t k = 0; k < segments; start = ends[k++]) {                                                          \
+            const Cell *segment = elements + (start - first);                                                          \
+            size_t count = (size_t)(ends[k] - start);                                                                  \
+            if (window == 0 && count <= 1)                                                                             \
+                results[k] = count == 0 ? VALUE((Cell)(IDENTITY)) : segment[0];                                        \
+            else if (window > 0 && count <= window && start <= readable)                                               \
+                results[k] = VALUE(name##_window(segment, count, window));                                             \
+            else if (count < SHORT)                                                                                    \
+                results[k] = VALUE(name##_short(segment, segment + count));                                            \
+            else                                                                                                       \
+                results[k] = VALUE(name##_total((Cell)(IDENTITY), segment, count));                                    \
+        }                                                                                                              \
+    }                                                                                                                  \
     static void name##_segments(const void *elements, int64_t first, const int64_t *ends, size_t segments, void *out)  \
     {                                                                                                                  \
-        const Cell *next = elements;                                                                                   \
-        Cell *results = out;                                                                                           \
-        for (size_t k = 0; k < segments; first = ends[k++]) {                                                          \
-            Cell total = (Cell)(IDENTITY);                                                                             \
-            size_t count = (size_t)(ends[k] - first);                                                                  \
-            if (count >= SHORT) {                                                                                      \
-                results[k] = VALUE(name##_total(total, next, count));                                                  \
-                next += count;                                                                                         \
-                continue;                                                                                              \
-            }                                                                                                          \
-            for (const Cell *end = next + count; next < end; next++) {                                                 \
-                HIDE(next);                                                                                            \
-                total = (Cell)OPERATOR(total, KEY(*next));                                                             \
-            }                                                                                                          \
-            results[k] = VALUE(total);                                                                                 \
+        switch (window_for(first, ends, segments)) {                                                                   \
+        case 0: name##_segments_in(elements, first, ends, segments, out, 0); break;                                    \
+        case NARROW: name##_segments_in(elements, first, ends, segments, out, NARROW); break;                          \
+        case WIDE: name##_segments_in(elements, first, ends, segments, out, WIDE); break;                              \
         }                                                                                                              \
     }
 
@@ -219,26 +272,25 @@ static void count_result(const void *state, void *out)
     *(int64_t *)out = *(const int64_t *)state;
 }
 
-static int64_t count_short(const uint8_t *flags, const uint8_t *end)
+/* The count of a window fits in a byte. */
+static inline int64_t count_segment(const uint8_t *flags, size_t length, bool is_window)
 {
-    int64_t total = 0;
-    for (; flags < end; flags++) {
-        HIDE(flags);
-        total += *flags;
-    }
-    return total;
+    if (is_window)
+        return plus_8_window(flags, length, WIDE);
+    if (length < SHORT)
+        return plus_8_short(flags, flags + length);
+    return (int64_t)VECTOR_NAME(movement_loops).count((const bool *)flags, length, true);
 }
 
 static void count_segments(const void *elements, int64_t first, const int64_t *ends, size_t segments, void *out)
 {
     const uint8_t *next = elements;
     int64_t *results = out;
+    bool has_window = window_for(first, ends, segments) > 0;
+    int64_t readable = has_window ? ends[segments - 1] - WIDE : first - 1;
     for (size_t k = 0; k < segments; first = ends[k++]) {
         size_t length = (size_t)(ends[k] - first);
-        if (length >= SHORT)
-            results[k] = (int64_t)VECTOR_NAME(movement_loops).count((const bool *)next, length, true);
-        else
-            results[k] = count_short(next, next + length);
+        results[k] = count_segment(next, length, length <= WIDE && first <= readable);
         next += length;
     }
 }
@@ -254,6 +306,12 @@ static const FoldKind count_bool[FOLD_FORM_COUNT] = {
 enum { PART_F32 = VECTOR_BYTES < 32 ? VECTOR_BYTES : 32, PART_F64 = VECTOR_BYTES };
 typedef float PartF32 __attribute__((vector_size(PART_F32)));
 typedef double PartF64 __attribute__((vector_size(PART_F64)));
+typedef int32_t IndexF32;
+typedef int64_t IndexF64;
+typedef IndexF32 MaskF32 __attribute__((vector_size(PART_F32)));
+typedef IndexF64 MaskF64 __attribute__((vector_size(PART_F64)));
+typedef PartF32 UnalignedF32 __attribute__((aligned(4), may_alias)); /* in memory */
+typedef PartF64 UnalignedF64 __attribute__((aligned(8), may_alias));
 typedef struct LanesF32 {
     PartF32 parts[COMBINE_LANES * sizeof(float) / sizeof(PartF32)];
 } LanesF32;
@@ -262,9 +320,35 @@ typedef struct LanesF64 {
 } LanesF64;
 
 #define PARTS(suffix) (sizeof(Lanes##suffix) / sizeof(Part##suffix))
+/* Unrolled, or the parts would be in memory. */
+#define EACH_BLOCK(b) _Pragma("GCC unroll 8") for (size_t b = 0; b < blocks; b++)
+#define EACH_PART(suffix, p) _Pragma("GCC unroll 8") for (size_t p = 0; p < PARTS(suffix); p++)
 /* Whole blocks that run interleaved: enough for eight additions in flight, but not more than the first-level cache has ways. */
 #define BLOCKS_AT_ONCE(suffix) (PARTS(suffix) > 2 ? 2 : 4)
-#define PER_PART(suffix, Cell) (sizeof(Part##suffix) / sizeof(Cell))
+#define PER_PART(suffix) (sizeof(Part##suffix) / sizeof(Index##suffix))
+
+#define FIRST_INDICES(suffix) (*(const Mask##suffix *)indices_##suffix)
+_Alignas(MaskF32) static const IndexF32 indices_F32[] = {0, 1, 2, 3, 4, 5, 6, 7};
+_Alignas(MaskF64) static const IndexF64 indices_F64[] = {0, 1, 2, 3, 4, 5, 6, 7};
+
+/* mask ? a : b, lane by lane. The compiler knows no instruction for it but the one it is told. */
+static inline PartF32 blend_F32(MaskF32 mask, PartF32 a, PartF32 b)
+{
+#if defined __AVX2__ && !defined __AVX512F__
+    return __builtin_ia32_blendvps256(b, a, (PartF32)mask);
+#else
+    return (PartF32)(((MaskF32)a & mask) | ((MaskF32)b & ~mask));
+#endif
+}
+
+static inline PartF64 blend_F64(MaskF64 mask, PartF64 a, PartF64 b)
+{
+#if defined __AVX2__ && !defined __AVX512F__
+    return __builtin_ia32_blendvpd256(b, a, (PartF64)mask);
+#else
+    return (PartF64)(((MaskF64)a & mask) | ((MaskF64)b & ~mask));
+#endif
+}
 
 #define TIMES(a, b) ((a) * (b))
 
@@ -272,22 +356,31 @@ typedef struct LanesF64 {
     static inline Lanes##suffix name##_lanes(const Cell *elements)                                                     \
     {                                                                                                                  \
         Lanes##suffix lanes;                                                                                           \
-        memcpy(&lanes, elements, sizeof lanes);                                                                        \
+        EACH_PART(suffix, p)                                                                                           \
+            lanes.parts[p] = ((const Unaligned##suffix *)elements)[p];                                                 \
         return lanes;                                                                                                  \
     }                                                                                                                  \
     static inline Lanes##suffix name##_lanes_padded(void)                                                              \
     {                                                                                                                  \
         Lanes##suffix lanes;                                                                                           \
-        for (size_t p = 0; p < PARTS(suffix); p++)                                                                     \
+        EACH_PART(suffix, p)                                                                                           \
             lanes.parts[p] = PAD - (Part##suffix){0};                                                                  \
+        return lanes;                                                                                                  \
+    }                                                                                                                  \
+    static inline void name##_store(Cell *cells, Lanes##suffix lanes)                                                  \
+    {                                                                                                                  \
+        EACH_PART(suffix, p)                                                                                           \
+            ((Unaligned##suffix *)cells)[p] = lanes.parts[p];                                                          \
+    }                                                                                                                  \
+    static inline Lanes##suffix name##_join(Lanes##suffix lanes, Lanes##suffix group)                                  \
+    {                                                                                                                  \
+        EACH_PART(suffix, p)                                                                                           \
+            lanes.parts[p] = OPERATOR(lanes.parts[p], group.parts[p]);                                                 \
         return lanes;                                                                                                  \
     }                                                                                                                  \
     static inline Lanes##suffix name##_group(Lanes##suffix lanes, const Cell *elements)                                \
     {                                                                                                                  \
-        Lanes##suffix group = name##_lanes(elements);                                                                  \
-        for (size_t p = 0; p < PARTS(suffix); p++)                                                                     \
-            lanes.parts[p] = OPERATOR(lanes.parts[p], group.parts[p]);                                                 \
-        return lanes;                                                                                                  \
+        return name##_join(lanes, name##_lanes(elements));                                                             \
     }                                                                                                                  \
     static inline Cell name##_halved(Lanes##suffix lanes)                                                              \
     {                                                                                                                  \
@@ -304,12 +397,12 @@ typedef struct LanesF64 {
     static inline void name##_blocks(const Cell *elements, size_t blocks, Cell *totals)                                \
     {                                                                                                                  \
         Lanes##suffix lanes[BLOCKS_AT_ONCE(suffix)];                                                                   \
-        for (size_t b = 0; b < blocks; b++)                                                                            \
+        EACH_BLOCK(b)                                                                                                  \
             lanes[b] = name##_lanes(elements + b * COMBINE_BLOCK);                                                     \
         for (size_t i = COMBINE_LANES; i < COMBINE_BLOCK; i += COMBINE_LANES)                                          \
-            for (size_t b = 0; b < blocks; b++)                                                                        \
+            EACH_BLOCK(b)                                                                                              \
                 lanes[b] = name##_group(lanes[b], elements + b * COMBINE_BLOCK + i);                                   \
-        for (size_t b = 0; b < blocks; b++)                                                                            \
+        EACH_BLOCK(b)                                                                                                  \
             totals[b] = name##_halved(lanes[b]);                                                                       \
     }                                                                                                                  \
     /* carry op all whole blocks of the elements */                                                                    \
@@ -340,8 +433,7 @@ typedef struct LanesF64 {
     } name##_State;                                                                                                    \
     static void name##_begin_block(name##_State *state)                                                                \
     {                                                                                                                  \
-        Lanes##suffix lanes = name##_lanes_padded();                                                                   \
-        memcpy(state->lanes, &lanes, sizeof lanes);                                                                    \
+        name##_store(state->lanes, name##_lanes_padded());                                                             \
     }                                                                                                                  \
     static void name##_start(void *opaque)                                                                             \
     {                                                                                                                  \
@@ -368,10 +460,8 @@ typedef struct LanesF64 {
         if (taken == 0)                                                                                                \
             return 0;                                                                                                  \
         memcpy(state->rest + begun, elements, taken * sizeof(Cell));                                                   \
-        if (begun + taken == COMBINE_LANES) {                                                                          \
-            Lanes##suffix lanes = name##_group(name##_lanes(state->lanes), state->rest);                               \
-            memcpy(state->lanes, &lanes, sizeof lanes);                                                                \
-        }                                                                                                              \
+        if (begun + taken == COMBINE_LANES)                                                                            \
+            name##_store(state->lanes, name##_group(name##_lanes(state->lanes), state->rest));                         \
         return taken;                                                                                                  \
     }                                                                                                                  \
     static void name##_add_groups(name##_State *state, const Cell *elements, size_t count)                             \
@@ -380,7 +470,7 @@ typedef struct LanesF64 {
         size_t grouped = count - count % COMBINE_LANES;                                                                \
         for (size_t i = 0; i < grouped; i += COMBINE_LANES)                                                            \
             lanes = name##_group(lanes, elements + i);                                                                 \
-        memcpy(state->lanes, &lanes, sizeof lanes);                                                                    \
+        name##_store(state->lanes, lanes);                                                                             \
         memcpy(state->rest, elements + grouped, (count - grouped) * sizeof(Cell));                                     \
     }                                                                                                                  \
     /* Elements of one block. */                                                                                       \
@@ -435,15 +525,59 @@ typedef struct LanesF64 {
         Cell total = name##_carry(PAD, elements, whole);                                                               \
         return whole == count ? total : OPERATOR(total, name##_block(elements + whole, count - whole));                \
     }                                                                                                                  \
-    static void name##_segments(const void *elements, int64_t first, const int64_t *ends, size_t segments, void *out)  \
+    /* Elements [at, at + 8), though those from `present` on are padding; all are read. */                             \
+    static inline Lanes##suffix name##_padded(const Cell *elements, size_t at, size_t present)                         \
+    {                                                                                                                  \
+        Lanes##suffix lanes = name##_lanes(elements + at), pads = name##_lanes_padded();                               \
+        EACH_PART(suffix, p) {                                                                                         \
+            Mask##suffix index = FIRST_INDICES(suffix) + (Index##suffix)(at + p * PER_PART(suffix));                   \
+            lanes.parts[p] = blend_##suffix(index < (Index##suffix)present, lanes.parts[p], pads.parts[p]);            \
+        }                                                                                                              \
+        return lanes;                                                                                                  \
+    }                                                                                                                  \
+    /* As name##_block: a rest, and before it in the wide window groups. */                                            \
+    MATH_INLINE Cell name##_window(const Cell *elements, size_t count, size_t window)                                  \
+    {                                                                                                                  \
+        size_t grouped = window == NARROW ? 0 : count - count % COMBINE_LANES;                                         \
+        Cell total = PAD, rest[COMBINE_LANES];                                                                         \
+        if (window == WIDE) {                                                                                          \
+            Lanes##suffix lanes = name##_padded(elements, 0, grouped);                                                 \
+            _Pragma("GCC unroll 8") for (size_t i = COMBINE_LANES; i < window; i += COMBINE_LANES)                     \
+                lanes = name##_join(lanes, name##_padded(elements, i, grouped));                                       \
+            total = name##_halved(lanes);                                                                              \
+        }                                                                                                              \
+        name##_store(rest, name##_padded(elements + grouped, 0, count - grouped));                                     \
+        for (size_t i = 0; i + 1 < COMBINE_LANES; i++)                                                                 \
+            total = OPERATOR(total, rest[i]);                                                                          \
+        static const Cell nothing[2] = {PAD, IDENTITY}; /* a table, since the compiler makes a branch of a choice */   \
+        return OPERATOR(total, nothing[count == 0]);                                                                   \
+    }                                                                                                                  \
+    MATH_INLINE void name##_segments_in(const void *elements, int64_t first, const int64_t *ends, size_t segments,     \
+                                          void *out, size_t window)                                                    \
     {                                                                                                                  \
         const Cell *next = elements;                                                                                   \
         Cell *results = out;                                                                                           \
+        size_t fitting = window == NARROW ? NARROW : WIDE + COMBINE_LANES;                                             \
+        int64_t readable = ends[segments - 1] - (int64_t)fitting;                                                      \
         for (size_t k = 0; k < segments; first = ends[k++]) {                                                          \
             size_t count = (size_t)(ends[k] - first);                                                                  \
-            Cell total = count <= COMBINE_BLOCK ? name##_block(next, count) : name##_long(next, count);                \
+            Cell total;                                                                                                \
+            if (window == 0 && count <= 1)                                                                             \
+                total = count == 0 ? IDENTITY : next[0];                                                               \
+            else if (window > 0 && count < fitting && first <= readable)                                               \
+                total = name##_window(next, count, window);                                                            \
+            else                                                                                                       \
+                total = count <= COMBINE_BLOCK ? name##_block(next, count) : name##_long(next, count);                 \
             results[k] = CANONICAL(total);                                                                             \
             next += count;                                                                                             \
+        }                                                                                                              \
+    }                                                                                                                  \
+    static void name##_segments(const void *elements, int64_t first, const int64_t *ends, size_t segments, void *out)  \
+    {                                                                                                                  \
+        switch (window_for(first, ends, segments)) {                                                                   \
+        case 0: name##_segments_in(elements, first, ends, segments, out, 0); break;                                    \
+        case NARROW: name##_segments_in(elements, first, ends, segments, out, NARROW); break;                          \
+        case WIDE: name##_segments_in(elements, first, ends, segments, out, WIDE); break;                              \
         }                                                                                                              \
     }
 

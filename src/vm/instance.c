@@ -87,11 +87,12 @@ static void let_go_of_inputs(Vm *vm, Instance *instance, const NodePlan *node)
 {
     for (uint32_t i = 0; i < node->node->input_count; i++) {
         uint32_t cursor = node->first_cursor + i;
-        if (instance->cursors[cursor] == CURSOR_DONE)
+        uint64_t before = instance->cursors[cursor];
+        if (before == CURSOR_DONE)
             continue;
         instance->cursors[cursor] = CURSOR_DONE;
         if (instance->plan->inputs[cursor].mode != INPUT_CONSTANT)
-            stream_drop(vm, instance, instance->plan->inputs[cursor].stream);
+            stream_leave(vm, instance, instance->plan->inputs[cursor].stream, before);
     }
 }
 

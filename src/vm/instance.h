@@ -74,11 +74,13 @@ typedef struct Stream {
     uint32_t count;
     uint32_t capacity; /* of the buffer */
     uint32_t limit;    /* elements that may be held */
+    uint32_t holding;  /* readers at the first element held; 0 while nobody has counted them */
     bool is_closed;
     bool is_uniform;
     bool is_borrowed;  /* the buffer and the references in it belong to somebody else */
     bool is_read;      /* somebody will still look at it */
-    bool was_full;     /* since the last look at who holds back whom */
+    bool was_full;     /* the node that fills it found no room since elements were last dropped */
+    bool was_asked;    /* it was fired to see that */
     bool is_cut;       /* what made it failed: nothing will come */
 } Stream;
 
@@ -144,8 +146,8 @@ void *stream_reserve(Vm *vm, Instance *instance, FlowStreamId stream, size_t cou
 void stream_produce(Instance *instance, FlowStreamId stream, size_t count);
 void stream_produce_uniform(Vm *vm, Instance *instance, FlowStreamId stream, const void *cell, size_t count);
 void stream_set_frontier(Instance *instance, FlowStreamId stream, int64_t frontier);
-/* A cursor has moved: drops what nobody needs. */
-void stream_drop(Vm *vm, Instance *instance, FlowStreamId stream);
+/* A reader that stood at `cursor` has gone on, or away: what nobody needs any more is dropped. */
+void stream_leave(Vm *vm, Instance *instance, FlowStreamId stream, uint64_t cursor);
 void stream_close(Vm *vm, Instance *instance, FlowStreamId stream);
 void stream_wake_readers(Instance *instance, FlowStreamId stream);
 Cells stream_cells(const Stream *stream, size_t size, uint64_t position);

@@ -3,6 +3,7 @@
  * Short segments are written in steps of several cells, the last step beyond the segment's end: what follows is written over it. So a segment
  * up to one step long has no loop whose end must be guessed. Only the last segments, where a step could leave the output, are filled
  * cell by cell. */
+#include "vm/lengths.h"
 #include "vm/movement_private.h"
 
 #include <string.h>
@@ -178,32 +179,62 @@ static inline uint32_t flag_bits(const bool *flags, bool keep)
 
 /* ---- distribute ---- */
 
-/* Bytes written in one step, whatever is left of the segment. */
-enum { STEP_BYTES = 64 };
-#define STEP(Cell) (STEP_BYTES / sizeof(Cell) < 16 ? STEP_BYTES / sizeof(Cell) : 16)
+/* Cells written in one step, whatever is left of the segment. */
+enum { STEP_ONE = 1, STEP_NARROW = 4, STEP_WIDE = 8 };
+
+static size_t step_for(int64_t first, const int64_t *ends, size_t segments)
+{
+    double average = lengths_average(first, ends, segments);
+    if (average < 2.0 && !lengths_vary(ends, segments))
+        return STEP_ONE;
+    return average < 3.0 ? STEP_NARROW : STEP_WIDE;
+}
+
+/* How many segments end at least a step before the output does. */
+static size_t segments_with_room(const int64_t *ends, size_t segments, size_t step)
+{
+    int64_t last = segments == 0 ? 0 : ends[segments - 1] - (int64_t)step;
+    while (segments > 0 && ends[segments - 1] > last)
+        segments--;
+    return segments;
+}
 
 #define DISTRIBUTE(Cell)                                                                                               \
-    /* Fills [start, end) of an output of `limit` cells. */                                                            \
-    static inline void fill_##Cell(Cell *out, size_t start, size_t end, size_t limit, Cell cell)                       \
+    static inline void fill_##Cell(Cell *out, size_t start, size_t end, Cell cell)                                     \
     {                                                                                                                  \
-        if (end + STEP(Cell) > limit) {                                                                                \
-            for (; start < end; start++)                                                                               \
-                out[start] = cell;                                                                                     \
-            return;                                                                                                    \
-        }                                                                                                              \
+        for (; start < end; start++)                                                                                   \
+            out[start] = cell;                                                                                         \
+    }                                                                                                                  \
+    static inline void fill_steps_##Cell(Cell *out, size_t start, size_t end, Cell cell, size_t step)                  \
+    {                                                                                                                  \
         do {                                                                                                           \
-            for (size_t j = 0; j < STEP(Cell); j++)                                                                    \
+            VECTOR_HIDE(start);                                                                                        \
+            for (size_t j = 0; j < step; j++)                                                                          \
                 out[start + j] = cell;                                                                                 \
-            start += STEP(Cell);                                                                                       \
+            start += step;                                                                                             \
         } while (start < end);                                                                                         \
+    }                                                                                                                  \
+    static inline void distribute_steps_##Cell(Cell *out, const Cell *from, int64_t first, const int64_t *ends,        \
+                                               size_t segments, size_t step)                                           \
+    {                                                                                                                  \
+        size_t with_room = segments_with_room(ends, segments, step), start = 0, end;                                   \
+        for (size_t k = 0; k < with_room; k++, start = end) {                                                          \
+            end = (size_t)(ends[k] - first);                                                                           \
+            fill_steps_##Cell(out, start, end, from[k], step);                                                         \
+        }                                                                                                              \
+        for (size_t k = with_room; k < segments; k++, start = end) {                                                   \
+            end = (size_t)(ends[k] - first);                                                                           \
+            fill_##Cell(out, start, end, from[k]);                                                                     \
+        }                                                                                                              \
     }                                                                                                                  \
     static void distribute_##Cell(void *out, const void *from, int64_t first, const int64_t *ends, size_t segments)    \
     {                                                                                                                  \
-        size_t limit = segments == 0 ? 0 : (size_t)(ends[segments - 1] - first), start = 0;                            \
-        for (size_t k = 0; k < segments; k++) {                                                                        \
-            size_t end = (size_t)(ends[k] - first);                                                                    \
-            fill_##Cell(out, start, end, limit, ((const Cell *)from)[k]);                                              \
-            start = end;                                                                                               \
+        if (segments == 0 || ends[segments - 1] == first)                                                              \
+            return;                                                                                                    \
+        switch (step_for(first, ends, segments)) {                                                                     \
+        case STEP_ONE: distribute_steps_##Cell(out, from, first, ends, segments, STEP_ONE); break;                     \
+        case STEP_NARROW: distribute_steps_##Cell(out, from, first, ends, segments, STEP_NARROW); break;               \
+        case STEP_WIDE: distribute_steps_##Cell(out, from, first, ends, segments, STEP_WIDE); break;                   \
         }                                                                                                              \
     }                                                                                                                  \
     static void distribute_regular_##Cell(void *out, const void *from, size_t length, size_t segments)                 \
@@ -212,33 +243,52 @@ enum { STEP_BYTES = 64 };
             memcpy(out, from, segments * sizeof(Cell));                                                                \
         if (length <= 1)                                                                                               \
             return;                                                                                                    \
-        for (size_t k = 0; k < segments; k++)                                                                          \
-            fill_##Cell(out, k * length, (k + 1) * length, segments * length, ((const Cell *)from)[k]);                \
+        size_t last = (STEP_WIDE + length - 1) / length, k = 0; /* segments from which a step could leave the output */\
+        for (; k + last < segments; k++)                                                                               \
+            fill_steps_##Cell(out, k * length, (k + 1) * length, ((const Cell *)from)[k], STEP_WIDE);                  \
+        for (; k < segments; k++)                                                                                      \
+            fill_##Cell(out, k * length, (k + 1) * length, ((const Cell *)from)[k]);                                   \
     }
 
-static void index_segment(int64_t *out, size_t start, size_t end, size_t limit)
+static inline void index_segment(int64_t *out, size_t start, size_t end)
+{
+    for (int64_t index = 0; start < end; start++)
+        out[start] = index++;
+}
+
+static inline void index_segment_steps(int64_t *out, size_t start, size_t end, size_t step)
 {
     int64_t index = 0;
-    if (end + STEP(int64_t) > limit) {
-        for (; start < end; start++)
-            out[start] = index++;
-        return;
-    }
     do {
-        for (size_t j = 0; j < STEP(int64_t); j++)
+        VECTOR_HIDE(start);
+        for (size_t j = 0; j < step; j++)
             out[start + j] = index + (int64_t)j;
-        start += STEP(int64_t);
-        index += (int64_t)STEP(int64_t);
+        start += step;
+        index += (int64_t)step;
     } while (start < end);
+}
+
+static inline void index_steps(int64_t *out, int64_t first, const int64_t *ends, size_t segments, size_t step)
+{
+    size_t with_room = segments_with_room(ends, segments, step), start = 0, end;
+    for (size_t k = 0; k < with_room; k++, start = end) {
+        end = (size_t)(ends[k] - first);
+        index_segment_steps(out, start, end, step);
+    }
+    for (size_t k = with_room; k < segments; k++, start = end) {
+        end = (size_t)(ends[k] - first);
+        index_segment(out, start, end);
+    }
 }
 
 static void local_index(int64_t *out, int64_t first, const int64_t *ends, size_t segments)
 {
-    size_t limit = segments == 0 ? 0 : (size_t)(ends[segments - 1] - first), start = 0;
-    for (size_t k = 0; k < segments; k++) {
-        size_t end = (size_t)(ends[k] - first);
-        index_segment(out, start, end, limit);
-        start = end;
+    if (segments == 0 || ends[segments - 1] == first)
+        return;
+    switch (step_for(first, ends, segments)) {
+    case STEP_ONE: index_steps(out, first, ends, segments, STEP_ONE); break;
+    case STEP_NARROW: index_steps(out, first, ends, segments, STEP_NARROW); break;
+    case STEP_WIDE: index_steps(out, first, ends, segments, STEP_WIDE); break;
     }
 }
 

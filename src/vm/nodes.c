@@ -48,6 +48,8 @@ bool firing_rest(Firing *firing, uint32_t driver)
 
 void firing_give(Firing *firing, uint32_t output, LeafType type, const void *cell)
 {
+    if (!firing_is_wanted(firing, output))
+        return;
     cells_fill(type, firing_reserve(firing, output, 1), cell, 1);
     firing_produce(firing, output, 1);
 }

@@ -266,6 +266,8 @@ static void give_totals(Firing *firing)
     const Layout *layout = firing->node->layout;
     for (uint32_t leaf = 0; leaf < layout->count; leaf++) {
         LeafType type = layout->leaves[leaf].type;
+        if (!firing_is_wanted(firing, leaf))
+            continue;
         char *out = firing_reserve(firing, leaf, state->runs.count);
         Cells carries = array_cells(state->carries, leaf, 0);
         Cells identities = firing_cells(firing, identity_input(firing->node) + leaf);

@@ -191,10 +191,13 @@ static void give_gathered(Firing *firing, Array *array, Inputs inputs, uint32_t 
     uint32_t column = 0;
     for (uint32_t i = 0; i < inputs.count; i++) {
         LeafType type = firing->node->inputs[inputs.first + i].type;
-        if (type != LEAF_POINTS)
-            cells_gather(type, firing_reserve(firing, output + i, count), (Cells){&array, true}, column++,
+        bool is_wanted = firing_is_wanted(firing, output + i);
+        if (is_wanted && type != LEAF_POINTS)
+            cells_gather(type, firing_reserve(firing, output + i, count), (Cells){&array, true}, column,
                          (Cells){.data = places}, count);
-        firing_produce(firing, output + i, count);
+        if (is_wanted)
+            firing_produce(firing, output + i, count);
+        column += type != LEAF_POINTS ? 1 : 0;
     }
 }
 

@@ -167,12 +167,18 @@ static void make_whole(Firing *firing, uint32_t width, size_t points)
     firing_produce(firing, 0, points * width);
 }
 
-/* The next value of one point; gives whether it was the last. */
-static bool make_one(Firing *firing, uint32_t width)
+/* The next values of one point, as many as there is room for; gives whether its last one was among them. */
+static bool make_some(Firing *firing, uint32_t width, size_t room)
 {
     uint32_t *next = firing->state;
-    firing_produce_uniform(firing, 0, firing_cells(firing, MAKE_VALUES + *next).data, 1);
-    *next = *next + 1 == width ? 0 : *next + 1;
+    LeafType type = firing->node->inputs[MAKE_VALUES].type;
+    size_t size = leaf_size(type), count = points_least(width - *next, room);
+    char *out = firing_reserve(firing, 0, count);
+    for (size_t i = 0; i < count; i++)
+        memcpy(out + i * size, firing_cells(firing, MAKE_VALUES + *next + (uint32_t)i).data, size);
+    cells_retain(type, out, count);
+    firing_produce(firing, 0, count);
+    *next = *next + count == width ? 0 : *next + (uint32_t)count;
     return *next == 0;
 }
 
@@ -188,7 +194,7 @@ static void fire_make(Firing *firing)
         if (whole > 0 && width > 0)
             make_whole(firing, width, whole);
         else if (width > 0)
-            whole = make_one(firing, width);
+            whole = make_some(firing, width, room);
         for (uint32_t i = 0; i < firing->node->input_count; i++)
             firing_consume(firing, i, whole);
     }

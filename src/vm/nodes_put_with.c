@@ -322,6 +322,8 @@ static void give_before(Firing *firing)
     const Layout *layout = firing->node->layout;
     size_t count = state->points.count;
     for (uint32_t leaf = 0; count > 0 && leaf < layout->count; leaf++) {
+        if (!firing_is_wanted(firing, leaf))
+            continue;
         cells_copy(layout->leaves[leaf].type, firing_reserve(firing, leaf, count), array_cells(state->before, leaf, 0), 0,
                    count);
         firing_produce(firing, leaf, count);

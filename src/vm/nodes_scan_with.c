@@ -408,7 +408,8 @@ static bool end_scan(Firing *firing)
     Memory *memory = firing->vm->memory;
     size_t count = count_points(state);
     for (uint32_t leaf = 0; count > 0 && leaf < firing->node->layout->count; leaf++)
-        give_leaf(firing, leaf, count);
+        if (firing_is_wanted(firing, leaf))
+            give_leaf(firing, leaf, count);
     array_release(memory, state->kept);
     state->kept = state->rest;
     state->rest = NULL;

@@ -42,6 +42,23 @@ static void fire_text(Firing *firing)
 
 const NodeKind node_kind_TEXT = {.fire = fire_text};
 
+static void fire_constants(Firing *firing)
+{
+    Memory *memory = firing->vm->memory;
+    const FlowNode *node = firing->node;
+    Array *array = array_new(memory, node->layout);
+    Cells *cells = memory_alloc(memory, node->layout->count * sizeof(Cells));
+    for (uint32_t i = 0; i < node->layout->count; i++)
+        cells[i] = (Cells){.data = node->columns[i]};
+    array_append(memory, array, cells, 0, node->index);
+    memory_free(memory, cells, node->layout->count * sizeof(Cells));
+    firing_produce_uniform(firing, 0, &array, 1);
+    array_release(memory, array);
+    firing_finish(firing);
+}
+
+const NodeKind node_kind_CONSTANTS = {.fire = fire_constants};
+
 /* ---- operations on scalars ---- */
 
 enum { ARGUMENTS_MAX = 4 };

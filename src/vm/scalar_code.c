@@ -7,10 +7,12 @@ const ScalarOpcodeInfo scalar_opcodes[CODE_COUNT] = {
 #define REGISTERS(OP, TYPE, result) ROW(OP##_##TYPE, WRITES_TARGET | READS_FIRST | READS_SECOND)
 #define BINARY(OP, TYPE, result)                                                                                      \
     REGISTERS(OP, TYPE, result) ROW(OP##_##TYPE##_IMMEDIATE, WRITES_TARGET | READS_FIRST)
-#define CHECKED(OP, TYPE, check, result) BINARY(OP, TYPE, result)
-#define CONVERSION(FROM, TO, check, result) ROW(FROM##_TO_##TO, WRITES_TARGET | READS_FIRST)
+#define CHECKED(OP, TYPE, check, result)                                                                              \
+    ROW(OP##_##TYPE, WRITES_TARGET | READS_FIRST | READS_SECOND | FAILS)                                              \
+    ROW(OP##_##TYPE##_IMMEDIATE, WRITES_TARGET | READS_FIRST | FAILS)
+#define CONVERSION(FROM, TO, check, result) ROW(FROM##_TO_##TO, WRITES_TARGET | READS_FIRST | FAILS)
 #define LEAF(TYPE, c_type, kind)                                                                                      \
-    ROW(ELEMENT_##TYPE, WRITES_TARGET | READS_VECTOR | READS_SECOND)                                                  \
+    ROW(ELEMENT_##TYPE, WRITES_TARGET | READS_VECTOR | READS_SECOND | FAILS)                                          \
     ROW(LOAD_##TYPE, WRITES_TARGET | READS_FIRST | READS_SECOND)
 #define CONDITION(NAME, TYPE, test)                                                                                   \
     ROW(SET_##NAME##_##TYPE, WRITES_TARGET | READS_FIRST | READS_SECOND)                                              \
@@ -123,7 +125,7 @@ static void print_operand(Text *out, bool is_register, uint32_t value)
 static void print_instruction(const Instruction *instruction, uint32_t position, Text *out)
 {
     const ScalarOpcodeInfo *info = &scalar_opcodes[instruction->opcode];
-    uint8_t fields = info->fields;
+    uint16_t fields = info->fields;
     text_addf(out, "%4u  %s", position, info->name);
     if (fields & (WRITES_TARGET | WRITES_SECOND_COUNT))
         text_addf(out, " r%u =", instruction->target);
@@ -134,7 +136,7 @@ static void print_instruction(const Instruction *instruction, uint32_t position,
     if (instruction->extra != 0)
         text_addf(out, " (%u)", instruction->extra);
     if (fields & JUMPS)
-        text_addf(out, " -> %d", (int32_t)position + (int32_t)instruction->target);
+        text_addf(out, " -> %d", (int32_t)position + (int32_t)instruction->target / (int32_t)sizeof(Instruction));
     text_add_char(out, '\n');
 }
 

@@ -53,7 +53,7 @@ enum {
 typedef struct Instruction {
     uint16_t opcode;
     uint16_t extra;
-    uint32_t target; /* a register; jumps: how far, as an int32_t */
+    uint32_t target; /* a register; jumps: how far in bytes, as an int32_t */
     uint32_t first;
     uint32_t second; /* a register or a constant, as an int32_t */
 } Instruction;
@@ -68,11 +68,12 @@ enum {
     WRITES_SECOND_COUNT = 32, /* as many registers from the target on as the second says */
     CALLS = 64,               /* every register from the first on may be read and written */
     JUMPS = 128,
+    FAILS = 256, /* for some operands */
 };
 
 typedef struct ScalarOpcodeInfo {
     const char *name;
-    uint8_t fields;
+    uint16_t fields;
 } ScalarOpcodeInfo;
 
 extern const ScalarOpcodeInfo scalar_opcodes[CODE_COUNT];

@@ -443,6 +443,8 @@ static bool compile_conversion(Compiler *compiler, const CoreStatement *statemen
 {
     ScalarType to = type_scalar(compiler->program->types, type_of(compiler, statement->target));
     const CoreAtom *operand = &statement->arguments[0];
+    for (uint32_t i = 1; i < statement->argument_count; i++)
+        registers_of(compiler, &statement->arguments[i]); /* CONVERT: only its type counts, but it may have no value */
     if (is_same_in_register(from, to)) {
         const uint32_t *registers = registers_of(compiler, operand);
         variable_of(compiler, statement->target)->registers = registers;

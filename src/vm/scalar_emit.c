@@ -67,7 +67,7 @@ void emit_loop(Emitter *emitter)
 
 /* ---- renaming ---- */
 
-static uint8_t fields_of(const Instruction *instruction)
+static uint16_t fields_of(const Instruction *instruction)
 {
     return scalar_opcodes[instruction->opcode].fields;
 }
@@ -75,7 +75,7 @@ static uint8_t fields_of(const Instruction *instruction)
 /* Whether it is one of several registers that an instruction takes by the number of the first: such a register cannot be renamed. */
 static bool is_in_row(const Instruction *instruction, uint32_t place)
 {
-    uint8_t fields = fields_of(instruction);
+    uint16_t fields = fields_of(instruction);
     if (fields & READS_VECTOR)
         return place >= instruction->first && place < instruction->first + 3;
     if (fields & WRITES_SECOND_COUNT)
@@ -85,7 +85,7 @@ static bool is_in_row(const Instruction *instruction, uint32_t place)
 
 static bool reads(const Instruction *instruction, uint32_t place)
 {
-    uint8_t fields = fields_of(instruction);
+    uint16_t fields = fields_of(instruction);
     return ((fields & READS_TARGET) && instruction->target == place) ||
            ((fields & READS_FIRST) && instruction->first == place) ||
            ((fields & READS_SECOND) && instruction->second == place);
@@ -98,7 +98,7 @@ static bool writes(const Instruction *instruction, uint32_t place)
 
 static void rename_in(Instruction *instruction, uint32_t from, uint32_t to)
 {
-    uint8_t fields = fields_of(instruction);
+    uint16_t fields = fields_of(instruction);
     if ((fields & (WRITES_TARGET | READS_TARGET)) && instruction->target == from)
         instruction->target = to;
     if ((fields & READS_FIRST) && instruction->first == from)
@@ -107,16 +107,25 @@ static void rename_in(Instruction *instruction, uint32_t from, uint32_t to)
         instruction->second = to;
 }
 
-/* Makes the instructions from `start` on compute in `to` what they compute in `from`, if nothing needs what `to` holds meanwhile. An instruction reads
- * its operands before it writes, so the first one may be the last use of `to`. */
+static bool touches(const Instruction *instruction, uint32_t place)
+{
+    return reads(instruction, place) || writes(instruction, place) || is_in_row(instruction, place);
+}
+
+/* The first instruction from `start` on that computes `place`, or the end of the code. */
+static uint32_t find_write(const Emitter *emitter, uint32_t start, uint32_t place)
+{
+    while (start < emitter->code.count && !writes(&emitter->code.items[start], place))
+        start++;
+    return start;
+}
+
+/* Makes the instructions from the one at `start`, which writes `from`, compute in `to` what they compute in `from`, if nothing needs what `to` holds
+ * meanwhile. An instruction reads its operands before it writes, so the first one may be the last use of `to`. */
 static bool rename_register(Emitter *emitter, uint32_t start, uint32_t from, uint32_t to)
 {
     Instruction *code = emitter->code.items;
     uint32_t end = emitter->code.count;
-    while (start < end && !writes(&code[start], from))
-        start++;
-    if (start == end)
-        return false;
     for (uint32_t i = start; i < end; i++)
         if (is_in_row(&code[i], from) || is_in_row(&code[i], to) || writes(&code[i], to) ||
             (i > start && reads(&code[i], to)))
@@ -124,6 +133,52 @@ static bool rename_register(Emitter *emitter, uint32_t start, uint32_t from, uin
     for (uint32_t i = start; i < end; i++)
         rename_in(&code[i], from, to);
     return true;
+}
+
+static bool overwrites_operand(const Instruction *instruction, const Instruction *of)
+{
+    return ((fields_of(of) & READS_FIRST) && (writes(instruction, of->first) || is_in_row(instruction, of->first))) ||
+           ((fields_of(of) & READS_SECOND) && (writes(instruction, of->second) || is_in_row(instruction, of->second)));
+}
+
+/* Whether an instruction can as well come last: it cannot fail, and nothing in between needs its result or changes its operands. */
+static bool can_sink(const Emitter *emitter, uint32_t position)
+{
+    const Instruction *code = emitter->code.items;
+    const Instruction *sinking = &code[position];
+    if (fields_of(sinking) & (FAILS | READS_VECTOR))
+        return false;
+    for (uint32_t i = position + 1; i < emitter->code.count; i++)
+        if ((fields_of(&code[i]) & JUMPS) || touches(&code[i], sinking->target) || overwrites_operand(&code[i], sinking))
+            return false;
+    return true;
+}
+
+static void sink(Emitter *emitter, uint32_t position)
+{
+    uint32_t behind = emitter->code.count - position - 1;
+    Instruction *code = &emitter->code.items[position];
+    const CoreStatement **origins = &emitter->origins.items[position];
+    Instruction sinking = code[0];
+    const CoreStatement *origin = origins[0];
+    memmove(code, code + 1, behind * sizeof *code);
+    memmove(origins, origins + 1, behind * sizeof *origins);
+    code[behind] = sinking;
+    origins[behind] = origin;
+}
+
+/* Has `from` computed in `to` right away, which saves a move at the end. */
+static bool compute_in(Emitter *emitter, uint32_t start, uint32_t from, uint32_t to)
+{
+    uint32_t position = find_write(emitter, start, from);
+    if (position == emitter->code.count)
+        return false;
+    if (rename_register(emitter, position, from, to))
+        return true;
+    if (!can_sink(emitter, position))
+        return false;
+    sink(emitter, position);
+    return rename_register(emitter, emitter->code.count - 1, from, to);
 }
 
 /* ---- moves ---- */
@@ -149,7 +204,7 @@ static void rename_sources(Emitter *emitter, MoveSet *moves)
     for (uint32_t i = 0; i < moves->count; i++) {
         uint32_t source = moves->sources[i], target = moves->target + i;
         if (source == target || !may_rename(emitter, moves, i) || is_a_source(moves, target) ||
-            !rename_register(emitter, moves->start, source, target))
+            !compute_in(emitter, moves->start, source, target))
             continue;
         for (uint32_t j = 0; j < moves->count; j++)
             if (moves->sources[j] == source)
@@ -255,7 +310,7 @@ static uint32_t number_register(const Emitter *emitter, uint32_t place)
 
 static void number_registers(const Emitter *emitter, Instruction *instruction)
 {
-    uint8_t fields = fields_of(instruction);
+    uint16_t fields = fields_of(instruction);
     if (fields & (WRITES_TARGET | READS_TARGET | WRITES_SECOND_COUNT))
         instruction->target = number_register(emitter, instruction->target);
     if (fields & (READS_FIRST | READS_VECTOR | CALLS))
@@ -316,7 +371,7 @@ static Instruction *put(Finish *finish, uint32_t position, uint32_t from)
 static void set_distance(const Finish *finish, Instruction *jump, uint32_t to)
 {
     uint32_t position = (uint32_t)(jump - finish->function->code);
-    jump->target = finish->positions[to] - position; /* backwards: as an int32_t */
+    jump->target = (finish->positions[to] - position) * (uint32_t)sizeof(Instruction); /* backwards: as an int32_t */
 }
 
 /* The condition at the beginning, in place of a jump back to it: first the way that led here, then the other. */

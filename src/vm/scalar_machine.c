@@ -67,13 +67,22 @@ static void write_cell(LeafType type, void *data, size_t i, Scalar value)
 
 /* ---- points ---- */
 
+/* Leaves whose cells are registers as they are. */
+static const bool is_wide[LEAF_ARRAY + 1] = {
+    [SCALAR_I64] = true, [SCALAR_U64] = true, [SCALAR_F64] = true, [LEAF_ARRAY] = true};
+
 static void begin_point(const Machine *machine, Scalar *registers)
 {
     const ScalarRun *run = machine->run;
     const ScalarFunction *function = machine->function;
     for (uint32_t i = 0; i < function->argument_count; i++) {
         Cells cells = run->arguments[i];
-        registers[i] = read_cell(function->arguments[i], cells.data, cells_index(cells, run->done));
+        LeafType type = function->arguments[i];
+        size_t index = cells_index(cells, run->done);
+        if (is_wide[type])
+            memcpy(&registers[i], (const Scalar *)cells.data + index, sizeof(Scalar));
+        else
+            registers[i] = read_cell(type, cells.data, index);
     }
 }
 
@@ -256,7 +265,7 @@ static const void *column_cell(Scalar array, uint32_t column, uint64_t position,
     } while (0)
 #define GO                                                                                                            \
     do {                                                                                                              \
-        at += (int32_t)at->target;                                                                                    \
+        at = (const Instruction *)((const char *)at + (int32_t)at->target);                                           \
         CONTINUE;                                                                                                     \
     } while (0)
 #define FAIL(kind, a, b, c) return fail(machine, at, SCALAR_PROBLEM_##kind, a, b, c)

@@ -98,11 +98,30 @@ static bool cut_blocked(Vm *vm, Instance *instance)
     return has_cut;
 }
 
-static bool holds_back(const Instance *instance, FlowStreamId id)
+static bool is_full(const Instance *instance, FlowStreamId id)
 {
     const Stream *stream = &instance->streams[id];
-    return stream->is_read && stream->was_full && stream->count >= stream->limit &&
+    return stream->is_read && stream->count >= stream->limit &&
            (instance->status[instance->plan->streams[id].node] & NODE_DONE) == 0;
+}
+
+/* Nodes that have filled a buffer, but have not been seen to need more room there, are fired once more. */
+static bool ask_again(Instance *instance)
+{
+    bool has_asked = false;
+    for (FlowStreamId id = 1; id < instance->plan->stream_count; id++)
+        if (is_full(instance, id) && !instance->streams[id].was_full && !instance->streams[id].was_asked) {
+            instance->streams[id].was_asked = true;
+            instance_wake(instance, instance->plan->streams[id].node);
+            has_asked = true;
+        }
+    return has_asked;
+}
+
+/* A node wants to give more than there is room for. */
+static bool holds_back(const Instance *instance, FlowStreamId id)
+{
+    return is_full(instance, id) && instance->streams[id].was_full;
 }
 
 /* Gives more room to the least buffer that holds back the node that fills it. */
@@ -123,6 +142,7 @@ static bool grow_least(Vm *vm, Instance *instance)
     if (stream->limit > UINT32_MAX / 2)
         memory_fail(vm->memory);
     stream->limit *= 2;
+    stream->was_full = stream->was_asked = false;
     vm->stats.growths++;
     instance_wake(instance, instance->plan->streams[least].node);
     return true;
@@ -145,7 +165,7 @@ static bool get_moving(Vm *vm, Instance *instance)
         return false;
     if (instance->failed_count > 0 && cut_blocked(vm, instance))
         return true;
-    if (grow_least(vm, instance))
+    if (ask_again(instance) || grow_least(vm, instance))
         return true;
     if (instance->failed_count == 0)
         report_stuck(vm, instance);

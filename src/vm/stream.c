@@ -173,6 +173,7 @@ static void release_front(Vm *vm, Stream *stream, const StreamPlan *plan, uint32
 static void drop_front(Vm *vm, Stream *stream, const StreamPlan *plan, uint32_t count)
 {
     release_front(vm, stream, plan, count);
+    stream->was_full = stream->was_asked = false;
     stream->base += count;
     stream->count -= count;
     stream->head += stream->is_uniform || plan->size == 0 ? 0 : count;
@@ -184,21 +185,29 @@ static void drop_front(Vm *vm, Stream *stream, const StreamPlan *plan, uint32_t 
         free_buffer(vm, stream, plan->size);
 }
 
-static uint64_t least_cursor(const Instance *instance, const StreamPlan *plan)
+/* Where the hindmost readers are, and how many. */
+static uint64_t least_cursor(const Instance *instance, const StreamPlan *plan, uint32_t *count)
 {
     uint64_t least = CURSOR_DONE;
+    *count = 0;
     for (uint32_t i = 0; i < plan->reader_count; i++) {
         uint64_t cursor = instance->cursors[plan->readers[i].cursor];
+        *count = cursor < least ? 1 : *count + (cursor == least);
         least = cursor < least ? cursor : least;
     }
     return least;
 }
 
-void stream_drop(Vm *vm, Instance *instance, FlowStreamId id)
+/* Thousands of operands of one node may read the same stream: they are counted once, when the first of them leaves. */
+void stream_leave(Vm *vm, Instance *instance, FlowStreamId id, uint64_t cursor)
 {
     Stream *stream = &instance->streams[id];
     const StreamPlan *plan = &instance->plan->streams[id];
-    uint64_t least = least_cursor(instance, plan);
+    if (cursor == stream->base && stream->holding > 1) {
+        stream->holding--;
+        return;
+    }
+    uint64_t least = least_cursor(instance, plan, &stream->holding);
     if (least == CURSOR_DONE) {
         stream->is_read = false;
         instance->status[plan->node] |= NODE_UNREAD;

@@ -25,6 +25,9 @@ VectorLevel vector_level(void); /* the best this processor has */
 #define VECTOR_NAME_EXPAND(name, level) VECTOR_NAME_AT(name, level)
 #define VECTOR_NAME(name) VECTOR_NAME_EXPAND(name, VECTOR_LEVEL)
 
+/* The compiler forgets what it knows of a variable. With a loop's counter, it makes no vectors of that loop: for short ones. */
+#define VECTOR_HIDE(variable) __asm__("" : "+r"(variable))
+
 /* Bytes of a register. */
 #if defined __AVX512F__
 enum { VECTOR_BYTES = 64 };

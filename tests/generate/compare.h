@@ -8,6 +8,7 @@
 typedef enum VerdictKind {
     VERDICT_AGREES,         /* all ways give the same output */
     VERDICT_FAILS,          /* all ways end with the same run-time error */
+    VERDICT_FAILS_OTHERWISE, /* the engines find different errors of several */
     VERDICT_LOSES_ERROR,    /* an error in a value nobody uses vanished, where that is allowed */
     VERDICT_NOT_STREAMABLE, /* rejected for that; what --materialize makes of it agrees */
     VERDICT_TOO_LONG,       /* given up for time or memory: nothing is known */

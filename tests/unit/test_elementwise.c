@@ -22,8 +22,15 @@ static uint64_t next_random(void)
 
 /* ---- arguments ---- */
 
-/* Blocks of small numbers take other ways than blocks with one large one. */
-typedef enum Flavour { FLAVOUR_SMALL, FLAVOUR_MIDDLE, FLAVOUR_BITS, FLAVOUR_SPECIAL, FLAVOUR_COUNT } Flavour;
+/* Blocks of numbers below 2^50 take other ways than blocks with one above. */
+typedef enum Flavour {
+    FLAVOUR_SMALL,
+    FLAVOUR_BELOW,
+    FLAVOUR_ABOVE,
+    FLAVOUR_BITS,
+    FLAVOUR_SPECIAL,
+    FLAVOUR_COUNT
+} Flavour;
 
 static double random_float(Flavour flavour)
 {
@@ -34,7 +41,9 @@ static double random_float(Flavour flavour)
     switch (flavour) {
     case FLAVOUR_SMALL:
         return unit * 100.0;
-    case FLAVOUR_MIDDLE:
+    case FLAVOUR_BELOW:
+        return unit * 0x1p50;
+    case FLAVOUR_ABOVE:
         return unit * ldexp(1.0, (int)(next_random() % 66));
     case FLAVOUR_BITS:
         return math_of_bits(next_random());
@@ -48,12 +57,14 @@ static double random_float(Flavour flavour)
 
 static int64_t random_integer(ScalarType type, Flavour flavour)
 {
-    int64_t small = (int64_t)(next_random() % 7) - 3;
+    uint64_t small = next_random() % 7 - 3;
     switch (flavour) {
     case FLAVOUR_SMALL:
         return (int64_t)(next_random() % 201) - 100;
-    case FLAVOUR_MIDDLE:
-        return (int64_t)(next_random() >> (13 + next_random() % 3)) * (next_random() % 2 == 0 ? 1 : -1);
+    case FLAVOUR_BELOW:
+        return (int64_t)next_random() >> (14 + next_random() % 36);
+    case FLAVOUR_ABOVE:
+        return (int64_t)next_random() >> (8 + next_random() % 6);
     case FLAVOUR_BITS:
         return (int64_t)(next_random() >> next_random() % 64);
     case FLAVOUR_SPECIAL:
@@ -61,11 +72,11 @@ static int64_t random_integer(ScalarType type, Flavour flavour)
         break;
     }
     switch (next_random() % 4) {
-    case 0: return small;
-    case 1: return scalar_least(type).integer + small;
-    case 2: return scalar_greatest(type).integer + small;
+    case 0: return (int64_t)small;
+    case 1: return (int64_t)(scalar_least(type).bits + small);
+    case 2: return (int64_t)(scalar_greatest(type).bits + small);
     }
-    return (INT64_C(1) << next_random() % 63) + small;
+    return (int64_t)((UINT64_C(1) << next_random() % 64) + small);
 }
 
 static Scalar random_scalar(ScalarType type, Flavour flavour)

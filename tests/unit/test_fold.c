@@ -44,7 +44,6 @@ static Scalar cell_get(ScalarType type, const void *cells, size_t i)
     return value;
 }
 
-/* Truncates on little-endian machines, where the low bytes come first; elsewhere too, for the tests run there. */
 static void cell_set(ScalarType type, void *cells, size_t i, Scalar value)
 {
     switch (type) {
@@ -260,12 +259,12 @@ static void fold_pieces(const Fold *fold, const Elements *elements, size_t piece
     free(state);
 }
 
-static const size_t lengths[] = {0, 1, 7, 8, 9, 1023, 1024, 1025, 5000, 9216};
+static const size_t lengths[] = {0, 1, 7, 8, 9, 1023, 1024, 1025, 5000};
 enum { LENGTHS = sizeof lengths / sizeof *lengths };
 
 static void test_pieces(const Fold *fold, int pattern, size_t count, bool is_uniform)
 {
-    static const size_t pieces[] = {1, 2, 7, 1000, 1024, 100000, 0};
+    static const size_t pieces[] = {1, 2, 7, 1000, 100000, 0};
     Elements elements = elements_new(fold->type, pattern, count, is_uniform);
     Scalar *expected = malloc((count + 1) * sizeof *expected);
     size_t outputs = expected_segment(fold, elements.scalars, count, expected);
@@ -289,7 +288,7 @@ static size_t segment_length(int shape, size_t k)
     case 0: return 0;
     case 1: return 1;
     case 2: return draw(33);
-    case 3: return lengths[k % (LENGTHS - 1)] / (k < 9 ? 1 : 4);
+    case 3: return lengths[k % LENGTHS] / (k < 9 ? 1 : 4);
     default: return k == 150 ? 7000 : draw(3);
     }
 }
@@ -366,8 +365,7 @@ static void test_fold(const Fold *fold)
     bool is_float = scalar_kind(fold->type) == KIND_FLOATING;
     for (int pattern = 0; pattern < (is_float ? PATTERNS : 2); pattern++)
         test_pattern(fold, pattern, false);
-    test_pattern(fold, 0, true);
-    test_pattern(fold, 2, true);
+    test_pattern(fold, is_float ? 2 : 1, true);
 }
 
 static bool exists(Op reduction, ScalarType type)
