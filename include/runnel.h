@@ -41,6 +41,7 @@ typedef struct RunnelOptions {
     uint32_t threads;      /* the VM; 0 for the default */
     bool measures;         /* the VM: for runnel_write_stats */
     uint64_t fail_after;   /* testing: the nth allocation fails; 0 for never */
+    const char *file_format; /* what files given as arguments hold: "text", also if null, or scalars of this type as bytes */
     bool materializes;     /* hold sequences in memory where one pass is not enough, instead of rejecting the program */
     bool counts_costs;     /* for runnel_write_cost: of the program as written; runs take longer */
     bool is_unsimplified;  /* run the program as written, nothing inlined or merged */
@@ -57,8 +58,8 @@ RunnelStatus runnel_load_file(RunnelSession *session, const char *path);
 RunnelStatus runnel_load_text(RunnelSession *session, const char *name, const char *text, size_t length,
                               RunnelDialect dialect);
 
-/* Runs what was loaded since the last run: `main` on the arguments (values in the language's notation) if it is defined,
- * otherwise the top-level bindings and expressions in order; results are written. */
+/* Runs what was loaded since the last run: `main` on the arguments if it is defined, otherwise the top-level bindings and expressions in
+ * order; results are written. An argument is a value in the language's notation, or `@PATH` for what a file holds, `@-` for standard input. */
 RunnelStatus runnel_run(RunnelSession *session, const char *const *arguments, size_t count);
 /* Runs top-level bindings and expressions only, `main` or not: what an interactive session wants. */
 RunnelStatus runnel_run_items(RunnelSession *session);
@@ -84,6 +85,9 @@ const char *runnel_messages(RunnelSession *session);
 
 /* Makes a running call end soon with an error; safe in a signal handler and from other threads. */
 void runnel_interrupt(RunnelSession *session);
+
+/* Whether files can be read so: a value for file_format. */
+bool runnel_is_file_format(const char *name);
 
 /* Whether a text typed so far wants more lines before it makes sense. */
 bool runnel_is_unfinished(RunnelSession *session, const char *text, size_t length, RunnelDialect dialect);

@@ -50,6 +50,7 @@ bool host_open(Host *host, const Options *options)
         .threads = (uint32_t)options->threads,
         .measures = options_has(options, OPTION_STATS),
         .memory_limit = options->memory,
+        .file_format = options->format,
         .max_depth = options->max_depth,
         .print_length = options->print_length,
         .materializes = options_has(options, OPTION_MATERIALIZE),
