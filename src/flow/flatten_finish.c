@@ -106,8 +106,11 @@ static void remove_streams(Flattener *f)
         space->driver = renamed[space->driver];
         space->ends = renamed[space->ends];
         space->flags = renamed[space->flags];
-        if (space->segments == SEGMENTS_REGULAR)
-            rename_operands(&space->count, 1, renamed);
+        if (space->segments != SEGMENTS_REGULAR)
+            continue;
+        rename_operands(&space->count, 1, renamed);
+        if (!space->count.is_constant && space->count.stream == 0)
+            space->count = flatten_int(0); /* nobody asks for it */
     }
     memcpy(&network->streams, &streams, sizeof streams);
 }
