@@ -283,8 +283,30 @@ static const FlowValue *op_never(const Operation *o)
     return never(o->f, o->type, o->space);
 }
 
+/* Whether an Order is one of those for which the comparison holds. */
+static const FlowValue *is_one_of(const Operation *o, FlowOperand order, Order orders)
+{
+    FlowOperand mask = flatten_constant(SCALAR_I32, (Scalar){.integer = orders});
+    FlowOperand none = flatten_constant(SCALAR_I32, (Scalar){.integer = 0});
+    FlowOperand found = binary(o->f, OP_AND, SCALAR_I32, order, mask);
+    return flatten_value_scalar(o->f, binary(o->f, OP_NOT_EQUAL, SCALAR_BOOL, found, none));
+}
+
+static const FlowValue *compare_sequences(const Operation *o)
+{
+    FlowOperand order = flatten_order_of(o->f, o->statement->arguments[0].type, o->arguments[0], o->arguments[1]);
+    switch ((int)o->op) {
+#define SCALAR_COMPARISON(OP, orders)                                                                                 \
+    case OP_##OP: return is_one_of(o, order, orders);
+#include "math/scalar_ops.def"
+    }
+    bug("flatten", "there is no such comparison");
+}
+
 static const FlowValue *op_compare(const Operation *o)
 {
+    if (flatten_has_sequence(o->arguments[0]))
+        return compare_sequences(o);
     return is_scalar_type(o->f, o->statement->arguments[0].type) ? op_scalar(o) : op_rows(o);
 }
 
@@ -661,12 +683,19 @@ static FlowNode *segment_node(Flattener *f, FlowOp op, FlowSpaceId on, const Flo
     return node;
 }
 
+static FlowOperand count_members(Flattener *f, FlowSpaceId space)
+{
+    return flatten_fold_by(f, OP_SUM, flatten_int(1), SCALAR_I64, space);
+}
+
 static const FlowValue *op_length(const Operation *o)
 {
     Flattener *f = o->f;
     const FlowValue *container = o->arguments[0];
     if (container->kind == VALUE_VECTOR)
         return flatten_value_scalar(f, container->length);
+    if (flatten_table(f, container->space) != 0)
+        return flatten_value_scalar(f, count_members(f, container->space));
     const FlowSpace *known = flatten_space(f, container->space);
     if (known->kind == SPACE_RANGE && known->count.type == SCALAR_I64)
         return flatten_value_scalar(f, known->count);
@@ -682,6 +711,9 @@ static const FlowValue *op_empty(const Operation *o)
     const FlowValue *container = o->arguments[0];
     if (container->kind == VALUE_VECTOR)
         return flatten_value_scalar(f, binary(f, OP_EQUAL, SCALAR_BOOL, container->length, flatten_int(0)));
+    if (flatten_table(f, container->space) != 0)
+        return flatten_value_scalar(
+            f, binary(f, OP_EQUAL, SCALAR_BOOL, count_members(f, container->space), flatten_int(0)));
     FlowOperand driver = flatten_driver(f, container->space);
     segment_node(f, FLOW_EMPTY, container->space, &driver, 1, container->space);
     flatten_output(f, SCALAR_BOOL, o->space);
@@ -802,11 +834,15 @@ static const FlowValue *op_fold(const Operation *o)
 {
     Flattener *f = o->f;
     const FlowValue *sequence = sequence_argument(o, 0);
+    LeafType result = (LeafType)type_scalar(f->types, o->type);
+    if (flatten_table(f, sequence->space) != 0)
+        return flatten_value_scalar(f,
+                                    flatten_fold_by(f, o->op, sequence->element->scalar, result, sequence->space));
     FlowOperand input = flatten_bring_stream(f, sequence->element->scalar, sequence->space);
     FlowNode *node = segment_node(f, FLOW_FOLD, sequence->space, &input, 1, sequence->space);
     node->core_op = o->op;
     node->scalar = (ScalarType)input.type;
-    flatten_output(f, (LeafType)type_scalar(f->types, o->type), o->space);
+    flatten_output(f, result, o->space);
     return flatten_value_scalar(f, flatten_shared(f));
 }
 
@@ -1036,6 +1072,8 @@ static const FlowValue *op_lines(const Operation *o)
 static const FlowValue *op_same_value(const Operation *o)
 {
     const FlowValue *value = o->arguments[0];
+    if (value->kind == VALUE_SEQUENCE && flatten_table(o->f, value->space) != 0)
+        return value; /* which will only be reduced */
     if (is_vector_result(o))
         return value->kind == VALUE_SEQUENCE ? give_vector(o, value) : value;
     return flatten_as_sequence(o->f, value, o->space);

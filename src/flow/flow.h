@@ -78,7 +78,7 @@ typedef enum FlowSpaceKind {
     SPACE_PARTED,   /* the points of another space, seen from its parts */
     SPACE_ZIP,      /* the points of spaces with equal counts */
     SPACE_GROUP,    /* groups */
-    SPACE_MEMBERS,  /* the points of another space, by groups */
+    SPACE_MEMBERS,  /* the points of another space, by groups: in their order, or in order of groups */
     SPACE_LINES,
     SPACE_INPUT,
 } FlowSpaceKind;
@@ -112,6 +112,7 @@ typedef struct FlowSpace {
     FlowSegments segments; /* as seen from its parent */
     FlowOperand count;   /* REGULAR: constant or uniform */
     FlowStreamId ends;   /* ENDS: once a node wanted it */
+    FlowStreamId number; /* MEMBERS in the order of their base: the number of each one's group; 0 if in order of groups */
     FlowStreamId flags;  /* FILTER: the stream on the parent, and which of its values is kept */
     bool keep;
 } FlowSpace;

@@ -7,4 +7,3 @@ static void fire_missing(Firing *firing)
 }
 
 const NodeKind node_kind_INPUT = {.fire = fire_missing};
-const NodeKind node_kind_COMPARE = {.fire = fire_missing};
