@@ -119,6 +119,7 @@ static void need_space(const FlowNetwork *network, FlowSpaceId space, bool *need
     needed[space] = true;
     need_space(network, network->spaces.items[space].parent, needed);
     need_space(network, network->spaces.items[space].base, needed);
+    need_space(network, network->spaces.items[space].middle, needed);
 }
 
 static void remove_spaces(Flattener *f)
@@ -140,6 +141,7 @@ static void remove_spaces(Flattener *f)
         FlowSpace space = network->spaces.items[i];
         space.parent = renamed[space.parent]; /* parents and bases are older */
         space.base = renamed[space.base];
+        space.middle = renamed[space.middle];
         renamed[i] = count;
         network->spaces.items[count++] = space;
     }
