@@ -35,38 +35,15 @@ static void need_operand(const FlowNetwork *network, const FlowOperand *operand,
     needed[network->streams.items[operand->stream].node] = true;
 }
 
-/* The counts of regular spaces that are mentioned; they were made before anything that mentions the space. */
-static void need_counts(const FlowNetwork *network, FlowSpaceId id, bool *seen, bool *needed, bool *read)
-{
-    if (id == 0 || seen[id])
-        return;
-    seen[id] = true;
-    const FlowSpace *space = &network->spaces.items[id];
-    if (space->segments == SEGMENTS_REGULAR)
-        need_operand(network, &space->count, needed, read);
-    need_counts(network, space->parent, seen, needed, read);
-    need_counts(network, space->base, seen, needed, read);
-    need_counts(network, space->middle, seen, needed, read);
-}
-
-static void need_node(const FlowNetwork *network, const FlowNode *node, bool *seen, bool *needed, bool *read)
-{
-    for (uint32_t i = 0; i < node->input_count; i++)
-        need_operand(network, &node->inputs[i], needed, read);
-    need_counts(network, node->space, seen, needed, read);
-    for (uint32_t i = 0; i < node->output_count; i++)
-        need_counts(network, network->streams.items[node->outputs[i]].space, seen, needed, read);
-}
-
-static void find_needed(const FlowNetwork *network, bool *seen, bool *needed, bool *read)
+static void find_needed(const FlowNetwork *network, bool *needed, bool *read)
 {
     for (uint32_t i = 0; network->is_item && i < network->result_count; i++)
         need_operand(network, &network->result[i], needed, read);
     for (uint32_t id = network->nodes.count; id-- > 0;) {
         const FlowNode *node = &network->nodes.items[id];
         needed[id] = needed[id] || may_fail(network, node);
-        if (needed[id])
-            need_node(network, node, seen, needed, read);
+        for (uint32_t i = 0; needed[id] && i < node->input_count; i++)
+            need_operand(network, &node->inputs[i], needed, read);
     }
 }
 
@@ -129,8 +106,11 @@ static void remove_streams(Flattener *f)
         space->driver = renamed[space->driver];
         space->ends = renamed[space->ends];
         space->flags = renamed[space->flags];
-        if (space->segments == SEGMENTS_REGULAR)
-            rename_operands(&space->count, 1, renamed);
+        if (space->segments != SEGMENTS_REGULAR)
+            continue;
+        rename_operands(&space->count, 1, renamed);
+        if (!space->count.is_constant && space->count.stream == 0)
+            space->count = flatten_int(0); /* nobody asks for it */
     }
     memcpy(&network->streams, &streams, sizeof streams);
 }
@@ -182,7 +162,7 @@ void flatten_finish(Flattener *f)
     bool *read = ARENA_ARRAY(f->arena, bool, network->streams.count);
     for (FlowSpaceId i = 1; i < network->spaces.count; i++)
         network->spaces.items[i].points = flatten_points(f, i);
-    find_needed(network, ARENA_ARRAY(f->arena, bool, network->spaces.count), needed, read);
+    find_needed(network, needed, read);
     remove_nodes(f, needed, read);
     remove_streams(f);
     remove_spaces(f);

@@ -846,11 +846,18 @@ static uint32_t add_captured(const Operation *o, Inputs *inputs)
     return inputs->count - before;
 }
 
-/* Room for the inputs of an operator's node: leaves of what it captured, of its arguments and of their elements. */
+/* The draw that is the key of the operator's applications, if it draws. */
+static void add_draw(const Operation *o, Inputs *inputs)
+{
+    if (flatten_facts(o->f, o->statement->function).draws)
+        inputs->items[inputs->count++] = flatten_bring(o->f, flatten_next_draw(o->f), o->space);
+}
+
+/* Room for the inputs of an operator's node: a driver, leaves of what it captured, a draw, leaves of its arguments and of their elements. */
 static Inputs operator_inputs(const Operation *o)
 {
     Flattener *f = o->f;
-    uint32_t room = 1 + SEGMENT_INPUTS;
+    uint32_t room = 2 + SEGMENT_INPUTS;
     for (uint32_t i = 0; i < o->statement->captured_count; i++)
         room += flatten_layout(f, o->statement->captured[i].type)->count;
     for (uint32_t i = 0; i < o->statement->argument_count; i++) {
@@ -868,7 +875,8 @@ static FlowNode *operator_node(const Operation *o, FlowOp op, FlowSpaceId space,
     CoreFunctionId id = o->statement->function;
     const Layout *layout = flatten_layout(f, f->core->functions.items[id]->result_type);
     FunctionFacts facts = flatten_facts(f, id);
-    bool is_scalar = f->options->is_scalar_code != NULL && f->options->is_scalar_code(f->options->context, id);
+    bool is_scalar = !facts.draws && f->options->is_scalar_code != NULL &&
+                     f->options->is_scalar_code(f->options->context, id);
     FlowNetworkId network = is_scalar ? 0 : flatten_network_of(f, id);
     FlowSegments segments = flatten_segments(f, space, inputs->items, &inputs->count);
     FlowNode *node = flatten_node(f, op, space, inputs->items, inputs->count);
@@ -878,7 +886,8 @@ static FlowNode *operator_node(const Operation *o, FlowOp op, FlowSpaceId space,
     node->captured_count = captured;
     node->function = id;
     node->network = network;
-    node->is_serial = facts.does_io || facts.draws;
+    node->draws = facts.draws;
+    node->is_serial = facts.does_io;
     return node;
 }
 
@@ -898,6 +907,7 @@ static const FlowValue *op_fold_with(const Operation *o)
     Inputs inputs = operator_inputs(o);
     inputs.items[inputs.count++] = flatten_driver(f, sequence->space);
     uint32_t captured = add_captured(o, &inputs);
+    add_draw(o, &inputs);
     if (has_identity)
         add_leaves_at(o, &inputs, o->arguments[0], o->space);
     add_leaves_at(o, &inputs, sequence->element, sequence->space);
@@ -927,6 +937,7 @@ static const FlowValue *op_put_with(const Operation *o)
     Inputs inputs = operator_inputs(o);
     add_leaves_at(o, &inputs, o->arguments[0], o->space);
     uint32_t captured = add_captured(o, &inputs);
+    add_draw(o, &inputs);
     inputs.items[inputs.count++] = flatten_bring_stream(f, pairs->element->first->scalar, pairs->space);
     add_leaves_at(o, &inputs, pairs->element->rest, pairs->space);
     FlowNode *node = operator_node(o, FLOW_PUT_WITH, pairs->space, &inputs, captured);
