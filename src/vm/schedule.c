@@ -53,7 +53,10 @@ static void fire(Vm *vm, Instance *instance, FlowNodeId id)
                      .node = plan->node,
                      .id = id,
                      .state = instance_state(instance, plan),
-                     .plan = plan};
+                     .plan = plan,
+                     .inputs = instance->plan->inputs + plan->first_cursor,
+                     .cursors = instance->cursors + plan->first_cursor,
+                     .streams = instance->streams};
     uint64_t start = vm->options.measures ? stages_clock() : 0, produced = vm->produced;
     plan->kind->fire(&firing);
     vm->stats.firings++;
