@@ -72,8 +72,8 @@ RunnelStatus runnel_write_cost(RunnelSession *session);
 const char *runnel_stats(RunnelSession *session);
 /* Writes `name : type` for every definition of the user's files. */
 RunnelStatus runnel_write_types(RunnelSession *session);
-/* Writes an intermediate form of what runnel_run would run: "core", as elaborated, "simple", as simplified, or
- * "flow", as flattened (if the engine is the VM). */
+/* Writes an intermediate form of what runnel_run would run: "core", as elaborated, "simple", as simplified, "flow",
+ * as flattened (if the engine is the VM), or "counts", how much of what that has: spaces, descriptors, copies. */
 RunnelStatus runnel_write_form(RunnelSession *session, const char *form);
 
 /* Writes what an operation or library function is, its types and what it does; all of them, as a Markdown document, when

@@ -106,8 +106,11 @@ static void remove_streams(Flattener *f)
         space->driver = renamed[space->driver];
         space->ends = renamed[space->ends];
         space->flags = renamed[space->flags];
-        if (space->segments == SEGMENTS_REGULAR)
-            rename_operands(&space->count, 1, renamed);
+        if (space->segments != SEGMENTS_REGULAR)
+            continue;
+        rename_operands(&space->count, 1, renamed);
+        if (!space->count.is_constant && space->count.stream == 0)
+            space->count = flatten_int(0); /* nobody asks for it */
     }
     memcpy(&network->streams, &streams, sizeof streams);
 }
@@ -181,6 +184,7 @@ static void flatten_entry(Flattener *f, CoreFunctionId id)
     if (program->by_entry.items[id] != 0)
         return;
     const CoreFunction *function = f->core->functions.items[id];
+    flatten_find_through_function(f, id);
     FlowNetworkId network = flatten_item_network(f, function->body, function->name, function->span);
     program->by_entry.items[id] = network;
 }
@@ -200,6 +204,7 @@ bool flatten_program(FlowProgram *program, Diagnostics *diagnostics, const Flatt
         return false;
     for (uint32_t i = program->by_item.count; i < program->core->items.count; i++) {
         const CoreItem *item = &program->core->items.items[i];
+        flatten_find_through(f, item->block);
         *vec_push(f->arena, &program->by_item) = flatten_item_network(f, item->block, 0, item->span);
         flatten_wanted(f);
     }
