@@ -99,24 +99,9 @@ void firing_finish(Firing *firing)
     instance_finish_node(firing->vm, firing->instance, firing->id);
 }
 
-static FailedNode *add_failed(Vm *vm, Instance *instance)
-{
-    if (instance->failed_count == instance->failed_capacity) {
-        uint32_t capacity = instance->failed_capacity * 2 + 1;
-        instance->failed = memory_resize(vm->memory, instance->failed, instance->failed_capacity * sizeof(FailedNode),
-                                         capacity * sizeof(FailedNode));
-        instance->failed_capacity = capacity;
-    }
-    FailedNode *failed = &instance->failed[instance->failed_count++];
-    *failed = (FailedNode){0};
-    failure_init(&failed->failure, vm->memory);
-    return failed;
-}
-
 Failure *firing_fail(Firing *firing, uint32_t input, size_t offset)
 {
-    FailedNode *failed = add_failed(firing->vm, firing->instance);
-    failed->node = firing->id;
+    FailedNode *failed = instance_add_failure(firing->vm, firing->instance, firing->id);
     failed->position = firing_position(firing, input) + offset;
     firing->instance->status[firing->id] |= NODE_FAILED; /* cut when it returns: its inputs are still needed for the wording */
     return failure_at(&failed->failure, firing->vm->diagnostics->sources, firing->node->span);

@@ -108,13 +108,6 @@ void instance_cut_node(Vm *vm, Instance *instance, FlowNodeId id)
         instance->streams[node->outputs[i]].is_cut = true; /* stream 0 is nobody's */
 }
 
-static void free_failures(Vm *vm, Instance *instance)
-{
-    for (uint32_t i = 0; i < instance->failed_count; i++)
-        failure_free(&instance->failed[i].failure);
-    memory_free(vm->memory, instance->failed, instance->failed_capacity * sizeof *instance->failed);
-}
-
 void instance_free(Vm *vm, Instance *instance)
 {
     Plan *plan = instance->plan;
@@ -124,7 +117,7 @@ void instance_free(Vm *vm, Instance *instance)
     for (uint32_t i = 1; i < plan->stream_count; i++)
         if (instance->streams[i].count > 0 || instance->streams[i].data != NULL)
             stream_free(vm, &instance->streams[i], plan->streams[i].type);
-    free_failures(vm, instance);
+    instance_free_failures(vm, instance);
     if (plan->instance_size * (plan->spare_count + 1) > SPARE_BYTES) {
         memory_free(vm->memory, instance, plan->instance_size);
         return;

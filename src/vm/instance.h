@@ -94,6 +94,7 @@ struct Instance {
     Call **calls;
     uint32_t unfinished;
     FlowNodeId next_node; /* where the sweep goes on */
+    uint32_t *blame; /* by node: the number of the failure, from 1, that it waits for; null while nothing has failed */
     FailedNode *failed;
     uint32_t failed_count, failed_capacity;
 };
@@ -124,6 +125,20 @@ static inline void *instance_state(const Instance *instance, const NodePlan *nod
     return (char *)(void *)instance + node->state;
 }
 
+static inline Firing instance_firing(Vm *vm, Instance *instance, FlowNodeId id)
+{
+    const NodePlan *plan = &instance->plan->nodes[id];
+    return (Firing){.vm = vm,
+                    .instance = instance,
+                    .node = plan->node,
+                    .id = id,
+                    .state = instance_state(instance, plan),
+                    .plan = plan,
+                    .inputs = instance->plan->inputs + plan->first_cursor,
+                    .cursors = instance->cursors + plan->first_cursor,
+                    .streams = instance->streams};
+}
+
 /* ---- stream.c ---- */
 void *stream_reserve(Vm *vm, Instance *instance, FlowStreamId stream, size_t count);
 void stream_produce(Instance *instance, FlowStreamId stream, size_t count);
@@ -137,6 +152,14 @@ void stream_free(Vm *vm, Stream *stream, LeafType type);
 typedef enum RunStatus { RUN_FINISHED, RUN_CALLED, RUN_FAILED } RunStatus;
 /* Fires nodes until the instance is done, or has failed, or one of them calls. With `is_probe`, the first failure ends it. */
 RunStatus instance_run(Vm *vm, Instance *instance, bool is_probe);
+
+/* ---- failing.c ---- */
+/* A new failure of a node, to be worded. */
+FailedNode *instance_add_failure(Vm *vm, Instance *instance, FlowNodeId node);
+void instance_free_failures(Vm *vm, Instance *instance);
+/* Cuts nodes that wait for what will never come; of those that wait for several inputs, the ones for which none will come if `is_certain`, else all.
+ * False if there were none. */
+bool cut_blocked(Vm *vm, Instance *instance, bool is_certain);
 /* The failure that counts; there is one. */
 FailedNode *instance_failure(const Instance *instance);
 

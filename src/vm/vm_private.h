@@ -190,6 +190,8 @@ typedef struct NodeKind {
     size_t state_size;
     /* Frees what the state owns; null if it owns nothing. Called once, when the node is done or the run has failed. */
     void (*release)(Vm *vm, const FlowNode *node, void *state);
+    /* Whether it cannot go on without more of an input that it has read up; null if that is so of every input. */
+    bool (*needs)(const Firing *firing, uint32_t input);
 } NodeKind;
 
 /* Each is defined beside its firing function: `const NodeKind node_kind_RANGE = {...}`. */
