@@ -335,4 +335,5 @@ static void fire_fold_with(Firing *firing)
     operator_run(firing, &state->operator, &node);
 }
 
-const NodeKind node_kind_FOLD_WITH = {fire_fold_with, sizeof(FoldWith), release_fold_with};
+const NodeKind node_kind_FOLD_WITH = {
+    .fire = fire_fold_with, .state_size = sizeof(FoldWith), .release = release_fold_with};

@@ -375,4 +375,5 @@ static void fire_put_with(Firing *firing)
     operator_run(firing, &state->operator, &node);
 }
 
-const NodeKind node_kind_PUT_WITH = {fire_put_with, sizeof(PutWith), release_put_with};
+const NodeKind node_kind_PUT_WITH = {
+    .fire = fire_put_with, .state_size = sizeof(PutWith), .release = release_put_with};

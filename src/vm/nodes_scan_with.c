@@ -437,4 +437,5 @@ static void fire_scan_with(Firing *firing)
     operator_run(firing, &state->operator, &node);
 }
 
-const NodeKind node_kind_SCAN_WITH = {fire_scan_with, sizeof(ScanWith), release_scan_with};
+const NodeKind node_kind_SCAN_WITH = {
+    .fire = fire_scan_with, .state_size = sizeof(ScanWith), .release = release_scan_with};

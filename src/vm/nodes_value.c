@@ -1,6 +1,6 @@
 /* Nodes that compute values point by point, and those that have them from elsewhere: globals, texts. */
 #include "math/range.h"
-#include "vm/elementwise.h"
+#include "vm/instance.h"
 #include "vm/points.h"
 
 /* ---- sources ---- */
@@ -63,26 +63,6 @@ const NodeKind node_kind_CONSTANTS = {.fire = fire_constants};
 
 enum { ARGUMENTS_MAX = 4 };
 
-/* The type that an operation gives, which its output tells if somebody reads it. */
-static ScalarType result_type(const Firing *firing)
-{
-    const FlowNode *node = firing->node;
-    if (node->outputs[0] != 0)
-        return (ScalarType)firing_output_type(firing, 0);
-    switch ((int)node->core_op) {
-#define SCALAR(ID, name, c_type, kind)                                                                                \
-    case OP_TO_##ID: return SCALAR_##ID;
-#include "ops/scalars.def"
-#undef SCALAR
-    case OP_FLOOR:
-    case OP_CEIL:
-    case OP_TRUNC:
-    case OP_ROUND: return SCALAR_I64;
-    case OP_CONVERT: return (ScalarType)node->inputs[1].type;
-    default: return node->scalar;
-    }
-}
-
 static void fail_operation(Firing *firing, const PointsViews *views, size_t offset, ScalarType result)
 {
     const FlowNode *node = firing->node;
@@ -106,10 +86,8 @@ static void fire_operation(Firing *firing)
     }
     PointsViews views;
     points_views(firing, 0, node->input_count, &views);
-    ScalarType result = result_type(firing);
-    ElementwiseKernel kernel = elementwise_kernel(node->core_op, node->scalar, result);
-    if (kernel == NULL)
-        bug("vm", "%s is not an operation on scalars", op_name(node->core_op));
+    ScalarType result = firing->plan->result;
+    ElementwiseKernel kernel = firing->plan->kernel;
     bool is_uniform = points_are_uniform(&views);
     uint64_t cell;
     void *out = is_uniform ? (void *)&cell : firing_reserve(firing, 0, count);
