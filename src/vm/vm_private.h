@@ -31,6 +31,15 @@ typedef struct Scratch {
     size_t bytes;
 } Scratch;
 
+/* What goes into a run from outside, and comes out of it; here so that it is found when an allocation fails. */
+typedef struct Passage {
+    Array **rows; /* one array with one element for each parameter */
+    uint32_t row_count;
+    Cells *cells; /* one for each leaf of the parameters, then the state of random numbers; later those of the results */
+    uint32_t cell_count, cell_capacity;
+    Array *global; /* on its way to become one */
+} Passage;
+
 /* A session's engine. Nodes use what stands first. */
 struct Vm {
     Memory *memory;
@@ -58,6 +67,7 @@ struct Vm {
     Scratch *scratch;    /* by output: for what nobody reads */
     size_t scratch_count;
     uint32_t steps;      /* for polling now and then */
+    Passage passage;
     Failure failure;     /* of the run, once it has failed */
     bool has_failed;
 };
