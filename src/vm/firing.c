@@ -191,9 +191,14 @@ static FailedNode *add_failed(Vm *vm, Instance *instance)
 
 Failure *firing_fail(Firing *firing, uint32_t input, size_t offset)
 {
+    return firing_fail_at(firing, firing_position(firing, input) + offset);
+}
+
+Failure *firing_fail_at(Firing *firing, uint64_t position)
+{
     FailedNode *failed = add_failed(firing->vm, firing->instance);
     failed->node = firing->id;
-    failed->position = firing_position(firing, input) + offset;
+    failed->position = position;
     firing->instance->status[firing->id] |= NODE_FAILED; /* cut when it returns: its inputs are still needed for the wording */
     return failure_at(&failed->failure, firing->vm->diagnostics->sources, firing->node->span);
 }

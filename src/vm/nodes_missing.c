@@ -6,5 +6,4 @@ static void fire_missing(Firing *firing)
     bug("vm", "%s nodes cannot be run yet", flow_op_table[firing->node->op].name);
 }
 
-const NodeKind node_kind_INPUT = {.fire = fire_missing};
 const NodeKind node_kind_COMPARE = {.fire = fire_missing};

@@ -97,6 +97,8 @@ static void make_arguments(Vm *vm, Arguments *arguments, const FlowNetwork *netw
                              .cells = memory_alloc(vm->memory, network->parameter_count * sizeof(Cells))};
     for (uint32_t i = 0; i < count; i++) {
         TypeId type = vm->program->core->variables.items[block->parameters[i]].type;
+        if (type_is_sequence(vm->types, type))
+            continue; /* has a source */
         const Layout *layout = layout_of(vm->program->layouts, type);
         arguments->rows[i] = array_new(vm->memory, layout);
         array_append_value(vm->memory, vm->types, arguments->rows[i], values[i]);
@@ -161,7 +163,8 @@ static void take_results(Vm *vm, TypeId type, CoreVar global, Value *result)
     keep_random_state(vm, network, cells);
     if (global != 0)
         bind_global(vm, global, cells);
-    *result = rows_value(&vm->heap, vm->types, layout_of(vm->program->layouts, type), cells, 0);
+    if (!network->prints)
+        *result = rows_value(&vm->heap, vm->types, layout_of(vm->program->layouts, type), cells, 0);
     memory_free(vm->memory, cells, network->result_count * sizeof(Cells));
 }
 
@@ -187,15 +190,17 @@ static bool run(Vm *vm, FlowNetworkId id, const CoreBlock *block, const Value *v
     return is_done;
 }
 
-bool vm_run_item(Vm *vm, uint32_t item_index, const CoreItem *item, Value *result)
+bool vm_run_item(Vm *vm, uint32_t item_index, const CoreItem *item, const VmPrinter *printer, Value *result)
 {
+    vm->printer = printer;
     return run(vm, vm->program->by_item.items[item_index], NULL, NULL, item->block->result.type, item->global, result);
 }
 
-bool vm_call(Vm *vm, CoreFunctionId id, const Value *arguments, uint32_t count, Span span, Value *result)
+bool vm_call(Vm *vm, CoreFunctionId id, const Value *arguments, ValueSource *const *sources,
+             const VmPrinter *printer, Value *result)
 {
-    (void)count;
-    (void)span;
+    vm->sources = sources;
+    vm->printer = printer;
     const CoreFunction *function = vm->program->core->functions.items[id];
     return run(vm, vm->program->by_entry.items[id], function->body, arguments, function->result_type, 0, result);
 }
