@@ -40,7 +40,8 @@ const Command commands[] = {
      "Prints what the program in FILE becomes on its way through the compiler. FORM is\n"
      "  core    typed, monomorphic, first order, every intermediate result named\n"
      "  simple  the same after simplification: functions inlined, nothing computed twice or in vain\n"
-     "  flow    after flattening: streams on spaces, which the VM runs chunk by chunk\n",
+     "  flow    after flattening: streams on spaces, which the VM runs chunk by chunk\n"
+     "  counts  how many spaces, segment descriptors, copies and nodes of other kinds that has\n",
      2, 2, COMPILE_OPTIONS, command_emit},
     {"repl", "", "read and evaluate interactively",
      "Reads definitions and expressions, line by line, and evaluates them. What is defined stays defined; an\n"

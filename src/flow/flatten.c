@@ -336,16 +336,20 @@ static const FlowValue **group_arguments(Flattener *f, const CoreStatement *stat
         elements[i] = flatten_concrete(f, elements[i], space);
         leaf_count += flatten_leaves(f, elements[i]).count;
     }
-    FlowOperand *inputs = ARENA_ARRAY(f->arena, FlowOperand, 1 + leaf_count + SEGMENT_INPUTS);
+    FlowOperand *inputs = ARENA_ARRAY(f->arena, FlowOperand, 2 + leaf_count + SEGMENT_INPUTS);
     inputs[0] = flatten_driver(f, space);
     for (uint32_t i = 0; i < count; i++)
         at = add_element_leaves(f, inputs, at, elements[i], space);
+    TypeId key_type = element_type(f, statement->arguments[0].type);
+    const Layout *key = flatten_layout(f, key_type);
+    if (leaf_count == key->count) { /* members without leaves: something must drive their space */
+        inputs[at++] = flatten_constant(SCALAR_BOOL, (Scalar){0});
+        leaf_count++;
+    }
     FlowSegments segments = flatten_segments(f, space, inputs, &at);
     *groups = flatten_new_space(f, (FlowSpace){.kind = SPACE_GROUP, .parent = parent, .segments = SEGMENTS_ENDS});
     FlowSpaceId members =
         flatten_new_space(f, (FlowSpace){.kind = SPACE_MEMBERS, .parent = *groups, .segments = SEGMENTS_ENDS});
-    TypeId key_type = element_type(f, statement->arguments[0].type);
-    const Layout *key = flatten_layout(f, key_type);
     FlowNode *node = flatten_node(f, FLOW_GROUP, space, inputs, at);
     node->segments = segments;
     node->layout = key;
@@ -359,7 +363,7 @@ static const FlowValue **group_arguments(Flattener *f, const CoreStatement *stat
         outputs[i] = flatten_stream(f, flatten_output(f, inputs[1 + i].type, members));
     flatten_space(f, *groups)->driver = points;
     flatten_space(f, *groups)->ends = group_ends;
-    flatten_space(f, members)->driver = leaf_count > key->count ? outputs[key->count].stream : 0;
+    flatten_space(f, members)->driver = outputs[key->count].stream;
     flatten_space(f, members)->ends = member_ends;
 
     const FlowValue **arguments = ARENA_ARRAY(f->arena, const FlowValue *, count);

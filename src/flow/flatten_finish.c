@@ -107,8 +107,11 @@ static void remove_streams(Flattener *f)
         space->driver = renamed[space->driver];
         space->ends = renamed[space->ends];
         space->flags = renamed[space->flags];
-        if (space->segments == SEGMENTS_REGULAR)
-            rename_operands(&space->count, 1, renamed);
+        if (space->segments != SEGMENTS_REGULAR)
+            continue;
+        rename_operands(&space->count, 1, renamed);
+        if (!space->count.is_constant && space->count.stream == 0)
+            space->count = flatten_int(0); /* nobody asks for it */
     }
     memcpy(&network->streams, &streams, sizeof streams);
 }
@@ -183,6 +186,7 @@ static void flatten_entry(Flattener *f, const FlattenEntry *entry)
     if (program->by_entry.items[id] != 0)
         return;
     const CoreFunction *function = f->core->functions.items[id];
+    flatten_find_through_function(f, id);
     FlowNetworkId network =
         flatten_item_network(f, function->body, function->name, function->span, entry->is_printed);
     program->by_entry.items[id] = network;
@@ -203,6 +207,7 @@ bool flatten_program(FlowProgram *program, Diagnostics *diagnostics, const Flatt
         return false;
     for (uint32_t i = program->by_item.count; i < program->core->items.count; i++) {
         const CoreItem *item = &program->core->items.items[i];
+        flatten_find_through(f, item->block);
         bool is_printed = item->kind == CORE_ITEM_EXPRESSION;
         FlowNetworkId network = flatten_item_network(f, item->block, 0, item->span, is_printed);
         *vec_push(f->arena, &program->by_item) = network;

@@ -33,11 +33,20 @@ static FlowOperand scalar_argument(const Operation *o, uint32_t argument)
     return o->arguments[argument]->scalar;
 }
 
+/* The vector of a sequence's elements; only the sequence if that is all its reader wants. */
+static const FlowValue *give_vector(const Operation *o, const FlowValue *sequence)
+{
+    if (!flatten_goes_through(o->f, o->statement->target))
+        return flatten_collect(o->f, sequence);
+    const FlowValue *element = flatten_concrete(o->f, sequence->element, sequence->space);
+    return flatten_value_sequence(o->f, sequence->space, element, sequence->element_type);
+}
+
 /* The sequence, or the vector of its elements if that is what the operation gives. */
 static const FlowValue *give_container(const Operation *o, FlowSpaceId space, const FlowValue *element)
 {
     const FlowValue *sequence = flatten_value_sequence(o->f, space, element, result_element(o));
-    return is_vector_result(o) ? flatten_collect(o->f, sequence) : sequence;
+    return is_vector_result(o) ? give_vector(o, sequence) : sequence;
 }
 
 static const FlowValue *give_stream(const Operation *o, LeafType type, FlowSpaceId space)
@@ -1017,7 +1026,7 @@ static const FlowValue *op_same_value(const Operation *o)
 {
     const FlowValue *value = o->arguments[0];
     if (is_vector_result(o))
-        return value->kind == VALUE_SEQUENCE ? flatten_collect(o->f, value) : value;
+        return value->kind == VALUE_SEQUENCE ? give_vector(o, value) : value;
     return flatten_as_sequence(o->f, value, o->space);
 }
 

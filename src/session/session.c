@@ -6,6 +6,7 @@
 #include "front/parse.h"
 #include "flow/flatten.h"
 #include "session/arguments.h"
+#include "flow/flow_count.h"
 #include "session/engine.h"
 #include "session/operations.h"
 
@@ -465,9 +466,12 @@ static RunnelStatus write_form_work(RunnelSession *session, void *argument)
         core_print(session->running, &session->output);
     else if (strcmp(form, "flow") == 0)
         flow_print(&session->flow, &session->output);
-    else {
+    else if (strcmp(form, "counts") == 0) {
+        FlowCounts counts = flow_counts(&session->flow, 1);
+        flow_counts_print(&counts, &session->output);
+    } else {
         diagnostics_error(&session->diagnostics, ERROR_USAGE, (Span){0},
-                          "there is no form `%s`: the forms are core, simple and flow", form);
+                          "there is no form `%s`: the forms are core, simple, flow and counts", form);
         return RUNNEL_COMPILE_ERROR;
     }
     write_output(session);
@@ -510,6 +514,22 @@ static RunnelStatus messages_work(RunnelSession *session, void *argument)
 const char *runnel_messages(RunnelSession *session)
 {
     if (guarded(session, messages_work, NULL) != RUNNEL_OK)
+        return out_of_memory_message;
+    return text_string(&session->messages);
+}
+
+static RunnelStatus stats_work(RunnelSession *session, void *argument)
+{
+    (void)argument;
+    text_clear(&session->messages);
+    if (session->options.measures && session->vm != NULL)
+        vm_write_stats(session->vm, &session->messages);
+    return RUNNEL_OK;
+}
+
+const char *runnel_stats(RunnelSession *session)
+{
+    if (guarded(session, stats_work, NULL) != RUNNEL_OK)
         return out_of_memory_message;
     return text_string(&session->messages);
 }
