@@ -126,8 +126,11 @@ static void make_arguments(Vm *vm, const FlowNetwork *network, const CoreBlock *
     passage->rows = memory_alloc(vm->memory, count * sizeof(Array *));
     passage->row_count = count;
     reserve_cells(vm, network->parameter_count);
-    for (uint32_t i = 0; i < count; i++)
-        add_argument(vm, i, vm->program->core->variables.items[block->parameters[i]].type, values[i]);
+    for (uint32_t i = 0; i < count; i++) {
+        TypeId type = vm->program->core->variables.items[block->parameters[i]].type;
+        if (!type_is_sequence(vm->types, type)) /* those have sources */
+            add_argument(vm, i, type, values[i]);
+    }
     if (!network->draws)
         return;
     add_cell(passage, &vm->random.key);
@@ -179,7 +182,8 @@ static void take_results(Vm *vm, TypeId type, CoreVar global, Value *result)
     keep_random_state(vm, network, cells);
     if (global != 0)
         bind_global(vm, global, cells);
-    *result = rows_value(&vm->heap, vm->types, layout_of(vm->program->layouts, type), cells, 0);
+    if (!network->prints)
+        *result = rows_value(&vm->heap, vm->types, layout_of(vm->program->layouts, type), cells, 0);
 }
 
 /* ---- running ---- */
@@ -204,15 +208,17 @@ static bool run(Vm *vm, FlowNetworkId id, const CoreBlock *block, const Value *v
     return is_done;
 }
 
-bool vm_run_item(Vm *vm, uint32_t item_index, const CoreItem *item, Value *result)
+bool vm_run_item(Vm *vm, uint32_t item_index, const CoreItem *item, const VmPrinter *printer, Value *result)
 {
+    vm->printer = printer;
     return run(vm, vm->program->by_item.items[item_index], NULL, NULL, item->block->result.type, item->global, result);
 }
 
-bool vm_call(Vm *vm, CoreFunctionId id, const Value *arguments, uint32_t count, Span span, Value *result)
+bool vm_call(Vm *vm, CoreFunctionId id, const Value *arguments, ValueSource *const *sources,
+             const VmPrinter *printer, Value *result)
 {
-    (void)count;
-    (void)span;
+    vm->sources = sources;
+    vm->printer = printer;
     const CoreFunction *function = vm->program->core->functions.items[id];
     return run(vm, vm->program->by_entry.items[id], function->body, arguments, function->result_type, 0, result);
 }

@@ -1,0 +1,225 @@
+/* RESULT: prints a value while it is computed. It goes through the pieces of the type (io/value_pieces.h), waits where a part is not there yet, and
+ * holds nothing but the text of one firing. Of a run that fails, what was printed ends with a part that is whole. */
+#include "io/value_pieces.h"
+#include "vm/nodes.h"
+
+#include <string.h>
+
+enum { TEXT_LONG = 1 << 15, RESULT_SEQUENCE_INPUTS = 2 };
+
+typedef struct Part {
+    const ValuePiece *piece;
+    const Layout *layout; /* VALUE */
+    Inputs inputs;        /* VALUE: the leaves; BEGIN and END: the driver, then the ends unless the parent is unit */
+} Part;
+
+typedef struct Result {
+    Part *parts; /* in the VM's arena; null at first */
+    uint32_t count;
+    uint32_t at; /* the part that comes next */
+    PiecePrinter printer;
+    Text text;
+    size_t whole; /* bytes of it up to the end of a part; what follows only introduces the next one */
+    Cells *cells; /* for the leaves of a part */
+} Result;
+
+static void release_result(Vm *vm, const FlowNode *node, void *state)
+{
+    (void)vm;
+    (void)node;
+    if (((Result *)state)->parts != NULL)
+        text_free(&((Result *)state)->text);
+}
+
+/* ---- the parts ---- */
+
+static Inputs part_inputs(const Part *part, const Part *parts, uint32_t *next)
+{
+    Inputs inputs = {.first = *next};
+    switch (part->piece->kind) {
+    case PIECE_VALUE:
+        inputs.count = part->layout->count;
+        break;
+    case PIECE_BEGIN:
+        inputs.count = part->piece->depth == 0 ? 1 : RESULT_SEQUENCE_INPUTS;
+        break;
+    case PIECE_END:
+        return parts[part->piece->partner].inputs;
+    case PIECE_TEXT:
+        break;
+    }
+    *next += inputs.count;
+    return inputs;
+}
+
+static void begin(Firing *firing)
+{
+    Result *state = firing->state;
+    Vm *vm = firing->vm;
+    ValuePieces pieces = value_pieces(&vm->arena, vm->types, firing->node->layout->type);
+    state->count = pieces.count;
+    state->cells = ARENA_ARRAY(&vm->arena, Cells, firing->node->input_count);
+    state->printer = (PiecePrinter){.types = vm->types,
+                                    .format = vm->printer->format,
+                                    .out = &state->text,
+                                    .counts = ARENA_ARRAY(&vm->arena, uint64_t, value_pieces_depth(&pieces))};
+    Part *parts = ARENA_ARRAY(&vm->arena, Part, pieces.count);
+    uint32_t next = 0;
+    for (uint32_t i = 0; i < pieces.count; i++) {
+        parts[i].piece = &pieces.items[i];
+        if (pieces.items[i].kind == PIECE_VALUE)
+            parts[i].layout = layout_of(vm->program->layouts, pieces.items[i].type);
+        parts[i].inputs = part_inputs(&parts[i], parts, &next);
+    }
+    text_init(&state->text, vm->memory);
+    state->parts = parts;
+}
+
+/* ---- what is concrete ---- */
+
+static void print_row(Firing *firing, const Part *part, size_t row)
+{
+    Result *state = firing->state;
+    Vm *vm = firing->vm;
+    TypeId type = part->piece->type;
+    if (piece_is_hidden(&state->printer))
+        return;
+    if (type_is_scalar(vm->types, type)) {
+        Value value = {.scalar = cells_scalar(type_scalar(vm->types, type), state->cells[0], row)};
+        piece_print_value(&state->printer, type, value);
+        return;
+    }
+    Value value = rows_value(&vm->heap, vm->types, part->layout, state->cells, row);
+    piece_print_value(&state->printer, type, value);
+    value_release(&vm->heap, vm->types, type, value);
+}
+
+static bool print_value(Firing *firing, const Part *part)
+{
+    Result *state = firing->state;
+    if (inputs_available(firing, part->inputs) == 0)
+        return false;
+    inputs_cells(firing, part->inputs, state->cells);
+    print_row(firing, part, 0);
+    state->whole = state->text.length;
+    inputs_consume(firing, part->inputs, 1);
+    state->at++;
+    return true;
+}
+
+/* ---- sequences ---- */
+
+static void flush(Firing *firing)
+{
+    Result *state = firing->state;
+    Text *text = &state->text;
+    const VmPrinter *printer = firing->vm->printer;
+    if (state->whole == 0)
+        return;
+    printer->write(printer->context, text->bytes, state->whole);
+    text->length -= state->whole;
+    memmove(text->bytes, text->bytes + state->whole, text->length + 1);
+    state->whole = 0;
+}
+
+/* The elements of the open sequence that are there. *is_ended if no more will come. */
+static size_t elements_there(const Firing *firing, const Part *end, bool *is_ended)
+{
+    uint32_t driver = end->inputs.first, ends = driver + 1;
+    size_t available = firing_available(firing, driver);
+    *is_ended = firing_is_ended(firing, driver);
+    if (end->piece->depth == 0)
+        return available;
+    size_t known = firing_available(firing, ends);
+    int64_t position = (int64_t)firing_position(firing, driver);
+    int64_t limit = known > 0 ? *(const int64_t *)firing_cells(firing, ends).data : firing_frontier(firing, ends);
+    *is_ended = known > 0 && position == limit;
+    return limit > position ? least(available, (size_t)(limit - position)) : 0;
+}
+
+/* Elements that are one concrete part each, all that are there. */
+static bool print_elements(Firing *firing, const Part *part, uint32_t driver, size_t count)
+{
+    Result *state = firing->state;
+    count = least(count, inputs_available(firing, part->inputs));
+    if (count == 0)
+        return false;
+    inputs_cells(firing, part->inputs, state->cells);
+    for (size_t i = 0; i < count; i++) {
+        piece_print_element(&state->printer);
+        print_row(firing, part, i);
+        state->whole = state->text.length;
+        if (state->text.length > TEXT_LONG)
+            flush(firing);
+    }
+    firing_consume(firing, driver, count);
+    inputs_consume(firing, part->inputs, count);
+    return true;
+}
+
+/* At the end of an element, or before the first one. */
+static bool go_round(Firing *firing, const Part *end)
+{
+    Result *state = firing->state;
+    uint32_t first = end->piece->partner + 1, driver = end->inputs.first;
+    const Part *body = &state->parts[first];
+    bool is_ended;
+    size_t count = elements_there(firing, end, &is_ended);
+    if (count > 0 && body + 1 == end && body->piece->kind == PIECE_VALUE)
+        return print_elements(firing, body, driver, count);
+    if (count > 0) {
+        piece_print_element(&state->printer);
+        firing_consume(firing, driver, 1);
+        state->at = first;
+        return true;
+    }
+    if (!is_ended)
+        return false;
+    piece_print_end(&state->printer);
+    state->whole = state->text.length;
+    if (end->piece->depth > 0)
+        firing_consume(firing, driver + 1, 1);
+    state->at++;
+    return true;
+}
+
+/* ---- firing ---- */
+
+/* False where something must be waited for. */
+static bool print_part(Firing *firing)
+{
+    Result *state = firing->state;
+    const Part *part = &state->parts[state->at];
+    switch (part->piece->kind) {
+    case PIECE_TEXT:
+        piece_print_text(&state->printer, part->piece->text);
+        state->at++;
+        if (state->at == state->count)
+            state->whole = state->text.length;
+        return true;
+    case PIECE_VALUE:
+        return print_value(firing, part);
+    case PIECE_BEGIN:
+        piece_print_begin(&state->printer);
+        state->at = part->piece->partner;
+        return true;
+    case PIECE_END:
+        return go_round(firing, part);
+    }
+    return false;
+}
+
+static void fire_result(Firing *firing)
+{
+    Result *state = firing->state;
+    if (state->parts == NULL)
+        begin(firing);
+    while (state->at < state->count && print_part(firing))
+        if (state->text.length > TEXT_LONG)
+            flush(firing);
+    flush(firing);
+    if (state->at == state->count)
+        firing_finish(firing);
+}
+
+const NodeKind node_kind_RESULT = {.fire = fire_result, .state_size = sizeof(Result), .release = release_result};
