@@ -16,6 +16,7 @@ Vm *vm_new(Memory *memory, const FlowProgram *program, Diagnostics *diagnostics,
     arena_init(&vm->arena, memory);
     world_init(&vm->world, memory, options.write, options.write_context);
     failure_init(&vm->failure, memory);
+    text_init(&vm->printed, memory);
     vm->scalar_code = scalar_code_new(memory, program->core, program->layouts);
     return vm;
 }
@@ -40,6 +41,7 @@ void vm_free(Vm *vm)
     free_scratch(vm);
     scalar_code_free(vm->scalar_code);
     failure_free(&vm->failure);
+    text_free(&vm->printed);
     world_free(&vm->world);
     heap_free(&vm->heap);
     arena_free(&vm->arena);
@@ -153,6 +155,13 @@ static void bind_global(Vm *vm, CoreVar variable, const Cells *cells)
     vm->globals.items[variable] = row;
 }
 
+void vm_write_printed(Vm *vm)
+{
+    if (vm->printed.length > 0)
+        vm->printer->write(vm->printer->context, text_string(&vm->printed), vm->printed.length);
+    text_clear(&vm->printed);
+}
+
 static void take_results(Vm *vm, TypeId type, CoreVar global, Value *result)
 {
     const Instance *instance = vm->frames[0].instance;
@@ -163,7 +172,9 @@ static void take_results(Vm *vm, TypeId type, CoreVar global, Value *result)
     keep_random_state(vm, network, cells);
     if (global != 0)
         bind_global(vm, global, cells);
-    if (!network->prints)
+    if (network->prints)
+        vm_write_printed(vm);
+    else
         *result = rows_value(&vm->heap, vm->types, layout_of(vm->program->layouts, type), cells, 0);
     memory_free(vm->memory, cells, network->result_count * sizeof(Cells));
 }
@@ -178,6 +189,7 @@ static bool run(Vm *vm, FlowNetworkId id, const CoreBlock *block, const Value *v
     Arguments arguments;
     make_arguments(vm, &arguments, network, block, values);
     vm->has_failed = false;
+    text_clear(&vm->printed);
     call_start_item(vm, id, arguments.cells);
     bool is_done = call_run(vm);
     if (is_done)
