@@ -91,7 +91,7 @@ bool flatten_block_does_io(Flattener *f, const CoreBlock *block)
 
 /* ---- calls ---- */
 
-static bool has_sequence_type(Flattener *f, const CoreFunction *function)
+bool flatten_is_put_in_place(Flattener *f, const CoreFunction *function)
 {
     if (!type_is_concrete(f->types, function->result_type))
         return true;
@@ -198,7 +198,7 @@ static const FlowValue **call_arguments(Flattener *f, const CoreStatement *state
 const FlowValue *flatten_call(Flattener *f, const CoreStatement *statement)
 {
     const CoreFunction *function = f->core->functions.items[statement->function];
-    if (has_sequence_type(f, function))
+    if (flatten_is_put_in_place(f, function))
         return inline_call(f, statement, function);
     bool is_scalar = function->is_recursive && is_scalar_code(f, statement->function);
     FunctionFacts facts = flatten_facts(f, statement->function);
@@ -230,7 +230,7 @@ static bool is_tail_call(Flattener *f, const CoreStatement *statement)
     if (statement->kind != CORE_CALL)
         return false;
     const CoreFunction *function = f->core->functions.items[statement->function];
-    return function->is_recursive && !has_sequence_type(f, function) && !is_scalar_code(f, statement->function);
+    return function->is_recursive && !flatten_is_put_in_place(f, function) && !is_scalar_code(f, statement->function);
 }
 
 /* Whether a block ends in a call whose value is the function's, on some way through it. */

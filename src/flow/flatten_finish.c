@@ -107,6 +107,7 @@ static void remove_streams(Flattener *f)
         space->driver = renamed[space->driver];
         space->ends = renamed[space->ends];
         space->flags = renamed[space->flags];
+        space->number = renamed[space->number];
         if (space->segments != SEGMENTS_REGULAR)
             continue;
         rename_operands(&space->count, 1, renamed);

@@ -97,4 +97,4 @@ static void fire_input(Firing *firing)
         firing_finish(firing);
 }
 
-const NodeKind node_kind_INPUT = {fire_input, sizeof(Input), release_input};
+const NodeKind node_kind_INPUT = {.fire = fire_input, .state_size = sizeof(Input), .release = release_input};

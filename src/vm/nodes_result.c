@@ -195,4 +195,27 @@ static void fire_result(Firing *firing)
         firing_finish(firing);
 }
 
-const NodeKind node_kind_RESULT = {.fire = fire_result, .state_size = sizeof(Result)};
+static bool contains(Inputs inputs, uint32_t input)
+{
+    return input >= inputs.first && input - inputs.first < inputs.count;
+}
+
+/* What comes next waits for; the rest can wait too. */
+static bool result_needs(const Firing *firing, uint32_t input)
+{
+    const Result *state = firing->state;
+    if (state->at >= state->count)
+        return false;
+    const Part *part = &state->parts[state->at];
+    if (part->piece->kind != PIECE_END)
+        return contains(part->inputs, input);
+    bool is_ended;
+    if (elements_there(firing, part, &is_ended) > 0)
+        return contains((part - 1)->inputs, input);
+    bool is_parent_known = part->piece->depth == 0 || firing_available(firing, part->inputs.first + 1) > 0 ||
+                           (int64_t)firing_position(firing, part->inputs.first) <
+                               firing_frontier(firing, part->inputs.first + 1);
+    return input == part->inputs.first + (is_parent_known ? 0 : 1);
+}
+
+const NodeKind node_kind_RESULT = {.fire = fire_result, .state_size = sizeof(Result), .needs = result_needs};
