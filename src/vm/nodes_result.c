@@ -1,9 +1,8 @@
 /* RESULT: prints a value while it is computed. It goes through the pieces of the type (io/value_pieces.h), waits where a part is not there yet, and
- * holds nothing but the text of one firing. Of a run that fails, what was printed ends with a part that is whole. */
+ * holds no more than some text. That is written out whenever it is long, and what is left of it when the run has succeeded: so a short result is
+ * written as a whole or not at all, and how much of a long one is written before a failure does not depend on the size of chunks. */
 #include "io/value_pieces.h"
 #include "vm/nodes.h"
-
-#include <string.h>
 
 enum { TEXT_LONG = 1 << 15, RESULT_SEQUENCE_INPUTS = 2 };
 
@@ -18,18 +17,8 @@ typedef struct Result {
     uint32_t count;
     uint32_t at; /* the part that comes next */
     PiecePrinter printer;
-    Text text;
-    size_t whole; /* bytes of it up to the end of a part; what follows only introduces the next one */
     Cells *cells; /* for the leaves of a part */
 } Result;
-
-static void release_result(Vm *vm, const FlowNode *node, void *state)
-{
-    (void)vm;
-    (void)node;
-    if (((Result *)state)->parts != NULL)
-        text_free(&((Result *)state)->text);
-}
 
 /* ---- the parts ---- */
 
@@ -61,7 +50,7 @@ static void begin(Firing *firing)
     state->cells = ARENA_ARRAY(&vm->arena, Cells, firing->node->input_count);
     state->printer = (PiecePrinter){.types = vm->types,
                                     .format = vm->printer->format,
-                                    .out = &state->text,
+                                    .out = &vm->printed,
                                     .counts = ARENA_ARRAY(&vm->arena, uint64_t, value_pieces_depth(&pieces))};
     Part *parts = ARENA_ARRAY(&vm->arena, Part, pieces.count);
     uint32_t next = 0;
@@ -71,7 +60,6 @@ static void begin(Firing *firing)
             parts[i].layout = layout_of(vm->program->layouts, pieces.items[i].type);
         parts[i].inputs = part_inputs(&parts[i], parts, &next);
     }
-    text_init(&state->text, vm->memory);
     state->parts = parts;
 }
 
@@ -101,7 +89,6 @@ static bool print_value(Firing *firing, const Part *part)
         return false;
     inputs_cells(firing, part->inputs, state->cells);
     print_row(firing, part, 0);
-    state->whole = state->text.length;
     inputs_consume(firing, part->inputs, 1);
     state->at++;
     return true;
@@ -109,17 +96,10 @@ static bool print_value(Firing *firing, const Part *part)
 
 /* ---- sequences ---- */
 
-static void flush(Firing *firing)
+static void write_long(Vm *vm)
 {
-    Result *state = firing->state;
-    Text *text = &state->text;
-    const VmPrinter *printer = firing->vm->printer;
-    if (state->whole == 0)
-        return;
-    printer->write(printer->context, text->bytes, state->whole);
-    text->length -= state->whole;
-    memmove(text->bytes, text->bytes + state->whole, text->length + 1);
-    state->whole = 0;
+    if (vm->printed.length > TEXT_LONG)
+        vm_write_printed(vm);
 }
 
 /* The elements of the open sequence that are there. *is_ended if no more will come. */
@@ -148,9 +128,7 @@ static bool print_elements(Firing *firing, const Part *part, uint32_t driver, si
     for (size_t i = 0; i < count; i++) {
         piece_print_element(&state->printer);
         print_row(firing, part, i);
-        state->whole = state->text.length;
-        if (state->text.length > TEXT_LONG)
-            flush(firing);
+        write_long(firing->vm);
     }
     firing_consume(firing, driver, count);
     inputs_consume(firing, part->inputs, count);
@@ -176,7 +154,6 @@ static bool go_round(Firing *firing, const Part *end)
     if (!is_ended)
         return false;
     piece_print_end(&state->printer);
-    state->whole = state->text.length;
     if (end->piece->depth > 0)
         firing_consume(firing, driver + 1, 1);
     state->at++;
@@ -194,8 +171,6 @@ static bool print_part(Firing *firing)
     case PIECE_TEXT:
         piece_print_text(&state->printer, part->piece->text);
         state->at++;
-        if (state->at == state->count)
-            state->whole = state->text.length;
         return true;
     case PIECE_VALUE:
         return print_value(firing, part);
@@ -215,11 +190,32 @@ static void fire_result(Firing *firing)
     if (state->parts == NULL)
         begin(firing);
     while (state->at < state->count && print_part(firing))
-        if (state->text.length > TEXT_LONG)
-            flush(firing);
-    flush(firing);
+        write_long(firing->vm);
     if (state->at == state->count)
         firing_finish(firing);
 }
 
-const NodeKind node_kind_RESULT = {.fire = fire_result, .state_size = sizeof(Result), .release = release_result};
+static bool contains(Inputs inputs, uint32_t input)
+{
+    return input >= inputs.first && input - inputs.first < inputs.count;
+}
+
+/* What comes next waits for; the rest can wait too. */
+static bool result_needs(const Firing *firing, uint32_t input)
+{
+    const Result *state = firing->state;
+    if (state->at >= state->count)
+        return false;
+    const Part *part = &state->parts[state->at];
+    if (part->piece->kind != PIECE_END)
+        return contains(part->inputs, input);
+    bool is_ended;
+    if (elements_there(firing, part, &is_ended) > 0)
+        return contains((part - 1)->inputs, input);
+    bool is_parent_known = part->piece->depth == 0 || firing_available(firing, part->inputs.first + 1) > 0 ||
+                           (int64_t)firing_position(firing, part->inputs.first) <
+                               firing_frontier(firing, part->inputs.first + 1);
+    return input == part->inputs.first + (is_parent_known ? 0 : 1);
+}
+
+const NodeKind node_kind_RESULT = {.fire = fire_result, .state_size = sizeof(Result), .needs = result_needs};

@@ -18,6 +18,7 @@ Vm *vm_new(Memory *memory, const FlowProgram *program, Diagnostics *diagnostics,
     arena_init(&vm->arena, memory);
     world_init(&vm->world, memory, options.write, options.write_context);
     failure_init(&vm->failure, memory);
+    text_init(&vm->printed, memory);
     return vm;
 }
 
@@ -43,6 +44,7 @@ void vm_free(Vm *vm)
     if (vm->scalar_code != NULL)
         scalar_code_free(vm->scalar_code);
     failure_free(&vm->failure);
+    text_free(&vm->printed);
     world_free(&vm->world);
     heap_free(&vm->heap);
     arena_free(&vm->arena);
@@ -128,7 +130,7 @@ static void make_arguments(Vm *vm, const FlowNetwork *network, const CoreBlock *
     reserve_cells(vm, network->parameter_count);
     for (uint32_t i = 0; i < count; i++) {
         TypeId type = vm->program->core->variables.items[block->parameters[i]].type;
-        if (!type_is_sequence(vm->types, type)) /* those have sources */
+        if (!type_is_sequence(vm->types, type)) /* else it has a source */
             add_argument(vm, i, type, values[i]);
     }
     if (!network->draws)
@@ -171,6 +173,13 @@ static void bind_global(Vm *vm, CoreVar variable, const Cells *cells)
     vm->passage.global = NULL;
 }
 
+void vm_write_printed(Vm *vm)
+{
+    if (vm->printed.length > 0)
+        vm->printer->write(vm->printer->context, text_string(&vm->printed), vm->printed.length);
+    text_clear(&vm->printed);
+}
+
 static void take_results(Vm *vm, TypeId type, CoreVar global, Value *result)
 {
     const Instance *instance = vm->frames[0].instance;
@@ -182,7 +191,9 @@ static void take_results(Vm *vm, TypeId type, CoreVar global, Value *result)
     keep_random_state(vm, network, cells);
     if (global != 0)
         bind_global(vm, global, cells);
-    if (!network->prints)
+    if (network->prints)
+        vm_write_printed(vm);
+    else
         *result = rows_value(&vm->heap, vm->types, layout_of(vm->program->layouts, type), cells, 0);
 }
 
@@ -197,6 +208,7 @@ static bool run(Vm *vm, FlowNetworkId id, const CoreBlock *block, const Value *v
     free_passage(vm);
     make_arguments(vm, network, block, values);
     vm->has_failed = false;
+    text_clear(&vm->printed);
     call_start_item(vm, id, vm->passage.cells);
     bool is_done = call_run(vm);
     if (is_done)

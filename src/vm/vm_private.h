@@ -54,7 +54,8 @@ struct Vm {
 
     VEC(Array *) globals; /* by CoreVar: one row each; null where there is no value */
     ValueSource *const *sources; /* of the function that is called from outside: by parameter, null where it is no sequence */
-    const VmPrinter *printer;    /* of the run */
+    const VmPrinter *printer;    /* of the run, */
+    Text printed;                /* ... and what it has not been given yet */
     RandomState random;
     ScalarCode *scalar_code;
 
@@ -72,6 +73,9 @@ struct Vm {
     Failure failure;     /* of the run, once it has failed */
     bool has_failed;
 };
+
+/* Gives what was printed to the run's printer. */
+void vm_write_printed(Vm *vm);
 
 /* One node of an instance, while it is being fired. */
 typedef struct Firing {
