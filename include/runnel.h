@@ -39,7 +39,9 @@ typedef struct RunnelOptions {
     uint64_t chunk;        /* the VM: elements of a buffer; 0 for the default */
     uint64_t memory_limit; /* the VM: bytes a session may hold; 0 for no limit */
     uint32_t threads;      /* the VM; 0 for the default */
+    bool measures;         /* the VM: for runnel_write_stats */
     uint64_t fail_after;   /* testing: the nth allocation fails; 0 for never */
+    const char *file_format; /* what files given as arguments hold: "text", also if null, or scalars of this type as bytes */
     bool materializes;     /* hold sequences in memory where one pass is not enough, instead of rejecting the program */
     bool counts_costs;     /* for runnel_write_cost: of the program as written; runs take longer */
     bool is_unsimplified;  /* run the program as written, nothing inlined or merged */
@@ -56,8 +58,8 @@ RunnelStatus runnel_load_file(RunnelSession *session, const char *path);
 RunnelStatus runnel_load_text(RunnelSession *session, const char *name, const char *text, size_t length,
                               RunnelDialect dialect);
 
-/* Runs what was loaded since the last run: `main` on the arguments (values in the language's notation) if it is defined,
- * otherwise the top-level bindings and expressions in order; results are written. */
+/* Runs what was loaded since the last run: `main` on the arguments if it is defined, otherwise the top-level bindings and expressions in
+ * order; results are written. An argument is a value in the language's notation, or `@PATH` for what a file holds, `@-` for standard input. */
 RunnelStatus runnel_run(RunnelSession *session, const char *const *arguments, size_t count);
 /* Runs top-level bindings and expressions only, `main` or not: what an interactive session wants. */
 RunnelStatus runnel_run_items(RunnelSession *session);
@@ -65,10 +67,13 @@ RunnelStatus runnel_run_items(RunnelSession *session);
 /* Writes `W=... D=... M=... N=...`: work, depth, sequential and parallel space of everything run so far. Only if the session
  * was opened with counts_costs. Numbers beyond 64 bits are written as `W>=18446744073709551615`. */
 RunnelStatus runnel_write_cost(RunnelSession *session);
+/* What the VM did so far, ready to show: peak memory, stages, firings, elements, time. Only if the session was opened with
+ * `measures`; "" otherwise. Valid until the next call. */
+const char *runnel_stats(RunnelSession *session);
 /* Writes `name : type` for every definition of the user's files. */
 RunnelStatus runnel_write_types(RunnelSession *session);
-/* Writes an intermediate form of what runnel_run would run: "core", as elaborated, "simple", as simplified, or
- * "flow", as flattened (if the engine is the VM). */
+/* Writes an intermediate form of what runnel_run would run: "core", as elaborated, "simple", as simplified, "flow",
+ * as flattened (if the engine is the VM), or "counts", how much of what that has: spaces, descriptors, copies. */
 RunnelStatus runnel_write_form(RunnelSession *session, const char *form);
 
 /* Writes what an operation or library function is, its types and what it does; all of them, as a Markdown document, when
@@ -80,6 +85,9 @@ const char *runnel_messages(RunnelSession *session);
 
 /* Makes a running call end soon with an error; safe in a signal handler and from other threads. */
 void runnel_interrupt(RunnelSession *session);
+
+/* Whether files can be read so: a value for file_format. */
+bool runnel_is_file_format(const char *name);
 
 /* Whether a text typed so far wants more lines before it makes sense. */
 bool runnel_is_unfinished(RunnelSession *session, const char *text, size_t length, RunnelDialect dialect);

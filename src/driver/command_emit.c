@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-static const char *const forms[] = {"core", "simple", "flow"};
+static const char *const forms[] = {"core", "simple", "flow", "counts"};
 
 static bool is_form(const char *name)
 {
@@ -14,7 +14,7 @@ static bool is_form(const char *name)
             return true;
         suggestion_try(&suggestion, forms[i]);
     }
-    report_unknown("form", &suggestion, "the forms are: core, simple, flow");
+    report_unknown("form", &suggestion, "the forms are: core, simple, flow, counts");
     return false;
 }
 

@@ -10,14 +10,16 @@ enum { LIMIT_OPTIONS = OPTION_BIT(OPTION_MAX_DEPTH) | OPTION_BIT(OPTION_PRINT_LE
 enum { COMPILE_OPTIONS = OPTION_BIT(OPTION_NO_SIMPLIFY) | OPTION_BIT(OPTION_MATERIALIZE) };
 enum { ENGINE_OPTIONS = OPTION_BIT(OPTION_ENGINE) | OPTION_BIT(OPTION_CHUNK) | OPTION_BIT(OPTION_THREADS) |
                         OPTION_BIT(OPTION_MEMORY) | OPTION_BIT(OPTION_STATS) };
+enum { FILE_OPTIONS = OPTION_BIT(OPTION_FORMAT) };
 enum { RUN_OPTIONS = ENGINE_OPTIONS | LIMIT_OPTIONS | COMPILE_OPTIONS };
 
 const Command commands[] = {
     {"run", "FILE [ARG...]", "run a program",
      "Runs the program in FILE, which ends in .rnl or .nesl. If it defines `main`, that is called with the\n"
      "arguments, which are values in the language's notation, such as 3, 2.5, \"text\" or '[(1, true)]'.\n"
-     "Otherwise its top-level expressions are evaluated and printed in order.\n",
-     1, SIZE_MAX, RUN_OPTIONS, command_run},
+     "An argument @PATH is what a file holds, @- what standard input does; sequences are read as they are needed.\n"
+     "Without `main` the top-level expressions are evaluated and printed in order.\n",
+     1, SIZE_MAX, RUN_OPTIONS | FILE_OPTIONS, command_run},
     {"eval", "EXPR", "evaluate an expression",
      "Evaluates EXPR and prints the result. EXPR may also be a list of definitions and expressions, as in\n"
      "a file.\n",
@@ -29,7 +31,7 @@ const Command commands[] = {
      "  M   sequential space: values held at once when sequences are processed one element at a time\n"
      "  N   parallel space: values held at once when all that can run at once does\n"
      "They follow from the program as written, not from how it is compiled; docs/cost.md has the rules.\n",
-     1, SIZE_MAX, LIMIT_OPTIONS, command_cost},
+     1, SIZE_MAX, LIMIT_OPTIONS | FILE_OPTIONS, command_cost},
     {"check", "FILE", "check a program and show its types",
      "Reads and checks the program in FILE without running it, and prints `name : type` for each of its\n"
      "definitions.\n",
@@ -38,7 +40,8 @@ const Command commands[] = {
      "Prints what the program in FILE becomes on its way through the compiler. FORM is\n"
      "  core    typed, monomorphic, first order, every intermediate result named\n"
      "  simple  the same after simplification: functions inlined, nothing computed twice or in vain\n"
-     "  flow    after flattening: streams on spaces, which the VM runs chunk by chunk\n",
+     "  flow    after flattening: streams on spaces, which the VM runs chunk by chunk\n"
+     "  counts  how many spaces, segment descriptors, copies and nodes of other kinds that has\n",
      2, 2, COMPILE_OPTIONS, command_emit},
     {"repl", "", "read and evaluate interactively",
      "Reads definitions and expressions, line by line, and evaluates them. What is defined stays defined; an\n"

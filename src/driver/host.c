@@ -48,7 +48,9 @@ bool host_open(Host *host, const Options *options)
         .engine = options->engine,
         .chunk = options->chunk,
         .threads = (uint32_t)options->threads,
+        .measures = options_has(options, OPTION_STATS),
         .memory_limit = options->memory,
+        .file_format = options->format,
         .max_depth = options->max_depth,
         .print_length = options->print_length,
         .materializes = options_has(options, OPTION_MATERIALIZE),
@@ -68,6 +70,7 @@ bool host_open(Host *host, const Options *options)
 int host_close(Host *host, RunnelStatus status)
 {
     host_watch_interrupts(host, false);
+    fputs(runnel_stats(host->session), stderr);
     runnel_close(host->session);
     return host_take_interrupt() ? STATUS_INTERRUPTED : (int)status;
 }

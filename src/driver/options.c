@@ -70,6 +70,14 @@ static bool set_memory(Options *options, const char *value)
     return read_size("--memory", value, &options->memory);
 }
 
+static bool set_format(Options *options, const char *value)
+{
+    options->format = value;
+    if (!runnel_is_file_format(value))
+        report_usage("`--format` wants text or the name of a scalar type, such as i64, not `%s`", value);
+    return runnel_is_file_format(value);
+}
+
 static bool set_print_length(Options *options, const char *value)
 {
     return read_count("--print-length", value, &options->print_length);
@@ -88,6 +96,8 @@ const OptionRow option_rows[OPTION_COUNT] = {
                              "show only the first N elements of each container (all)", set_print_length},
     [OPTION_NO_SIMPLIFY] = {"--no-simplify", NULL, "leave the program as it is written, nothing inlined or merged", NULL},
     [OPTION_NESL] = {"--nesl", NULL, "read NESL instead of Runnel", NULL},
+    [OPTION_FORMAT] = {"--format", "NAME",
+                       "what files given as @PATH hold: text, or bytes of i64 or another scalar type (text)", set_format},
     [OPTION_MATERIALIZE] = {"--materialize", NULL,
                             "hold sequences in memory where one pass is not enough, and say so", NULL},
     [OPTION_COST] = {"--cost", NULL, "show the cost too, as `runnel cost` does", NULL},

@@ -17,6 +17,7 @@ typedef enum OptionId {
     OPTION_PRINT_LENGTH,
     OPTION_NO_SIMPLIFY,
     OPTION_NESL,
+    OPTION_FORMAT,
     OPTION_MATERIALIZE,
     OPTION_COST,
     OPTION_HELP,
@@ -40,6 +41,7 @@ struct Options {
     size_t word_count;
     unsigned given; /* OPTION_BITs */
     RunnelEngine engine;
+    const char *format; /* null: the default */
     uint64_t max_depth;
     uint64_t chunk;
     uint64_t threads;

@@ -118,7 +118,7 @@ FlowNetworkId flatten_network_of(Flattener *f, CoreFunctionId function)
 static const FlowValue *inline_call(Flattener *f, const CoreStatement *statement, const CoreFunction *function)
 {
     const CoreBlock *body = function->body;
-    flatten_facts(f, statement->function);
+    flatten_find_through_function(f, statement->function);
     bool *is_inlining = &f->facts.items[statement->function].is_inlining;
     f->inlined += body->statement_count;
     if (*is_inlining || f->inlined > INLINED_MAX)
@@ -429,6 +429,7 @@ static void flatten_function(Flattener *f, CoreFunctionId id)
     network->name = function->name;
     network->span = function->span;
     start_block_network(f, network_id, function->body);
+    flatten_find_through_function(f, id);
     set_result_types(f, function->result_type);
     flatten_tail(f, function->body);
     flatten_finish(f);

@@ -146,7 +146,7 @@ static FlowOperand order_nested(Flattener *f, TypeId element_type, const FlowVal
     /* what is above one of the spaces is not above the other */
     const FlowValue *first = flatten_settle(f, flatten_restrict(f, a->element, paired_a), paired_a);
     const FlowValue *second = flatten_settle(f, flatten_restrict(f, b->element, paired_b), paired_b);
-    FlowSpaceId flat = flatten_flat(f, paired_a);
+    FlowSpaceId flat = flatten_flat(f, paired_a, a->space);
     flatten_unite(f, paired_a, paired_b);
     flatten_enter(f, paired_a, true);
     FlowOperand ranks = rank(f, flat, order_of(f, element_type, first, second));

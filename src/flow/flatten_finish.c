@@ -107,8 +107,11 @@ static void remove_streams(Flattener *f)
         space->ends = renamed[space->ends];
         space->flags = renamed[space->flags];
         space->number = renamed[space->number];
-        if (space->segments == SEGMENTS_REGULAR)
-            rename_operands(&space->count, 1, renamed);
+        if (space->segments != SEGMENTS_REGULAR)
+            continue;
+        rename_operands(&space->count, 1, renamed);
+        if (!space->count.is_constant && space->count.stream == 0)
+            space->count = flatten_int(0); /* nobody asks for it */
     }
     memcpy(&network->streams, &streams, sizeof streams);
 }
@@ -120,6 +123,7 @@ static void need_space(const FlowNetwork *network, FlowSpaceId space, bool *need
     needed[space] = true;
     need_space(network, network->spaces.items[space].parent, needed);
     need_space(network, network->spaces.items[space].base, needed);
+    need_space(network, network->spaces.items[space].middle, needed);
 }
 
 static void remove_spaces(Flattener *f)
@@ -141,6 +145,7 @@ static void remove_spaces(Flattener *f)
         FlowSpace space = network->spaces.items[i];
         space.parent = renamed[space.parent]; /* parents and bases are older */
         space.base = renamed[space.base];
+        space.middle = renamed[space.middle];
         renamed[i] = count;
         network->spaces.items[count++] = space;
     }
@@ -180,6 +185,7 @@ static void flatten_entry(Flattener *f, CoreFunctionId id)
     if (program->by_entry.items[id] != 0)
         return;
     const CoreFunction *function = f->core->functions.items[id];
+    flatten_find_through_function(f, id);
     FlowNetworkId network = flatten_item_network(f, function->body, function->name, function->span);
     program->by_entry.items[id] = network;
 }
@@ -199,6 +205,7 @@ bool flatten_program(FlowProgram *program, Diagnostics *diagnostics, const Flatt
         return false;
     for (uint32_t i = program->by_item.count; i < program->core->items.count; i++) {
         const CoreItem *item = &program->core->items.items[i];
+        flatten_find_through(f, item->block);
         *vec_push(f->arena, &program->by_item) = flatten_item_network(f, item->block, 0, item->span);
         flatten_wanted(f);
     }

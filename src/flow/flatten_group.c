@@ -29,16 +29,20 @@ static const FlowValue **collected_arguments(Flattener *f, const CoreStatement *
         elements[i] = flatten_concrete(f, elements[i], space);
         leaf_count += flatten_leaves(f, elements[i]).count;
     }
-    FlowOperand *inputs = ARENA_ARRAY(f->arena, FlowOperand, 1 + leaf_count + SEGMENT_INPUTS);
+    FlowOperand *inputs = ARENA_ARRAY(f->arena, FlowOperand, 2 + leaf_count + SEGMENT_INPUTS);
     inputs[0] = flatten_driver(f, space);
     for (uint32_t i = 0; i < count; i++)
         at = add_element_leaves(f, inputs, at, elements[i], space);
+    TypeId key_type = flatten_element_type(f, statement->arguments[0].type);
+    const Layout *key = flatten_layout(f, key_type);
+    if (leaf_count == key->count) { /* members without leaves: something must drive their space */
+        inputs[at++] = flatten_constant(SCALAR_BOOL, (Scalar){0});
+        leaf_count++;
+    }
     FlowSegments segments = flatten_segments(f, space, inputs, &at);
     *groups = flatten_new_space(f, (FlowSpace){.kind = SPACE_GROUP, .parent = parent, .segments = SEGMENTS_ENDS});
     FlowSpaceId members =
         flatten_new_space(f, (FlowSpace){.kind = SPACE_MEMBERS, .parent = *groups, .segments = SEGMENTS_ENDS});
-    TypeId key_type = flatten_element_type(f, statement->arguments[0].type);
-    const Layout *key = flatten_layout(f, key_type);
     FlowNode *node = flatten_node(f, FLOW_GROUP, space, inputs, at);
     node->segments = segments;
     node->layout = key;
@@ -52,7 +56,7 @@ static const FlowValue **collected_arguments(Flattener *f, const CoreStatement *
         outputs[i] = flatten_stream(f, flatten_output(f, inputs[1 + i].type, members));
     flatten_space(f, *groups)->driver = points;
     flatten_space(f, *groups)->ends = group_ends;
-    flatten_space(f, members)->driver = leaf_count > key->count ? outputs[key->count].stream : 0;
+    flatten_space(f, members)->driver = outputs[key->count].stream;
     flatten_space(f, members)->ends = member_ends;
 
     const FlowValue **arguments = ARENA_ARRAY(f->arena, const FlowValue *, count);
@@ -145,16 +149,10 @@ static const FlowValue **table_arguments(Flattener *f, const CoreStatement *stat
     return arguments;
 }
 
-/* The points of a space of a table that was made flat from this one. */
-static FlowSpaceId middle_space(const Flattener *f, FlowSpaceId flat)
-{
-    return flatten_space(f, flatten_space(f, flat)->base)->parent;
-}
-
 FlowSpaceId flatten_table(const Flattener *f, FlowSpaceId space)
 {
     while (flatten_space(f, space)->kind == SPACE_FLAT)
-        space = middle_space(f, space);
+        space = flatten_space(f, space)->middle;
     const FlowSpace *known = flatten_space(f, space);
     return known->kind == SPACE_MEMBERS && known->number != 0 ? space : 0;
 }
@@ -164,7 +162,7 @@ static FlowOperand table_ends(Flattener *f, FlowSpaceId space, FlowSpaceId paren
 {
     if (flatten_space(f, space)->kind == SPACE_MEMBERS)
         return flatten_ends(f, flatten_space(f, space)->base);
-    FlowOperand outer = table_ends(f, middle_space(f, space), parent);
+    FlowOperand outer = table_ends(f, flatten_space(f, space)->middle, parent);
     return flatten_compose(f, parent, outer, flatten_ends(f, flatten_space(f, space)->base));
 }
 

@@ -64,6 +64,7 @@ typedef struct FunctionFacts {
     bool is_inlining; /* its body is being put in place of a call */
     bool draws;
     bool does_io; /* reads or writes outside; failing on purpose is not I/O */
+    bool is_through_known; /* flatten_find_through_function has looked at it */
     VEC(CoreFunctionId) callees;
 } FunctionFacts;
 
@@ -72,6 +73,15 @@ typedef struct MemberClass {
     uint32_t analysis; /* it counts only in this one */
     uint32_t class;
 } MemberClass;
+
+/* Of a variable, for flatten_through.c. */
+typedef struct ThroughFacts {
+    const CoreBlock *block; /* that binds it */
+    uint32_t use_count;
+    bool is_traversed; /* the last use traverses it, in the same block */
+    bool is_alone;
+    bool goes_through;
+} ThroughFacts;
 
 typedef struct Flattener {
     FlowProgram *program;
@@ -83,6 +93,7 @@ typedef struct Flattener {
     const FlattenOptions *options;
     VEC(Binding) bindings;    /* by CoreVar */
     VEC(FunctionFacts) facts; /* by CoreFunctionId */
+    VEC(ThroughFacts) through; /* by CoreVar */
     VEC(CoreFunctionId) wanted; /* functions whose networks are still to be made */
     jmp_buf on_error; /* flattening ends at the first */
     uint32_t inlined; /* statements put in place of calls so far */
@@ -140,7 +151,8 @@ FlowSegments flatten_segments(Flattener *f, FlowSpaceId space, FlowOperand *inpu
 /* Makes a space of `count` points (brought to the parent) under each point. */
 FlowSpaceId flatten_range(Flattener *f, FlowSpaceId parent, FlowOperand count);
 FlowSpaceId flatten_filter(Flattener *f, FlowSpaceId parent, FlowOperand flags, bool keep);
-FlowSpaceId flatten_flat(Flattener *f, FlowSpaceId space);
+/* The points of `inner`, children of points of `outer`, as children of the parents of those. */
+FlowSpaceId flatten_flat(Flattener *f, FlowSpaceId inner, FlowSpaceId outer);
 /* The children in `space` of the points that survive in `filter`, a filter of its parent. */
 FlowSpaceId flatten_restricted(Flattener *f, FlowSpaceId space, FlowSpaceId filter);
 /* The position of each point among its siblings. */
@@ -156,6 +168,13 @@ const Rope *flatten_rope_append(Flattener *f, const Rope *left, const Rope *righ
 const Rope *flatten_rope_literal(Flattener *f, const FlowValue **elements, uint32_t count);
 /* Makes the vector, at the context. */
 const FlowValue *flatten_force(Flattener *f, const FlowValue *value);
+
+/* ---- flatten_through.c ---- */
+/* Finds the vectors of a body that need not be made; once for each body, before it is flattened. */
+void flatten_find_through(Flattener *f, const CoreBlock *body);
+void flatten_find_through_function(Flattener *f, CoreFunctionId function);
+/* Whether a vector need not be made: its variable may hold the sequence of its elements. */
+bool flatten_goes_through(const Flattener *f, CoreVar variable);
 
 /* ---- flatten_value.c ---- */
 const FlowValue *flatten_value_unit(Flattener *f);

@@ -33,11 +33,20 @@ static FlowOperand scalar_argument(const Operation *o, uint32_t argument)
     return o->arguments[argument]->scalar;
 }
 
+/* The vector of a sequence's elements; only the sequence if that is all its reader wants. */
+static const FlowValue *give_vector(const Operation *o, const FlowValue *sequence)
+{
+    if (!flatten_goes_through(o->f, o->statement->target))
+        return flatten_collect(o->f, sequence);
+    const FlowValue *element = flatten_concrete(o->f, sequence->element, sequence->space);
+    return flatten_value_sequence(o->f, sequence->space, element, sequence->element_type);
+}
+
 /* The sequence, or the vector of its elements if that is what the operation gives. */
 static const FlowValue *give_container(const Operation *o, FlowSpaceId space, const FlowValue *element)
 {
     const FlowValue *sequence = flatten_value_sequence(o->f, space, element, result_element(o));
-    return is_vector_result(o) ? flatten_collect(o->f, sequence) : sequence;
+    return is_vector_result(o) ? give_vector(o, sequence) : sequence;
 }
 
 static const FlowValue *give_stream(const Operation *o, LeafType type, FlowSpaceId space)
@@ -536,7 +545,7 @@ static const FlowValue *op_concat(const Operation *o)
 {
     const FlowValue *outer = sequence_argument(o, 0);
     const FlowValue *inner = flatten_as_sequence(o->f, outer->element, outer->space);
-    return give_container(o, flatten_flat(o->f, inner->space), inner->element);
+    return give_container(o, flatten_flat(o->f, inner->space, outer->space), inner->element);
 }
 
 static const FlowValue *op_flag_merge(const Operation *o)
@@ -595,6 +604,7 @@ static const FlowValue *check_parts(const Operation *o, const FlowValue *parted,
     FlowSpaceId inner = parted->element->space;
     FlowSpaceId flat = flatten_new_space(f, (FlowSpace){.kind = SPACE_FLAT,
                                                         .parent = o->space,
+                                                        .middle = parted->space,
                                                         .points = flatten_points(f, inner),
                                                         .base = inner,
                                                         .driver = flatten_space(f, inner)->driver,
@@ -617,7 +627,7 @@ static const FlowValue *op_part(const Operation *o)
     uint32_t count = 1;
     FlowSegments segments = flatten_segments(f, flags->space, inputs, &count);
     flatten_node(f, FLOW_CHECK_PART, flags->space, inputs, count)->segments = segments;
-    FlowSpaceId parts = flatten_flat(f, flatten_filter(f, flags->space, stream, true));
+    FlowSpaceId parts = flatten_flat(f, flatten_filter(f, flags->space, stream, true), flags->space);
     FlowOperand ends = ends_node(f, FLOW_PART_ENDS, stream, flags->space, parts);
     return check_parts(o, give_parts(o, parts, xs, ends), xs->space);
 }
@@ -711,14 +721,14 @@ static const FlowValue *op_empty(const Operation *o)
 }
 
 /* A value at a space whose points are the only ones of their parents, as the parents see it: sequences in it are theirs. */
-static const FlowValue *lift(Flattener *f, const FlowValue *value)
+static const FlowValue *lift(Flattener *f, const FlowValue *value, FlowSpaceId space)
 {
     if (!flatten_has_sequence(value))
         return value;
     if (value->kind == VALUE_SEQUENCE)
-        return flatten_value_sequence(f, flatten_flat(f, value->space), value->element, value->element_type);
-    const FlowValue *first = lift(f, value->first);
-    return flatten_value_pair(f, first, lift(f, value->rest));
+        return flatten_value_sequence(f, flatten_flat(f, value->space, space), value->element, value->element_type);
+    const FlowValue *first = lift(f, value->first, space);
+    return flatten_value_pair(f, first, lift(f, value->rest, space));
 }
 
 static const FlowValue *op_the(const Operation *o)
@@ -727,7 +737,7 @@ static const FlowValue *op_the(const Operation *o)
     const FlowValue *sequence = sequence_argument(o, 0);
     FlowOperand driver = flatten_driver(f, sequence->space);
     segment_node(f, FLOW_ONE_EACH, sequence->space, &driver, flatten_is_unit(f, o->space) ? 1 : 0, sequence->space);
-    const FlowValue *element = lift(f, flatten_settle(f, sequence->element, sequence->space));
+    const FlowValue *element = lift(f, flatten_settle(f, sequence->element, sequence->space), sequence->space);
     flatten_unite(f, sequence->space, o->space);
     return element;
 }
@@ -800,7 +810,7 @@ static const FlowValue *op_cut(const Operation *o)
     flatten_leave(f);
     FlowSpaceId kept = flatten_filter(f, space, is_before, o->op == OP_TAKE);
     const FlowValue *element = flatten_restrict(f, sequence->element, kept);
-    return flatten_value_sequence(f, flatten_flat(f, kept), element, sequence->element_type);
+    return flatten_value_sequence(f, flatten_flat(f, kept, space), element, sequence->element_type);
 }
 
 static const FlowValue *op_shift(const Operation *o)
@@ -1054,7 +1064,7 @@ static const FlowValue *op_same_value(const Operation *o)
     if (value->kind == VALUE_SEQUENCE && flatten_table(o->f, value->space) != 0)
         return value; /* which will only be reduced */
     if (is_vector_result(o))
-        return value->kind == VALUE_SEQUENCE ? flatten_collect(o->f, value) : value;
+        return value->kind == VALUE_SEQUENCE ? give_vector(o, value) : value;
     return flatten_as_sequence(o->f, value, o->space);
 }
 

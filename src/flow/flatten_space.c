@@ -112,12 +112,13 @@ static FlowOperand multiply_counts(Flattener *f, FlowOperand a, FlowOperand b)
     return count;
 }
 
-FlowSpaceId flatten_flat(Flattener *f, FlowSpaceId inner)
+FlowSpaceId flatten_flat(Flattener *f, FlowSpaceId inner, FlowSpaceId outer)
 {
     FlowSpace from = *flatten_space(f, inner);
-    FlowSpace middle = *flatten_space(f, from.parent);
+    FlowSpace middle = *flatten_space(f, outer);
     FlowSpace flat = {.kind = SPACE_FLAT,
                       .parent = middle.parent,
+                      .middle = outer,
                       .points = flatten_points(f, inner),
                       .base = inner,
                       .driver = from.driver,
@@ -205,7 +206,7 @@ FlowOperand flatten_ends(Flattener *f, FlowSpaceId space)
         ends = flatten_ends(f, known.base);
     else if (known.kind == SPACE_FLAT) {
         FlowOperand inner = flatten_ends(f, known.base);
-        FlowOperand outer = flatten_ends(f, flatten_space(f, known.base)->parent);
+        FlowOperand outer = flatten_ends(f, known.middle);
         ends = flatten_compose(f, known.parent, outer, inner);
     } else
         ends = known_ends(f, space, &known);

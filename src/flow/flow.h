@@ -107,6 +107,7 @@ typedef struct FlowSpace {
     FlowSpaceId parent; /* 0: unit */
     uint32_t points;    /* id of the set of points; that of unit is 1 */
     FlowSpaceId base;   /* FLAT, PARTED, RESTRICT, MEMBERS, ZIP: the space whose points are seen anew */
+    FlowSpaceId middle; /* FLAT: the space between that and the parent, which is forgotten */
     FlowStreamId driver; /* a stream on it */
     FlowSegments segments; /* as seen from its parent */
     FlowOperand count;   /* REGULAR: constant or uniform */

@@ -71,6 +71,11 @@ bool failure_interrupted(Failure *failure)
     return say(failure, ERROR_INTERRUPTED, "interrupted");
 }
 
+bool failure_memory(Failure *failure, uint64_t limit)
+{
+    return say(failure, ERROR_OUT_OF_MEMORY, "more than the %" PRIu64 " bytes that --memory allows are needed", limit);
+}
+
 bool failure_too_deep(Failure *failure, uint64_t max_depth)
 {
     return say(failure, ERROR_TOO_DEEP, "more than %" PRIu64 " calls are nested in each other", max_depth);

@@ -27,6 +27,7 @@ void failure_report(const Failure *failure, Diagnostics *diagnostics);
 
 /* ---- the run itself ---- */
 bool failure_interrupted(Failure *failure);
+bool failure_memory(Failure *failure, uint64_t limit);
 bool failure_too_deep(Failure *failure, uint64_t max_depth);
 bool failure_no_value(Failure *failure, const char *global); /* "" for one without a name */
 

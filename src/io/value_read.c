@@ -3,39 +3,36 @@
  * Recursion follows the type, never the text, so its depth is bounded. The first error ends the reading; whatever was
  * made by then is released. A text that several notations could mean reads as Runnel's printer would have written it:
  * in a tuple `(` opens the next component, and the rest of the tuple only where the next component cannot start so. */
-#include "io/value.h"
+#include "io/value_reader.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct Reader {
-    Memory *memory;
-    Heap *heap; /* null where only numbers are read */
-    Types *types;
-    const char *text;
-    size_t length;
-    size_t at;
-    const char *what;
-    Diagnostics *diagnostics; /* null: failures are not reported */
-} Reader;
+typedef ValueReader Reader;
 
 enum { NO_BYTE = -1, FOUND_BYTES_MAX = 24 };
 
-static const Span nowhere = {0, 0};
-
-static bool read_value(Reader *reader, TypeId type, Value *value);
-
 /* ---- bytes ---- */
 
-static int byte_at(const Reader *reader, size_t offset)
+/* Whether the text goes up to a place in the window, which is made longer if need be. */
+static bool is_there(Reader *reader, size_t place)
 {
-    size_t at = reader->at + offset;
-    return at < reader->length ? (unsigned char)reader->text[at] : NO_BYTE;
+    while (place >= reader->length)
+        if (reader->more == NULL || !reader->more(reader->context))
+            return false;
+    return true;
 }
 
-static int peek(const Reader *reader)
+static int byte_at(Reader *reader, size_t offset)
+{
+    size_t place = reader->at + offset;
+    return is_there(reader, place) ? (unsigned char)reader->text[place] : NO_BYTE;
+}
+
+static int peek(Reader *reader)
 {
     return byte_at(reader, 0);
 }
@@ -89,10 +86,10 @@ static bool take(Reader *reader, int c)
 
 /* ---- errors ---- */
 
-static size_t found_length(const Reader *reader, size_t start)
+static size_t found_length(Reader *reader, size_t start)
 {
     size_t end = start;
-    while (end < reader->length && end - start < FOUND_BYTES_MAX) {
+    while (is_there(reader, end) && end - start < FOUND_BYTES_MAX) {
         int c = (unsigned char)reader->text[end];
         if (!is_word_byte(c) && c != '.' && !((c == '-' || c == '+') && end == start))
             break;
@@ -105,14 +102,15 @@ static size_t found_length(const Reader *reader, size_t start)
     return end - start;
 }
 
-/* Reports what stands at `start` instead of `expected`. */
-static bool fail_at(const Reader *reader, size_t start, const char *expected)
+/* Says what stands at `start` instead of `expected`. */
+static bool fail_at(Reader *reader, size_t start, const char *expected)
 {
-    if (reader->diagnostics == NULL)
+    if (reader->what == NULL)
         return false;
-    if (start >= reader->length) {
-        diagnostics_error(reader->diagnostics, ERROR_BAD_VALUE, nowhere, "%s: expected %s at byte %zu, found the end",
-                          reader->what, expected, start);
+    uint64_t place = reader->base + start;
+    if (!is_there(reader, start)) {
+        snprintf(reader->problem, sizeof reader->problem, "%s: expected %s at byte %" PRIu64 ", found the end",
+                 reader->what, expected, place);
         return false;
     }
     char found[FOUND_BYTES_MAX + 1];
@@ -122,8 +120,8 @@ static bool fail_at(const Reader *reader, size_t start, const char *expected)
         found[i] = c < ' ' || c == 0x7f ? '?' : (char)c;
     }
     found[length] = '\0';
-    diagnostics_error(reader->diagnostics, ERROR_BAD_VALUE, nowhere, "%s: expected %s at byte %zu, found \"%s\"",
-                      reader->what, expected, start, found);
+    snprintf(reader->problem, sizeof reader->problem, "%s: expected %s at byte %" PRIu64 ", found \"%s\"", reader->what,
+             expected, place, found);
     return false;
 }
 
@@ -133,7 +131,7 @@ static bool fail_here(Reader *reader, const char *expected)
     return fail_at(reader, reader->at, expected);
 }
 
-static bool fail_scalar(const Reader *reader, size_t start, ScalarType type)
+static bool fail_scalar(Reader *reader, size_t start, ScalarType type)
 {
     char expected[32];
     const char *name = scalar_name(type);
@@ -143,14 +141,14 @@ static bool fail_scalar(const Reader *reader, size_t start, ScalarType type)
 }
 
 /* A number that is well written but too large for its type. */
-static bool fail_range(const Reader *reader, size_t start, ScalarType type)
+static bool fail_range(Reader *reader, size_t start, ScalarType type)
 {
-    if (reader->diagnostics == NULL)
+    if (reader->what == NULL)
         return false;
     size_t length = reader->at - start;
     bool is_cut = length > 60;
-    diagnostics_error(reader->diagnostics, ERROR_BAD_VALUE, nowhere, "%s: %.*s%s does not fit %s", reader->what,
-                      is_cut ? 60 : (int)length, reader->text + start, is_cut ? "..." : "", scalar_name(type));
+    snprintf(reader->problem, sizeof reader->problem, "%s: %.*s%s does not fit %s", reader->what,
+             is_cut ? 60 : (int)length, reader->text + start, is_cut ? "..." : "", scalar_name(type));
     return false;
 }
 
@@ -450,24 +448,6 @@ static void release_object(Reader *reader, TypeId type, Object *object)
     release(reader, type, (Value){.object = object});
 }
 
-static bool read_string(Reader *reader, TypeId type, Value *value)
-{
-    reader->at++;
-    Object *container = value_container(reader->heap, reader->types, type, 0);
-    while (peek(reader) != '"') {
-        unsigned char c = 0;
-        bool is_byte = peek(reader) == NO_BYTE ? fail_at(reader, reader->at, "\"") : read_quoted_byte(reader, &c);
-        if (!is_byte) {
-            release_object(reader, type, container);
-            return false;
-        }
-        container = value_append(reader->heap, container, (Value){.scalar = {.bits = c}});
-    }
-    reader->at++;
-    *value = (Value){.object = container};
-    return true;
-}
-
 typedef struct Range {
     uint64_t first, end, step;
 } Range;
@@ -486,39 +466,41 @@ static uint64_t range_count(ScalarType type, Range range)
     return is_below(type, range.first, range.end) ? (range.end - range.first - 1) / range.step + 1 : 0;
 }
 
-static Object *range_elements(Reader *reader, TypeId type, ScalarType element, Range range)
+static bool close_elements(Reader *reader, const ElementsReader *elements)
 {
-    uint64_t count = range_count(element, range);
-    if (count > SIZE_MAX)
-        memory_fail(reader->memory);
-    Object *container = value_container(reader->heap, reader->types, type, (size_t)count);
-    for (uint64_t i = 0; i < count; i++)
-        container->items[i].scalar.bits = range.first + i * range.step;
-    container->count = (size_t)count;
-    return container;
+    return take(reader, elements->close) || fail_here(reader, elements->close == '}' ? ", or }" : ", or ]");
 }
 
-/* The rest of `[first : end]` or `[first : end : step]`, the first colon being next. The container holds `first`; on
- * success the range takes its place. */
-static bool read_range(Reader *reader, TypeId type, Object **container)
+/* The empty container again, with room for a whole range: there may be too little memory for it, which is best noticed at once. */
+static Object *room_for_range(Reader *reader, const ElementsReader *elements, TypeId type, Object *container)
 {
-    ScalarType element = type_scalar(reader->types, type_element(reader->types, type));
+    if (elements->left >= SIZE_MAX)
+        memory_fail(reader->memory);
+    release_object(reader, type, container);
+    return value_container(reader->heap, reader->types, type, (size_t)elements->left + 1);
+}
+
+/* The rest of `[first : end]` or `[first : end : step]`, the first colon being next, with the bracket. */
+static bool read_range(Reader *reader, ElementsReader *elements, uint64_t first)
+{
+    ScalarType type = type_scalar(reader->types, elements->element);
     Scalar end = {.bits = 0}, step = {.bits = 1};
     reader->at++;
-    if (!read_integer(reader, element, &end))
+    if (!read_integer(reader, type, &end))
         return false;
     if (take(reader, ':')) {
         skip_space(reader);
         size_t start = reader->at;
-        if (!read_integer(reader, element, &step))
+        if (!read_integer(reader, type, &step))
             return false;
         if (step.bits == 0)
             return fail_at(reader, start, "a step other than 0");
     }
-    Range range = {(*container)->items[0].scalar.bits, end.bits, step.bits};
-    release_object(reader, type, *container);
-    *container = range_elements(reader, type, element, range);
-    return true;
+    elements->phase = ELEMENTS_RANGE;
+    elements->next = first;
+    elements->step = step.bits;
+    elements->left = range_count(type, (Range){first, end.bits, step.bits});
+    return close_elements(reader, elements);
 }
 
 static bool is_integer_type(const Reader *reader, TypeId type)
@@ -526,44 +508,102 @@ static bool is_integer_type(const Reader *reader, TypeId type)
     return type_is_scalar(reader->types, type) && scalar_is_integer(type_scalar(reader->types, type));
 }
 
-/* Elements after the opening bracket, the closing one not included. The container is *container even on failure. */
-static bool read_elements(Reader *reader, TypeId type, int close, Object **container)
-{
-    TypeId element = type_element(reader->types, type);
-    if (skip_space(reader) == close)
-        return true;
-    do {
-        Value value = {.scalar = {.bits = 0}};
-        if (!read_value(reader, element, &value))
-            return false;
-        bool is_first = (*container)->count == 0;
-        *container = value_append(reader->heap, *container, value);
-        if (is_first && skip_space(reader) == ':' && is_integer_type(reader, element))
-            return read_range(reader, type, container);
-    } while (take(reader, ','));
-    return true;
-}
-
-static bool read_container(Reader *reader, TypeId type, Value *value)
+bool elements_open(Reader *reader, ElementsReader *elements, TypeId type)
 {
     bool is_sequence = type_is_sequence(reader->types, type);
     bool is_text = type_element(reader->types, type) == TYPE_CHAR;
     int open = skip_space(reader);
-    if (is_text && open == '"')
-        return read_string(reader, type, value);
-    if (open != '[' && !(is_sequence && open == '{'))
+    if (!(is_text && open == '"') && open != '[' && !(is_sequence && open == '{'))
         return fail_here(reader, is_text ? "a text in quotes" : is_sequence ? "{ or [" : "[");
-    int close = open == '{' ? '}' : ']';
     reader->at++;
+    *elements = (ElementsReader){.element = type_element(reader->types, type),
+                                 .phase = open == '"' ? ELEMENTS_TEXT : ELEMENTS_FIRST,
+                                 .close = open == '"' ? '"' : open == '{' ? '}' : ']'};
+    return true;
+}
+
+static ElementStatus next_char(Reader *reader, ElementsReader *elements, Value *value)
+{
+    if (peek(reader) == elements->close) {
+        reader->at++;
+        elements->phase = ELEMENTS_DONE;
+        return ELEMENT_NONE;
+    }
+    unsigned char c = 0;
+    bool is_byte = peek(reader) == NO_BYTE ? fail_at(reader, reader->at, "\"") : read_quoted_byte(reader, &c);
+    value->scalar = (Scalar){.bits = c};
+    return is_byte ? ELEMENT_READ : ELEMENT_FAILED;
+}
+
+static ElementStatus next_of_range(ElementsReader *elements, Value *value)
+{
+    if (elements->left == 0) {
+        elements->phase = ELEMENTS_DONE;
+        return ELEMENT_NONE;
+    }
+    value->scalar.bits = elements->next;
+    elements->next += elements->step;
+    elements->left--;
+    return ELEMENT_READ;
+}
+
+static ElementStatus first_element(Reader *reader, ElementsReader *elements, Value *value)
+{
+    if (skip_space(reader) == elements->close) {
+        reader->at++;
+        elements->phase = ELEMENTS_DONE;
+        return ELEMENT_NONE;
+    }
+    elements->phase = ELEMENTS_NEXT;
+    if (!reader_value(reader, elements->element, value))
+        return ELEMENT_FAILED;
+    if (!is_integer_type(reader, elements->element) || skip_space(reader) != ':')
+        return ELEMENT_READ;
+    return read_range(reader, elements, value->scalar.bits) ? next_of_range(elements, value) : ELEMENT_FAILED;
+}
+
+static ElementStatus next_element(Reader *reader, ElementsReader *elements, Value *value)
+{
+    if (take(reader, ','))
+        return reader_value(reader, elements->element, value) ? ELEMENT_READ : ELEMENT_FAILED;
+    elements->phase = ELEMENTS_DONE;
+    return close_elements(reader, elements) ? ELEMENT_NONE : ELEMENT_FAILED;
+}
+
+ElementStatus elements_next(Reader *reader, ElementsReader *elements, Value *value)
+{
+    *value = (Value){.scalar = {.bits = 0}};
+    switch (elements->phase) {
+    case ELEMENTS_FIRST: return first_element(reader, elements, value);
+    case ELEMENTS_NEXT: return next_element(reader, elements, value);
+    case ELEMENTS_TEXT: return next_char(reader, elements, value);
+    case ELEMENTS_RANGE: return next_of_range(elements, value);
+    case ELEMENTS_DONE: break;
+    }
+    return ELEMENT_NONE;
+}
+
+static bool read_container(Reader *reader, TypeId type, Value *value)
+{
+    ElementsReader elements;
+    if (!elements_open(reader, &elements, type))
+        return false;
     Object *container = value_container(reader->heap, reader->types, type, 0);
-    bool is_read = read_elements(reader, type, close, &container);
-    if (is_read && !take(reader, close))
-        is_read = fail_here(reader, close == '}' ? ", or }" : ", or ]");
-    if (is_read)
-        *value = (Value){.object = container};
-    else
-        release_object(reader, type, container);
-    return is_read;
+    for (;;) {
+        Value element;
+        ElementStatus status = elements_next(reader, &elements, &element);
+        if (status == ELEMENT_FAILED) {
+            release_object(reader, type, container);
+            return false;
+        }
+        if (status == ELEMENT_NONE)
+            break;
+        if (elements.phase == ELEMENTS_RANGE && container->count == 0)
+            container = room_for_range(reader, &elements, type, container);
+        container = value_append(reader->heap, container, element);
+    }
+    *value = (Value){.object = container};
+    return true;
 }
 
 /* ---- tuples and datatypes ---- */
@@ -582,7 +622,7 @@ static bool read_rest(Reader *reader, TypeId type, Value *value)
 {
     bool is_pair = type_kind(reader->types, type) == TYPE_PAIR;
     bool is_nested = is_pair && skip_space(reader) == '(' && !starts_with_paren(reader, type_first(reader->types, type));
-    return is_pair && !is_nested ? read_components(reader, type, value) : read_value(reader, type, value);
+    return is_pair && !is_nested ? read_components(reader, type, value) : reader_value(reader, type, value);
 }
 
 /* The components of a pair type, without parentheses. */
@@ -590,7 +630,7 @@ static bool read_components(Reader *reader, TypeId type, Value *value)
 {
     TypeId first_type = type_first(reader->types, type);
     Value first, rest;
-    if (!read_value(reader, first_type, &first))
+    if (!reader_value(reader, first_type, &first))
         return false;
     bool is_read = take(reader, ',') ? read_rest(reader, type_rest(reader->types, type), &rest)
                                      : fail_here(reader, ", and another component");
@@ -650,7 +690,7 @@ static bool read_data(Reader *reader, TypeId type, Value *value)
     return close_paren(reader, contents, *value);
 }
 
-static bool read_value(Reader *reader, TypeId type, Value *value)
+bool reader_value(Reader *reader, TypeId type, Value *value)
 {
     switch (type_kind(reader->types, type)) {
     case TYPE_SCALAR:
@@ -663,8 +703,8 @@ static bool read_value(Reader *reader, TypeId type, Value *value)
     case TYPE_DATA:
         return read_data(reader, type, value);
     case TYPE_CLOSURE:
-        diagnostics_error(reader->diagnostics, ERROR_BAD_VALUE, nowhere, "%s: a function has no value that can be read",
-                          reader->what);
+        if (reader->what != NULL)
+            snprintf(reader->problem, sizeof reader->problem, "%s: a function has no value that can be read", reader->what);
         return false;
     case TYPE_NONE:
     case TYPE_FUNCTION:
@@ -675,16 +715,31 @@ static bool read_value(Reader *reader, TypeId type, Value *value)
     bug("value_read", "a type that has no values");
 }
 
+bool reader_end(Reader *reader)
+{
+    return skip_space(reader) == NO_BYTE || fail_here(reader, "the end");
+}
+
+/* Reads a value that is all of the text. */
+static bool read_whole(Reader *reader, TypeId type, Value *value)
+{
+    if (!reader_value(reader, type, value))
+        return false;
+    if (reader_end(reader))
+        return true;
+    release(reader, type, *value);
+    return false;
+}
+
 bool value_read(Heap *heap, Types *types, TypeId type, const char *text, size_t length, const char *what,
                 Diagnostics *diagnostics, Value *value)
 {
-    Reader reader = {heap->memory, heap, types, text, length, 0, what, diagnostics};
-    if (!read_value(&reader, type, value))
-        return false;
-    if (skip_space(&reader) == NO_BYTE)
-        return true;
-    release(&reader, type, *value);
-    return fail_here(&reader, "the end");
+    Reader reader = {
+        .memory = heap->memory, .heap = heap, .types = types, .text = text, .length = length, .what = what};
+    bool is_read = read_whole(&reader, type, value);
+    if (!is_read)
+        diagnostics_error(diagnostics, ERROR_BAD_VALUE, (Span){0}, "%s", reader.problem);
+    return is_read;
 }
 
 /* Without what only programs write: digits in groups, other bases, blanks. */

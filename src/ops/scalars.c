@@ -37,6 +37,11 @@ uint32_t scalar_bits(ScalarType scalar)
     return scalars[scalar].bits;
 }
 
+size_t scalar_size(ScalarType scalar)
+{
+    return scalars[scalar].bits / 8;
+}
+
 bool scalar_is_integer(ScalarType scalar)
 {
     return scalar_kind(scalar) == KIND_SIGNED || scalar_kind(scalar) == KIND_UNSIGNED;
@@ -68,4 +73,45 @@ int64_t scalar_wrap(ScalarType scalar, int64_t value)
     if (is_signed && (low >> (bits - 1)) != 0)
         return (int64_t)(low | ~((UINT64_C(1) << bits) - 1));
     return (int64_t)low;
+}
+
+/* ---- in memory ---- */
+
+/* The member of Scalar that holds a C type, by the kind of its row in scalars.def. */
+#define MEMBER_TRUTH(c_type) bits
+#define MEMBER_CHARACTER(c_type) bits
+#define MEMBER_UNSIGNED(c_type) bits
+#define MEMBER_SIGNED(c_type) integer
+#define MEMBER_FLOATING(c_type) MEMBER_OF_##c_type
+#define MEMBER_OF_float f32
+#define MEMBER_OF_double f64
+
+Scalar scalar_load(ScalarType scalar, const void *array, size_t i)
+{
+    Scalar value = {0}; /* the upper half of an f32 too */
+    switch (scalar) {
+#define SCALAR(ID, name, c_type, kind)                                                                                \
+    case SCALAR_##ID:                                                                                                 \
+        value.MEMBER_##kind(c_type) = ((const c_type *)array)[i];                                                     \
+        break;
+#include "ops/scalars.def"
+#undef SCALAR
+    case SCALAR_COUNT:
+        break;
+    }
+    return value;
+}
+
+void scalar_store(ScalarType scalar, void *array, size_t i, Scalar value)
+{
+    switch (scalar) {
+#define SCALAR(ID, name, c_type, kind)                                                                                \
+    case SCALAR_##ID:                                                                                                 \
+        ((c_type *)array)[i] = (c_type)value.MEMBER_##kind(c_type);                                                   \
+        break;
+#include "ops/scalars.def"
+#undef SCALAR
+    case SCALAR_COUNT:
+        break;
+    }
 }

@@ -6,6 +6,7 @@
 #define RUNNEL_OPS_SCALARS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 typedef enum ScalarType {
@@ -45,6 +46,7 @@ enum {
 const char *scalar_name(ScalarType scalar);
 ScalarKind scalar_kind(ScalarType scalar);
 uint32_t scalar_bits(ScalarType scalar); /* width: 8 for bool and char */
+size_t scalar_size(ScalarType scalar);   /* of its C type, in bytes */
 bool scalar_is_integer(ScalarType scalar);
 
 /* The name of a class ("number"), or null when no name stands for just this set. */
@@ -54,5 +56,9 @@ ClassSet class_named(const char *name);
 
 /* An integer cut to the width of `scalar` (wrapping), extended back to 64 bits. */
 int64_t scalar_wrap(ScalarType scalar, int64_t value);
+
+/* Element i of an array of the scalar's C type. */
+Scalar scalar_load(ScalarType scalar, const void *array, size_t i);
+void scalar_store(ScalarType scalar, void *array, size_t i, Scalar value);
 
 #endif

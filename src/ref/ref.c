@@ -475,9 +475,11 @@ static bool step(Interpreter *machine)
 /* Runs until the frames are gone. */
 static bool run(Interpreter *machine, Value *result)
 {
+    RandomState random = machine->random;
     while (machine->frame_count > 0)
         if (!step(machine)) {
             unwind(machine);
+            machine->random = random; /* what failed has drawn nothing */
             failure_report(&machine->failure, machine->diagnostics);
             return false;
         }

@@ -22,6 +22,7 @@ void engine_open(RunnelSession *session)
                                      .chunk = options->chunk,
                                      .memory_limit = options->memory_limit,
                                      .threads = options->threads,
+                                     .measures = options->measures,
                                      .write = options->write,
                                      .write_context = options->write_context,
                                      .is_interrupted = &session->is_interrupted});
@@ -47,9 +48,16 @@ bool engine_run_item(RunnelSession *session, uint32_t index, Value *result)
                                  : vm_run_item(session->vm, index, item, result);
 }
 
-bool engine_call(RunnelSession *session, CoreFunctionId function, const Value *arguments, uint32_t count, Span span,
-                 Value *result)
+bool engine_streams(const RunnelSession *session)
 {
+    (void)session;
+    return false;
+}
+
+bool engine_call(RunnelSession *session, CoreFunctionId function, const Value *arguments, ValueSource **sources,
+                 uint32_t count, Span span, Value *result)
+{
+    (void)sources;
     return is_reference(session) ? ref_call(session->interpreter, function, arguments, count, span, result)
                                  : vm_call(session->vm, function, arguments, count, span, result);
 }

@@ -5,6 +5,8 @@
 #include "front/library.h"
 #include "front/parse.h"
 #include "flow/flatten.h"
+#include "session/arguments.h"
+#include "flow/flow_count.h"
 #include "session/engine.h"
 #include "session/operations.h"
 
@@ -127,6 +129,7 @@ void runnel_close(RunnelSession *session)
 {
     if (session == NULL)
         return;
+    arguments_close(session);
     engine_close(session);
     text_free(&session->output);
     text_free(&session->messages);
@@ -269,11 +272,6 @@ static RunnelStatus run_steps(RunnelSession *session, bool is_for_main)
     return RUNNEL_OK;
 }
 
-typedef struct Arguments {
-    const char *const *texts;
-    size_t count;
-} Arguments;
-
 static bool is_main_wanted(const RunnelSession *session, const Arguments *arguments)
 {
     if (session->main.definition == NULL)
@@ -286,61 +284,27 @@ static bool is_main_wanted(const RunnelSession *session, const Arguments *argume
     return true;
 }
 
-static void wrong_argument_count(RunnelSession *session, size_t given)
-{
-    uint32_t wanted = session->main.definition->item->parameter_count;
-    diagnostics_error(&session->diagnostics, ERROR_ARGUMENT_COUNT, session->main.definition->span,
-                      "`main` takes %u argument%s, but %zu %s given", wanted, wanted == 1 ? "" : "s", given,
-                      given == 1 ? "is" : "are");
-}
-
-/* A missing argument takes the parameter's default. */
-static bool default_argument(RunnelSession *session, uint32_t index, Value *value)
-{
-    const EntryPoint *main = &session->main;
-    return main->defaults[index] != 0 &&
-           engine_call(session, main->defaults[index], NULL, 0, main->definition->defaults[index]->span, value);
-}
-
-static bool read_arguments(RunnelSession *session, const Arguments *arguments, Value *values)
-{
-    const CoreBlock *body = session->running->functions.items[session->main.function]->body;
-    if (arguments->count > body->parameter_count) {
-        wrong_argument_count(session, arguments->count);
-        return false;
-    }
-    for (uint32_t i = 0; i < body->parameter_count; i++) {
-        TypeId type = session->running->variables.items[body->parameters[i]].type;
-        bool is_right;
-        if (i < arguments->count) {
-            const char *text = arguments->texts[i];
-            const char *what = arena_format(&session->arena, "argument %u", i + 1);
-            is_right = value_read(engine_heap(session), &session->types, type, text, strlen(text), what,
-                                  &session->diagnostics, &values[i]);
-        } else {
-            is_right = default_argument(session, i, &values[i]);
-            if (!is_right && session->diagnostics.error_count == 0)
-                wrong_argument_count(session, arguments->count);
-        }
-        if (!is_right)
-            return false;
-    }
-    return true;
-}
-
-static RunnelStatus run_main(RunnelSession *session, const Arguments *arguments)
+/* Calls `main` and shows its result. */
+static void call_main(RunnelSession *session, const Arguments *arguments)
 {
     const CoreFunction *function = session->running->functions.items[session->main.function];
     uint32_t count = function->body->parameter_count;
     Value *values = ARENA_ARRAY(&session->arena, Value, count);
+    ValueSource **sources = ARENA_ARRAY(&session->arena, ValueSource *, count);
+    Span span = session->main.definition->span;
     Value result;
-    if (!read_arguments(session, arguments, values))
-        return status_of_errors(session);
-    if (!engine_call(session, session->main.function, values, count, session->main.definition->span, &result))
-        return status_of_errors(session);
+    if (!arguments_read(session, arguments, values, sources) ||
+        !engine_call(session, session->main.function, values, sources, count, span, &result))
+        return;
     show_value(session, session->dialect, "it", function->result_type, result);
     value_release(engine_heap(session), &session->types, function->result_type, result);
-    return RUNNEL_OK;
+}
+
+static RunnelStatus run_main(RunnelSession *session, const Arguments *arguments)
+{
+    call_main(session, arguments);
+    arguments_close(session);
+    return status_of_errors(session);
 }
 
 static RunnelStatus run_work(RunnelSession *session, void *argument)
@@ -441,9 +405,12 @@ static RunnelStatus write_form_work(RunnelSession *session, void *argument)
         core_print(session->running, &session->output);
     else if (strcmp(form, "flow") == 0)
         flow_print(&session->flow, &session->output);
-    else {
+    else if (strcmp(form, "counts") == 0) {
+        FlowCounts counts = flow_counts(&session->flow, 1);
+        flow_counts_print(&counts, &session->output);
+    } else {
         diagnostics_error(&session->diagnostics, ERROR_USAGE, (Span){0},
-                          "there is no form `%s`: the forms are core, simple and flow", form);
+                          "there is no form `%s`: the forms are core, simple, flow and counts", form);
         return RUNNEL_COMPILE_ERROR;
     }
     write_output(session);
@@ -490,6 +457,22 @@ const char *runnel_messages(RunnelSession *session)
     return text_string(&session->messages);
 }
 
+static RunnelStatus stats_work(RunnelSession *session, void *argument)
+{
+    (void)argument;
+    text_clear(&session->messages);
+    if (session->options.measures && session->vm != NULL)
+        vm_write_stats(session->vm, &session->messages);
+    return RUNNEL_OK;
+}
+
+const char *runnel_stats(RunnelSession *session)
+{
+    if (guarded(session, stats_work, NULL) != RUNNEL_OK)
+        return out_of_memory_message;
+    return text_string(&session->messages);
+}
+
 void runnel_interrupt(RunnelSession *session)
 {
     session->is_interrupted = 1;
@@ -506,6 +489,12 @@ static RunnelStatus is_unfinished_work(RunnelSession *session, void *argument)
     question->answer =
         parse_is_unfinished(&session->memory, question->text.text, question->text.length, question->text.dialect);
     return RUNNEL_OK;
+}
+
+bool runnel_is_file_format(const char *name)
+{
+    ValueFileFormat format;
+    return value_file_format_named(name, &format);
 }
 
 bool runnel_is_unfinished(RunnelSession *session, const char *text, size_t length, RunnelDialect dialect)

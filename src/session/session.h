@@ -5,6 +5,7 @@
 #include "core/elaborate.h"
 #include "core/simplify.h"
 #include "flow/flow.h"
+#include "io/value_source.h"
 #include "ref/ref.h"
 #include "runnel.h"
 #include "types/environment.h"
@@ -55,6 +56,8 @@ struct RunnelSession {
     VEC(const Item *) stubs;
     EntryPoint main;
     Dialect dialect;  /* of the file or text loaded last */
+    ValueSource **inputs; /* of the parameters of `main`, while it runs; null where none was opened */
+    uint32_t input_count;
     Text output;
     Text messages;
     uint64_t print_length;

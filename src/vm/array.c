@@ -195,44 +195,14 @@ void cells_gather(LeafType type, void *out, Cells arrays, uint32_t leaf, Cells i
 
 /* ---- scalars ---- */
 
-/* The member of Scalar that holds a C type, by the kind of its row in ops/scalars.def. */
-#define MEMBER_TRUTH(c_type) bits
-#define MEMBER_CHARACTER(c_type) bits
-#define MEMBER_UNSIGNED(c_type) bits
-#define MEMBER_SIGNED(c_type) integer
-#define MEMBER_FLOATING(c_type) MEMBER_OF_##c_type
-#define MEMBER_OF_float f32
-#define MEMBER_OF_double f64
-
 Scalar cells_scalar(ScalarType type, Cells cells, size_t i)
 {
-    Scalar scalar = {0}; /* the upper half of an f32 too */
-    i = cells_index(cells, i);
-    switch (type) {
-#define SCALAR(ID, name, c_type, kind)                                                                                \
-    case SCALAR_##ID:                                                                                                 \
-        scalar.MEMBER_##kind(c_type) = ((const c_type *)cells.data)[i];                                               \
-        break;
-#include "ops/scalars.def"
-#undef SCALAR
-    case SCALAR_COUNT:
-        break;
-    }
-    return scalar;
+    return scalar_load(type, cells.data, cells_index(cells, i));
 }
 
 void cells_set_scalar(ScalarType type, void *out, size_t i, Scalar value)
 {
-    switch (type) {
-#define SCALAR(ID, name, c_type, kind)                                                                                \
-    case SCALAR_##ID:                                                                                                 \
-        ((c_type *)out)[i] = (c_type)value.MEMBER_##kind(c_type);                                                     \
-        break;
-#include "ops/scalars.def"
-#undef SCALAR
-    case SCALAR_COUNT:
-        break;
-    }
+    scalar_store(type, out, i, value);
 }
 
 /* ---- arrays ---- */

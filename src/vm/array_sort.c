@@ -113,11 +113,11 @@ static bool is_byte(const Layout *layout)
 }
 
 /* The first eight bytes, the first one above, zeros after the end. */
-static uint64_t key_of_bytes(const unsigned char *bytes, size_t length)
+static uint64_t key_of_bytes(Cells bytes, size_t length)
 {
     uint64_t key = 0;
     for (size_t i = 0; i < 8; i++)
-        key = key << 8 | (i < length ? bytes[i] : 0);
+        key = key << 8 | (i < length ? ((const unsigned char *)bytes.data)[cells_index(bytes, i)] : 0);
     return key;
 }
 
@@ -130,9 +130,9 @@ static uint64_t vector_key(const Layout *elements, Vector vector)
     }
     if (elements->count == 0 || vector.length == 0)
         return vector.length;
+    if (is_byte(elements))
+        return key_of_bytes(array_cells(vector.array, 0, vector.start), vector.length);
     const Column *column = &vector.array->columns[0];
-    if (is_byte(elements) && !column->is_uniform)
-        return key_of_bytes((const unsigned char *)column->data + vector.start, vector.length);
     uint64_t key, position = 0;
     scalar_keys(&key, elements->leaves[0].type, column->data, column->is_uniform ? 0 : vector.start, &position, 1, 0);
     return key;

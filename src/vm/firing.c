@@ -147,6 +147,7 @@ void *firing_reserve(Firing *firing, uint32_t output, size_t count)
 void firing_produce(Firing *firing, uint32_t output, size_t count)
 {
     FlowStreamId stream = output_stream(firing, output);
+    firing->vm->produced += count;
     if (firing->instance->streams[stream].is_read)
         stream_produce(firing->instance, stream, count);
     else if (count > 0 && stream != 0)
@@ -157,6 +158,7 @@ void firing_produce(Firing *firing, uint32_t output, size_t count)
 void firing_produce_uniform(Firing *firing, uint32_t output, const void *cell, size_t count)
 {
     FlowStreamId stream = output_stream(firing, output);
+    firing->vm->produced += count;
     if (firing->instance->streams[stream].is_read)
         stream_produce_uniform(firing->vm, firing->instance, stream, cell, count);
 }

@@ -44,9 +44,12 @@ typedef struct NodePlan {
     uint32_t first_cursor; /* of its inputs, in cursors and in inputs */
     uint32_t state;        /* offset in the block */
     uint32_t call;         /* index of its call, UINT32_MAX if it makes none */
+    uint32_t stage;        /* index into the plan's */
     uint32_t later_count;  /* nodes that wait for it */
     FlowNodeId *later;
 } NodePlan;
+
+typedef struct Stage Stage; /* stages.h */
 
 struct Plan {
     FlowNetworkId id;
@@ -55,6 +58,8 @@ struct Plan {
     NodePlan *nodes;
     StreamPlan *streams;
     InputPlan *inputs;         /* by cursor; those of results come last */
+    Stage *stages;             /* null unless the run is measured */
+    uint32_t stage_count;
     FlowNodeId parameters;     /* the node, or NO_NODE */
     bool has_order;            /* some node waits for others */
     uint32_t cursors_at, status_at, waits_at, ready_at, calls_at; /* offsets in the block */

@@ -154,6 +154,8 @@ void operator_add_pair(Firing *firing, Operator *operator, Inputs captured, size
 static void start_round(Firing *firing, Operator *operator)
 {
     operator->is_waiting = true;
+    if (operator->is_alone && !firing->node->is_serial)
+        firing->vm->stats.fallbacks++;
     if (firing->node->network == 0)
         firing_call_function(firing, firing->node->function, operator->arguments, operator->count);
     else

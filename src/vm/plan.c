@@ -1,5 +1,5 @@
 /* Plans: what is computed once for each network. */
-#include "vm/instance.h"
+#include "vm/stages.h"
 
 const NodeKind *const node_kinds[FLOW_OP_COUNT] = {
 #define FLOW(ID, name, can_fail, fields, signature) [FLOW_##ID] = &node_kind_##ID,
@@ -169,6 +169,8 @@ static Plan *make_plan(Vm *vm, FlowNetworkId id)
     plan_readers(vm, plan);
     plan_order(vm, plan);
     plan_block(vm, plan);
+    if (vm->options.measures)
+        stages_find(vm, plan);
     return plan;
 }
 

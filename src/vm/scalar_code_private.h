@@ -2,7 +2,7 @@
  *
  * The machine has registers of 64 bits on a stack. An activation sees those from its base on:
  *
- *     header      the arguments, leaf by leaf; at the end, from the same first register on, the results
+ *     header      the arguments, leaf by leaf; at the end, from the same first register on, the results or the arguments of a tail call
  *     constants   of the function, filled in when it is entered
  *     locals      one for each leaf of what statements compute
  *

@@ -120,6 +120,16 @@ static void load_global(Compiler *compiler, CoreVar variable)
     *vec_push(compiler->arena, &compiler->loaded) = variable;
 }
 
+/* Of a statement, in the order of its arguments and before anything else: a global may have no value. */
+static void load_globals(Compiler *compiler, const CoreStatement *statement)
+{
+    for (uint32_t i = 0; i < statement->argument_count; i++) {
+        const CoreAtom *atom = &statement->arguments[i];
+        if (is_global(compiler, atom) && variable_of(compiler, atom->variable)->registers == NULL)
+            load_global(compiler, atom->variable);
+    }
+}
+
 static void forget_loaded(Compiler *compiler, uint32_t count)
 {
     while (compiler->loaded.count > count)
@@ -308,9 +318,7 @@ static void compile_condition(Compiler *compiler, const CoreStatement *statement
     uint16_t nesting = 0;
     for (uint32_t i = 0; i < statement->argument_count; i++) {
         const CoreAtom *atom = &statement->arguments[i];
-        if (is_global(compiler, atom))
-            registers_of(compiler, atom); /* here, for it may have no value */
-        else if (!atom->is_constant && variable_of(compiler, atom->variable)->nesting > nesting)
+        if (!atom->is_constant && variable_of(compiler, atom->variable)->nesting > nesting)
             nesting = variable_of(compiler, atom->variable)->nesting;
     }
     ScalarVariable *target = variable_of(compiler, statement->target);
@@ -443,8 +451,6 @@ static bool compile_conversion(Compiler *compiler, const CoreStatement *statemen
 {
     ScalarType to = type_scalar(compiler->program->types, type_of(compiler, statement->target));
     const CoreAtom *operand = &statement->arguments[0];
-    for (uint32_t i = 1; i < statement->argument_count; i++)
-        registers_of(compiler, &statement->arguments[i]); /* CONVERT: only its type counts, but it may have no value */
     if (is_same_in_register(from, to)) {
         const uint32_t *registers = registers_of(compiler, operand);
         variable_of(compiler, statement->target)->registers = registers;
@@ -731,6 +737,7 @@ static void need_function(Compiler *compiler, CoreFunctionId function)
 static void compile_tail_call(Compiler *compiler, const CoreStatement *statement)
 {
     Arguments arguments = gather_arguments(compiler, statement);
+    emit_header(&compiler->emitter, arguments.count);
     move(compiler, 0, arguments.sources, NULL, arguments.count);
     if (statement->function == compiler->function) {
         emit_loop(&compiler->emitter);
@@ -791,8 +798,6 @@ static void compile_if(Compiler *compiler, const CoreStatement *statement, Desti
 /* An `if` whose value is needed here. */
 static void compile_inner_if(Compiler *compiler, const CoreStatement *statement)
 {
-    if (is_global(compiler, &statement->arguments[0]))
-        registers_of(compiler, &statement->arguments[0]);
     uint32_t first = place(compiler, statement->target);
     uint32_t count = leaf_count(compiler, type_of(compiler, statement->target));
     ScalarVariable *target = variable_of(compiler, statement->target);
@@ -873,6 +878,7 @@ static void compile_statements(Compiler *compiler, const CoreBlock *block, Desti
     for (uint32_t i = 0; i < block->statement_count; i++) {
         const CoreStatement *statement = &block->statements[i];
         emitter->origin = statement;
+        load_globals(compiler, statement);
         if (destination.is_tail && is_last(block, i) && compile_last(compiler, statement, destination))
             return;
         compile_statement(compiler, statement);
@@ -935,8 +941,9 @@ static void compile_function(Compiler *compiler, CoreFunctionId id)
     describe_header(compiler, body, &function);
     count_uses(compiler, body);
     place_parameters(compiler, body);
-    emit_start(&compiler->emitter, compiler->arena, id,
-               function.argument_count > function.result_count ? function.argument_count : function.result_count);
+    emit_start(&compiler->emitter, compiler->arena, id);
+    emit_header(&compiler->emitter, function.argument_count);
+    emit_header(&compiler->emitter, function.result_count);
     compile_block(compiler, body, (Destination){.is_tail = true});
     emit_finish(&compiler->emitter, &compiler->code->arena, &function);
     *scalar_function_of(compiler->code, id) = function;

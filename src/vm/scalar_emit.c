@@ -8,13 +8,19 @@ enum {
     CONSTANTS_COMPARED = 64,  /* constants looked at to save one */
 };
 
-void emit_start(Emitter *emitter, Arena *arena, CoreFunctionId function, uint32_t header_count)
+void emit_start(Emitter *emitter, Arena *arena, CoreFunctionId function)
 {
-    *emitter = (Emitter){.arena = arena, .header_count = header_count};
+    *emitter = (Emitter){.arena = arena};
     emit(emitter, CODE_CONSTANTS, REGISTER_CONSTANT, function, 0);
 }
 
 /* ---- registers ---- */
+
+void emit_header(Emitter *emitter, uint32_t count)
+{
+    if (emitter->header_count < count)
+        emitter->header_count = count;
+}
 
 uint32_t emit_locals(Emitter *emitter, uint32_t count)
 {

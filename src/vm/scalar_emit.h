@@ -23,9 +23,10 @@ typedef struct Emitter {
 
 /* The first instruction fills in the constants; calls of the function in itself jump behind it. */
 enum { EMIT_BEGIN = 1 };
-void emit_start(Emitter *emitter, Arena *arena, CoreFunctionId function, uint32_t header_count);
+void emit_start(Emitter *emitter, Arena *arena, CoreFunctionId function);
 
 /* ---- registers ---- */
+void emit_header(Emitter *emitter, uint32_t count); /* the header has this many, or more */
 uint32_t emit_locals(Emitter *emitter, uint32_t count); /* the first of `count` new ones, next to each other */
 uint32_t emit_constant(Emitter *emitter, Scalar value);
 

@@ -1,5 +1,5 @@
 /* Which node fires next, and what to do when none can. */
-#include "vm/instance.h"
+#include "vm/stages.h"
 
 enum { STEPS_BETWEEN_POLLS = 256 };
 
@@ -54,8 +54,11 @@ static void fire(Vm *vm, Instance *instance, FlowNodeId id)
                      .id = id,
                      .state = instance_state(instance, plan),
                      .plan = plan};
+    uint64_t start = vm->options.measures ? stages_clock() : 0, produced = vm->produced;
     plan->kind->fire(&firing);
     vm->stats.firings++;
+    if (vm->options.measures)
+        stages_count(vm, instance->plan, id, start, produced);
     if ((instance->status[id] & NODE_FAILED) != 0)
         instance_cut_node(vm, instance, id);
 }
@@ -178,10 +181,7 @@ static bool get_moving(Vm *vm, Instance *instance)
 static bool is_stopped(Vm *vm)
 {
     if (vm->options.memory_limit != 0 && vm->memory->live_bytes > vm->options.memory_limit) {
-        failure_at(&vm->failure, vm->diagnostics->sources, (Span){0});
-        vm->failure.code = ERROR_OUT_OF_MEMORY;
-        text_clear(&vm->failure.text);
-        text_add(&vm->failure.text, "there is not enough memory");
+        failure_memory(failure_at(&vm->failure, vm->diagnostics->sources, (Span){0}), vm->options.memory_limit);
         vm->has_failed = true;
     } else if (++vm->steps % STEPS_BETWEEN_POLLS == 0 && vm->options.is_interrupted != NULL &&
                *vm->options.is_interrupted != 0) {

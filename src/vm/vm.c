@@ -183,7 +183,6 @@ static bool run(Vm *vm, FlowNetworkId id, const CoreBlock *block, const Value *v
         failure_report(&vm->failure, vm->diagnostics);
     call_unwind(vm);
     free_arguments(vm, &arguments, network);
-    vm->stats.peak_bytes = vm->memory->peak_bytes;
     return is_done;
 }
 

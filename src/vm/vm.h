@@ -16,16 +16,17 @@ typedef struct VmOptions {
     uint64_t chunk;      /* elements of a buffer; 0 for the default, by bytes */
     uint64_t memory_limit; /* bytes the session may hold; 0 for none */
     uint32_t threads;
+    bool measures; /* time and elements of every stage */
     void (*write)(void *context, const char *bytes, size_t length); /* standard output of the program */
     void *write_context;
     const volatile int *is_interrupted;
 } VmOptions;
 
-/* What a run did, for --stats. */
+/* What was done so far. */
 typedef struct VmStats {
-    uint64_t firings, elements, calls, growths; /* growths: buffers that had to hold more than a chunk */
-    uint64_t fallbacks;                         /* of work to one element at a time, where that was not asked for */
-    uint64_t peak_bytes;
+    uint64_t firings, calls;
+    uint64_t growths;   /* buffers that had to hold more than a chunk */
+    uint64_t fallbacks; /* of work to one element at a time, where that was not asked for */
 } VmStats;
 
 Vm *vm_new(Memory *memory, const FlowProgram *program, Diagnostics *diagnostics, VmOptions options);
@@ -41,5 +42,7 @@ FlattenOptions vm_flatten_options(Vm *vm);
 /* The program has been cut back to this many functions. */
 void vm_forget(Vm *vm, uint32_t function_count);
 const VmStats *vm_stats(const Vm *vm);
+/* The same for people, and more: only of a VM that measures. */
+void vm_write_stats(const Vm *vm, Text *out);
 
 #endif

@@ -39,6 +39,7 @@ struct Vm {
     Diagnostics *diagnostics; /* its sources say in which dialect failures are worded */
     VmOptions options;
     VmStats stats;
+    uint64_t produced; /* elements made so far */
     World world;
 
     VEC(Array *) globals; /* by CoreVar: one row each; null where there is no value */

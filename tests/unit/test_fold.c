@@ -280,7 +280,7 @@ static void test_pieces(const Fold *fold, int pattern, size_t count, bool is_uni
 
 /* ---- many segments ---- */
 
-enum { SEGMENTS = 300 };
+enum { SEGMENTS = 120, REGULAR_SEGMENTS = 300 };
 
 static size_t segment_length(int shape, size_t k)
 {
@@ -289,7 +289,7 @@ static size_t segment_length(int shape, size_t k)
     case 1: return 1;
     case 2: return draw(33);
     case 3: return lengths[k % LENGTHS] / (k < 9 ? 1 : 4);
-    default: return k == 150 ? 7000 : draw(3);
+    default: return k == 60 ? 7000 : draw(3);
     }
 }
 
@@ -301,11 +301,12 @@ static void fold_whole(const Fold *fold, Cells cells, int64_t first, const int64
         fold_segments(fold->kind, cells, first, ends, segments, out);
 }
 
-static size_t expected_segments(const Fold *fold, const Scalar *x, int64_t first, const int64_t *ends, Scalar *expected)
+static size_t expected_segments(const Fold *fold, const Scalar *x, int64_t first, const int64_t *ends, size_t segments,
+                                Scalar *expected)
 {
     size_t outputs = 0;
     int64_t start = first;
-    for (size_t k = 0; k < SEGMENTS; start = ends[k++])
+    for (size_t k = 0; k < segments; start = ends[k++])
         outputs += expected_segment(fold, x + (start - first), (size_t)(ends[k] - start), expected + outputs);
     return outputs;
 }
@@ -318,7 +319,7 @@ static void test_segments(const Fold *fold, int pattern, int shape, bool is_unif
     size_t count = (size_t)(end - first);
     Elements elements = elements_new(fold->type, pattern, count, is_uniform);
     Scalar *expected = malloc((count + SEGMENTS) * sizeof *expected);
-    size_t outputs = expected_segments(fold, elements.scalars, first, ends, expected);
+    size_t outputs = expected_segments(fold, elements.scalars, first, ends, SEGMENTS, expected);
     void *out = malloc(outputs * type_size(fold->result));
     fold_whole(fold, (Cells){elements.data, is_uniform}, first, ends, SEGMENTS, out);
     check(fold, "segments", (size_t)shape, expected, out, outputs);
@@ -329,19 +330,19 @@ static void test_segments(const Fold *fold, int pattern, int shape, bool is_unif
 
 static void test_regular(const Fold *fold, int pattern, size_t length, bool is_uniform)
 {
-    int64_t ends[SEGMENTS];
-    for (size_t k = 0; k < SEGMENTS; k++)
+    int64_t ends[REGULAR_SEGMENTS];
+    for (size_t k = 0; k < REGULAR_SEGMENTS; k++)
         ends[k] = (int64_t)((k + 1) * length);
-    size_t count = SEGMENTS * length;
+    size_t count = REGULAR_SEGMENTS * length;
     Elements elements = elements_new(fold->type, pattern, count, is_uniform);
-    Scalar *expected = malloc((count + SEGMENTS) * sizeof *expected);
-    size_t outputs = expected_segments(fold, elements.scalars, 0, ends, expected);
+    Scalar *expected = malloc((count + REGULAR_SEGMENTS) * sizeof *expected);
+    size_t outputs = expected_segments(fold, elements.scalars, 0, ends, REGULAR_SEGMENTS, expected);
     void *out = malloc(outputs * type_size(fold->result));
     Cells cells = {elements.data, is_uniform};
     if (fold->is_scan)
-        fold_scan_regular(fold->kind, cells, length, SEGMENTS, out);
+        fold_scan_regular(fold->kind, cells, length, REGULAR_SEGMENTS, out);
     else
-        fold_regular(fold->kind, cells, length, SEGMENTS, out);
+        fold_regular(fold->kind, cells, length, REGULAR_SEGMENTS, out);
     check(fold, "regular", length, expected, out, outputs);
     free(out);
     free(expected);
@@ -356,7 +357,7 @@ static void test_pattern(const Fold *fold, int pattern, bool is_uniform)
         test_pieces(fold, pattern, lengths[n], is_uniform);
     for (int shape = 0; shape < 5; shape++)
         test_segments(fold, pattern, shape, is_uniform);
-    for (size_t length = 0; length < 20; length += 1 + length / 4)
+    for (size_t length = 0; length < 20; length += 1 + length / 2)
         test_regular(fold, pattern, length, is_uniform);
 }
 

@@ -297,6 +297,8 @@ static const char program[] =
     "function odd(n : int) : bool = if n == 0 then false else not(even(n - 1))\n"
     "function turn_a(n : int, x : int, y : int) : int = if n <= 0 then x - y else turn_b(n - 1, y, x, 3)\n"
     "function turn_b(n : int, x : int, y : int, z : int) : int = if n <= 0 then x * z else turn_a(n - 1, x + y, z)\n"
+    "function few(x : float) : float = many(-x, 2.5, 1.5, x, 4.5)\n"
+    "function many(a : float, b : float, c : float, d : float, e : float) : float = if a > 10.0 then a + b * c else few(d - e)\n"
     "function search(v : [int], x : int) : int =\n"
     "  if #v == 0 then 0 - limit else\n"
     "  let m = #v / 2 in if v[m] == x then m else if v[m] > x then search(v[:m], x) else search(v[m + 1:], x)\n"
@@ -331,7 +333,7 @@ static const char program[] =
     "function compare(a : (int, int), b : (int, int)) : bool = a == b\n"
     "function reductions(x : float, y : float, z : float) : (float, float, float) = (fma(x, y, z), max(x, y), min(y, z))\n"
     "(gcd(1, 1), collatz(1, 1), fib(1), ackermann(1, 1), mandelbrot(1.0, 1.0, 0.0, 0.0, 1), count(1, 1), even(1), odd(1));\n"
-    "(turn_a(1, 1, 1), search([1], 1), half([1], 1), ends([1], 1), pick([1], 0), quotient(1, 1), moduli(1, 1), truncated(1.0));\n"
+    "(turn_a(1, 1, 1), few(-20.0), search([1], 1), half([1], 1), ends([1], 1), pick([1], 0), quotient(1, 1), moduli(1, 1), truncated(1.0));\n"
     "(deep_pick([[(1, true)]], 0, 0), inner([[1]], 0, true), pick_slice([1.0], 0, 1, 0), raised(1, 1), norm(point(1.0, 1.0)));\n"
     "(farther(boxed(point(1.0, 1.0), 1), boxed(point(1.0, 2.0), 2)), rotate(1, 1.0, true, 1), swap(1, 2, 3, 1));\n"
     "(pairs((1, 2), 3), logic(true, true, true), nothing(()), random_of(1, 2), closures(1, 2), lazy(1), uses_total([1], 1));\n"
@@ -346,6 +348,7 @@ static const Case cases[] = {
     {"count", "[(0, 5), (10, 0), (200000, 0)]", false},
     {"even", "[0, 1, 2, 7, 1000, 99999]", false},
     {"turn_a", "[(0, 1, 2), (1, 1, 2), (2, 1, 2), (9, 1, 2), (10, 5, 7), (1001, 1, 3)]", false},
+    {"few", "[1.0, -20.0, 5.5, 100.0]", false},
     {"search", "[([1, 3, 5, 7], 5), ([1, 3, 5, 7], 4), ([], 1), ([2], 2), ([1, 2, 3, 4, 5, 6, 7, 8, 9], 9)]", false},
     {"half", "[([1, 3, 5, 7], 1), ([1, 3, 5, 7, 9], 2), ([], 1), ([2], 2)]", false},
     {"ends", "[([1, 3, 5, 7], 1), ([1, 3, 5, 7], -1), ([], 0), ([2], -1), ([1, 2], 2), ([1, 2], 3), ([1], 0)]", false},

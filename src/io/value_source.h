@@ -1,0 +1,57 @@
+/* A source of a value from outside; of a container, its elements can be pulled a few at a time, so that a sequence may be longer than memory.
+ *
+ *     source = value_source_from_file(..., "data.txt", &format, ...);
+ *     while ((count = value_source_read_scalars(source, cells, room)) > 0) ...
+ *     if (value_source_has_failed(source)) ... value_source_problem(source)
+ *     value_source_free(source);
+ *
+ * What a source holds is a text in the language's notation, a file with such a text, a file with the bytes of scalars, or a value that is there
+ * already. Elements are read when they are asked for, and so are errors noticed. */
+#ifndef RUNNEL_IO_VALUE_SOURCE_H
+#define RUNNEL_IO_VALUE_SOURCE_H
+
+#include "io/value.h"
+
+typedef struct ValueSource ValueSource;
+
+/* What a file holds. */
+typedef struct ValueFileFormat {
+    bool is_raw;       /* scalars as this machine has them in memory, one after the other; otherwise text */
+    ScalarType scalar; /* of this type */
+} ValueFileFormat;
+
+/* `text`, or a scalar type by its name (`int` and `i64`, `float` and `f64` are the same); false if it is neither. */
+bool value_file_format_named(const char *name, ValueFileFormat *format);
+
+/* What every source is made for. */
+typedef struct ValueSourceOf {
+    Heap *heap; /* of the elements */
+    Types *types;
+    TypeId type;
+    const char *what; /* is read, for messages; must last */
+} ValueSourceOf;
+
+/* Sources that cannot be opened have failed. The text must last; the value is taken over. */
+ValueSource *value_source_from_text(ValueSourceOf of, const char *text, size_t length);
+ValueSource *value_source_from_value(ValueSourceOf of, Value value);
+/* Standard input if the path is null. Waiting for it ends when *is_interrupted is set. */
+ValueSource *value_source_from_file(ValueSourceOf of, const char *path, ValueFileFormat format,
+                                    const volatile int *is_interrupted);
+void value_source_free(ValueSource *source); /* null is allowed */
+
+/* Elements of a scalar type, as cells of their C type, at most `count`; as many as are there without waiting, but one at least. 0 at the end, and
+ * after a failure. */
+size_t value_source_read_scalars(ValueSource *source, void *cells, size_t count);
+/* The next element, a new reference; false at the end, and after a failure. */
+bool value_source_next(ValueSource *source, Value *value);
+/* Whether the next element can be had without waiting for input, as far as that can be seen. */
+bool value_source_is_at_hand(const ValueSource *source);
+/* The value as a whole, of any type; no elements were pulled before. False after a failure. */
+bool value_source_read_whole(ValueSource *source, Value *value);
+
+TypeId value_source_element_type(const ValueSource *source); /* containers */
+bool value_source_has_failed(const ValueSource *source);
+ErrorCode value_source_error(const ValueSource *source);
+const char *value_source_problem(const ValueSource *source);
+
+#endif
