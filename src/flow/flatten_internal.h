@@ -68,20 +68,22 @@ typedef struct FunctionFacts {
     VEC(CoreFunctionId) callees;
 } FunctionFacts;
 
-/* What a variable is to the analysis of a group's body (flatten_members.c). */
-typedef struct MemberClass {
-    uint32_t analysis; /* it counts only in this one */
-    uint32_t class;
-} MemberClass;
+typedef enum Use { USE_OTHER, USE_TRAVERSAL, USE_FOLD } Use;
 
 /* Of a variable, for flatten_through.c. */
 typedef struct ThroughFacts {
     const CoreBlock *block; /* that binds it */
     uint32_t use_count;
-    bool is_traversed; /* the last use traverses it, in the same block */
+    Use last_use; /* OTHER if it is in another block */
     bool is_alone;
     bool goes_through;
 } ThroughFacts;
+
+/* What a variable is to the analysis of a group's body (flatten_members.c). */
+typedef struct MemberClass {
+    uint32_t analysis; /* it counts only in this one */
+    uint32_t class;
+} MemberClass;
 
 typedef struct Flattener {
     FlowProgram *program;
@@ -168,6 +170,8 @@ const Rope *flatten_rope_append(Flattener *f, const Rope *left, const Rope *righ
 const Rope *flatten_rope_literal(Flattener *f, const FlowValue **elements, uint32_t count);
 /* Makes the vector, at the context. */
 const FlowValue *flatten_force(Flattener *f, const FlowValue *value);
+/* The sequence of its elements instead, at the context. */
+const FlowValue *flatten_rope_sequence(Flattener *f, const FlowValue *value);
 
 /* ---- flatten_through.c ---- */
 /* Finds the vectors of a body that need not be made; once for each body, before it is flattened. */

@@ -51,7 +51,7 @@ typedef enum FlowField {
     HAS_LAYOUT = 8,
     HAS_NETWORK = 16,
     HAS_FUNCTION = 32,
-    HAS_OPERATOR = 64, /* network or function, layout, captured_count */
+    HAS_OPERATOR = 64, /* network or function, layout, captured_count, draws */
     HAS_VARIABLE = 128,
     HAS_INDEX = 256,
     HAS_TEXT = 512,
@@ -135,6 +135,7 @@ typedef struct FlowNode {
     const Layout **layouts; /* ROWS: of each argument; layout_count of them */
     uint32_t layout_count;
     uint32_t captured_count; /* leaves captured by an operator */
+    bool draws;              /* the operator does: an input is the draw that is the key of its applications (math/random.h) */
     FlowNetworkId network;
     CoreFunctionId function;
     CoreVar variable;

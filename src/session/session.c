@@ -5,8 +5,8 @@
 #include "front/library.h"
 #include "front/parse.h"
 #include "flow/flatten.h"
-#include "session/arguments.h"
 #include "flow/flow_count.h"
+#include "session/arguments.h"
 #include "session/engine.h"
 #include "session/operations.h"
 

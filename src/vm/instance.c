@@ -16,43 +16,22 @@ static Instance *take_block(Vm *vm, Plan *plan)
 {
     Instance *instance = plan->spare;
     if (instance == NULL)
-        return memory_alloc(vm->memory, plan->instance_size);
+        return memory_resize(vm->memory, NULL, 0, plan->instance_size);
     plan->spare = instance->next;
     plan->spare_count--;
-    memset(instance, 0, plan->instance_size);
     return instance;
-}
-
-static void set_up_streams(Instance *instance, const Plan *plan)
-{
-    for (uint32_t i = 1; i < plan->stream_count; i++) {
-        instance->streams[i].limit = plan->streams[i].limit;
-        instance->streams[i].is_read = plan->streams[i].reader_count > 0;
-    }
-}
-
-static void set_up_nodes(Instance *instance, const Plan *plan)
-{
-    memset(instance->ready, 0xff, (plan->node_count + 63) / 64 * sizeof(uint64_t));
-    if (plan->node_count % 64 != 0)
-        instance->ready[plan->node_count / 64] = (UINT64_C(1) << plan->node_count % 64) - 1;
-    for (FlowNodeId id = 0; plan->has_order && id < plan->node_count; id++)
-        instance->waits[id] = plan->nodes[id].node->after_count;
 }
 
 Instance *instance_new(Vm *vm, Plan *plan)
 {
     Instance *instance = take_block(vm, plan);
-    instance->plan = plan;
+    memcpy(instance, plan->image, plan->instance_size);
     instance->streams = (Stream *)(instance + 1);
     instance->cursors = table(instance, plan->cursors_at);
     instance->status = table(instance, plan->status_at);
     instance->waits = table(instance, plan->waits_at);
     instance->ready = table(instance, plan->ready_at);
     instance->calls = table(instance, plan->calls_at);
-    instance->unfinished = plan->node_count;
-    set_up_streams(instance, plan);
-    set_up_nodes(instance, plan);
     return instance;
 }
 
@@ -91,8 +70,12 @@ static void let_go_of_inputs(Vm *vm, Instance *instance, const NodePlan *node)
         if (before == CURSOR_DONE)
             continue;
         instance->cursors[cursor] = CURSOR_DONE;
-        if (instance->plan->inputs[cursor].mode != INPUT_CONSTANT)
-            stream_leave(vm, instance, instance->plan->inputs[cursor].stream, before);
+        const InputPlan *input = &instance->plan->inputs[cursor];
+        if (input->mode == INPUT_CONSTANT)
+            continue;
+        const Stream *stream = &instance->streams[input->stream];
+        if (!stream->is_closed || before < stream_end(stream)) /* else it has held nothing back */
+            stream_leave(vm, instance, input->stream, before);
     }
 }
 
@@ -125,13 +108,6 @@ void instance_cut_node(Vm *vm, Instance *instance, FlowNodeId id)
         instance->streams[node->outputs[i]].is_cut = true; /* stream 0 is nobody's */
 }
 
-static void free_failures(Vm *vm, Instance *instance)
-{
-    for (uint32_t i = 0; i < instance->failed_count; i++)
-        failure_free(&instance->failed[i].failure);
-    memory_free(vm->memory, instance->failed, instance->failed_capacity * sizeof *instance->failed);
-}
-
 void instance_free(Vm *vm, Instance *instance)
 {
     Plan *plan = instance->plan;
@@ -141,7 +117,7 @@ void instance_free(Vm *vm, Instance *instance)
     for (uint32_t i = 1; i < plan->stream_count; i++)
         if (instance->streams[i].count > 0 || instance->streams[i].data != NULL)
             stream_free(vm, &instance->streams[i], plan->streams[i].type);
-    free_failures(vm, instance);
+    instance_free_failures(vm, instance);
     if (plan->instance_size * (plan->spare_count + 1) > SPARE_BYTES) {
         memory_free(vm->memory, instance, plan->instance_size);
         return;

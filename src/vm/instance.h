@@ -6,6 +6,8 @@
 #ifndef RUNNEL_VM_INSTANCE_H
 #define RUNNEL_VM_INSTANCE_H
 
+#include "vm/elementwise.h"
+#include "vm/fold.h"
 #include "vm/vm_private.h"
 
 typedef struct Call Call; /* call.h */
@@ -26,21 +28,18 @@ typedef struct StreamPlan {
     uint32_t limit;  /* elements of a chunk */
     uint32_t reader_count;
     Reader *readers;
+    uint32_t wake_word; /* the nodes among them, as bits of one word of `ready` */
+    uint64_t wake_mask;
+    bool wakes_more;    /* there are others in further words */
 } StreamPlan;
-
-typedef enum InputMode { INPUT_CONSTANT, INPUT_UNIFORM, INPUT_STREAM } InputMode;
-
-typedef struct InputPlan {
-    uint8_t mode;
-    uint8_t size;
-    FlowStreamId stream;
-    uint64_t constant; /* the cell */
-} InputPlan;
 
 typedef struct NodePlan {
     const FlowNode *node;
     const NodeKind *kind;
     bool can_fail;
+    ScalarType result;        /* OPERATION: of the result */
+    ElementwiseKernel kernel; /* OPERATION */
+    const FoldKind *fold;     /* FOLD, SCAN */
     uint32_t first_cursor; /* of its inputs, in cursors and in inputs */
     uint32_t state;        /* offset in the block */
     uint32_t call;         /* index of its call, UINT32_MAX if it makes none */
@@ -64,30 +63,12 @@ struct Plan {
     bool has_order;            /* some node waits for others */
     uint32_t cursors_at, status_at, waits_at, ready_at, calls_at; /* offsets in the block */
     size_t instance_size;
+    Instance *image; /* how the block is when a run begins, but for pointers into it */
     Instance *spare;
     uint32_t spare_count;
 };
 
 /* ---- instances ---- */
-
-typedef struct Stream {
-    void *data;     /* null, or the buffer */
-    uint64_t cell;  /* the one cell of a uniform stream; the buffer of one that holds no more than one */
-    uint64_t base;  /* number of the first element held */
-    int64_t frontier;
-    uint32_t head;  /* where in the buffer that is */
-    uint32_t count;
-    uint32_t capacity; /* of the buffer */
-    uint32_t limit;    /* elements that may be held */
-    uint32_t holding;  /* readers at the first element held; 0 while nobody has counted them */
-    bool is_closed;
-    bool is_uniform;
-    bool is_borrowed;  /* the buffer and the references in it belong to somebody else */
-    bool is_read;      /* somebody will still look at it */
-    bool was_full;     /* the node that fills it found no room since elements were last dropped */
-    bool was_asked;    /* it was fired to see that */
-    bool is_cut;       /* what made it failed: nothing will come */
-} Stream;
 
 typedef struct FailedNode {
     FlowNodeId node;
@@ -113,11 +94,10 @@ struct Instance {
     Call **calls;
     uint32_t unfinished;
     FlowNodeId next_node; /* where the sweep goes on */
+    uint32_t *blame; /* by node: the number of the failure, from 1, that it waits for; null while nothing has failed */
     FailedNode *failed;
     uint32_t failed_count, failed_capacity;
 };
-
-#define CURSOR_DONE UINT64_MAX
 
 /* ---- plan.c ---- */
 Plan *plan_of(Vm *vm, FlowNetworkId network);
@@ -145,23 +125,41 @@ static inline void *instance_state(const Instance *instance, const NodePlan *nod
     return (char *)(void *)instance + node->state;
 }
 
+static inline Firing instance_firing(Vm *vm, Instance *instance, FlowNodeId id)
+{
+    const NodePlan *plan = &instance->plan->nodes[id];
+    return (Firing){.vm = vm,
+                    .instance = instance,
+                    .node = plan->node,
+                    .id = id,
+                    .state = instance_state(instance, plan),
+                    .plan = plan,
+                    .inputs = instance->plan->inputs + plan->first_cursor,
+                    .cursors = instance->cursors + plan->first_cursor,
+                    .streams = instance->streams};
+}
+
 /* ---- stream.c ---- */
-size_t stream_room(Stream *stream);
 void *stream_reserve(Vm *vm, Instance *instance, FlowStreamId stream, size_t count);
 void stream_produce(Instance *instance, FlowStreamId stream, size_t count);
 void stream_produce_uniform(Vm *vm, Instance *instance, FlowStreamId stream, const void *cell, size_t count);
 void stream_set_frontier(Instance *instance, FlowStreamId stream, int64_t frontier);
-/* A reader that stood at `cursor` has gone on, or away: what nobody needs any more is dropped. */
-void stream_leave(Vm *vm, Instance *instance, FlowStreamId stream, uint64_t cursor);
 void stream_close(Vm *vm, Instance *instance, FlowStreamId stream);
 void stream_wake_readers(Instance *instance, FlowStreamId stream);
-Cells stream_cells(const Stream *stream, size_t size, uint64_t position);
 void stream_free(Vm *vm, Stream *stream, LeafType type);
 
 /* ---- schedule.c ---- */
 typedef enum RunStatus { RUN_FINISHED, RUN_CALLED, RUN_FAILED } RunStatus;
 /* Fires nodes until the instance is done, or has failed, or one of them calls. With `is_probe`, the first failure ends it. */
 RunStatus instance_run(Vm *vm, Instance *instance, bool is_probe);
+
+/* ---- failing.c ---- */
+/* A new failure of a node, to be worded. */
+FailedNode *instance_add_failure(Vm *vm, Instance *instance, FlowNodeId node);
+void instance_free_failures(Vm *vm, Instance *instance);
+/* Cuts nodes that wait for what will never come; of those that wait for several inputs, the ones for which none will come if `is_certain`, else all.
+ * False if there were none. */
+bool cut_blocked(Vm *vm, Instance *instance, bool is_certain);
 /* The failure that counts; there is one. */
 FailedNode *instance_failure(const Instance *instance);
 

@@ -34,7 +34,7 @@ static void fire_check_part(Firing *firing)
         continue;
 }
 
-const NodeKind node_kind_CHECK_PART = {fire_check_part, sizeof(CheckPart), NULL};
+const NodeKind node_kind_CHECK_PART = {.fire = fire_check_part, .state_size = sizeof(CheckPart)};
 
 /* ---- counting ---- */
 
@@ -116,7 +116,7 @@ static void fire_same_lengths(Firing *firing)
         compare_ends(firing);
 }
 
-const NodeKind node_kind_SAME_LENGTHS = {fire_same_lengths, sizeof(SameLengths), NULL};
+const NodeKind node_kind_SAME_LENGTHS = {.fire = fire_same_lengths, .state_size = sizeof(SameLengths)};
 
 /* ---- flags and elements to be merged ---- */
 
@@ -194,7 +194,7 @@ static void fire_check_merge(Firing *firing)
         continue;
 }
 
-const NodeKind node_kind_CHECK_MERGE = {fire_check_merge, sizeof(CheckMerge), NULL};
+const NodeKind node_kind_CHECK_MERGE = {.fire = fire_check_merge, .state_size = sizeof(CheckMerge)};
 
 /* ---- exactly one point ---- */
 
@@ -251,7 +251,7 @@ static void fire_one_each(Firing *firing)
     }
 }
 
-const NodeKind node_kind_ONE_EACH = {fire_one_each, sizeof(OneEach), NULL};
+const NodeKind node_kind_ONE_EACH = {.fire = fire_one_each, .state_size = sizeof(OneEach)};
 
 /* ---- cuts of sequences ---- */
 
@@ -294,4 +294,4 @@ static void fire_check_cut(Firing *firing)
         continue;
 }
 
-const NodeKind node_kind_CHECK_CUT = {fire_check_cut, sizeof(CheckCut), NULL};
+const NodeKind node_kind_CHECK_CUT = {.fire = fire_check_cut, .state_size = sizeof(CheckCut)};

@@ -296,4 +296,4 @@ static void fire_group(Firing *firing)
         continue;
 }
 
-const NodeKind node_kind_GROUP = {fire_group, sizeof(Group), release_group};
+const NodeKind node_kind_GROUP = {.fire = fire_group, .state_size = sizeof(Group), .release = release_group};

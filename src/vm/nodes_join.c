@@ -211,7 +211,14 @@ static void fire_join(Firing *firing)
     show_frontier(firing);
 }
 
-const NodeKind node_kind_JOIN = {.fire = fire_join, .state_size = sizeof(Join), .release = release_join};
+static bool join_needs(const Firing *firing, uint32_t input)
+{
+    const Join *state = firing->state;
+    return firing->node->core_op == OP_INTERLEAVE || input == state->current;
+}
+
+const NodeKind node_kind_JOIN = {
+    .fire = fire_join, .state_size = sizeof(Join), .release = release_join, .needs = join_needs};
 
 /* ---- chosen ---- */
 
@@ -254,4 +261,11 @@ static void fire_choose(Firing *firing)
         firing_finish(firing);
 }
 
-const NodeKind node_kind_CHOOSE = {.fire = fire_choose, .state_size = sizeof(Join), .release = release_join};
+static bool choose_needs(const Firing *firing, uint32_t input)
+{
+    return input == CHOOSE_SELECTOR ||
+           (firing_available(firing, CHOOSE_SELECTOR) > 0 && input == CHOOSE_OPERANDS + selected(firing));
+}
+
+const NodeKind node_kind_CHOOSE = {
+    .fire = fire_choose, .state_size = sizeof(Join), .release = release_join, .needs = choose_needs};

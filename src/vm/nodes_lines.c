@@ -132,4 +132,4 @@ static void fire_lines(Firing *firing)
         continue;
 }
 
-const NodeKind node_kind_LINES = {fire_lines, sizeof(Lines), release_lines};
+const NodeKind node_kind_LINES = {.fire = fire_lines, .state_size = sizeof(Lines), .release = release_lines};

@@ -142,7 +142,17 @@ static void fire_merge(Firing *firing)
         firing_finish(firing);
 }
 
-const NodeKind node_kind_MERGE = {.fire = fire_merge};
+/* Of operands only the one selected next. */
+static bool merge_needs(const Firing *firing, uint32_t input)
+{
+    if (input == MERGE_SELECTOR || is_direct(firing, input))
+        return true;
+    return firing_available(firing, MERGE_SELECTOR) > 0 &&
+           select_at(firing_cells(firing, MERGE_SELECTOR), firing->node->inputs[MERGE_SELECTOR].type, 0) ==
+               input - MERGE_OPERANDS;
+}
+
+const NodeKind node_kind_MERGE = {.fire = fire_merge, .needs = merge_needs};
 
 /* ---- so many values for each point ---- */
 

@@ -37,7 +37,7 @@ static void fire_part_ends(Firing *firing)
         continue;
 }
 
-const NodeKind node_kind_PART_ENDS = {fire_part_ends, sizeof(PartEnds), NULL};
+const NodeKind node_kind_PART_ENDS = {.fire = fire_part_ends, .state_size = sizeof(PartEnds)};
 
 /* ---- flag_partition ---- */
 
@@ -135,7 +135,7 @@ static void fire_flag_partition(Firing *firing)
         continue;
 }
 
-const NodeKind node_kind_FLAG_PARTITION = {fire_flag_partition, sizeof(FlagPartition), NULL};
+const NodeKind node_kind_FLAG_PARTITION = {.fire = fire_flag_partition, .state_size = sizeof(FlagPartition)};
 
 /* ---- partition ---- */
 
@@ -196,4 +196,4 @@ static void fire_partition_ends(Firing *firing)
         continue;
 }
 
-const NodeKind node_kind_PARTITION_ENDS = {fire_partition_ends, sizeof(PartitionEnds), NULL};
+const NodeKind node_kind_PARTITION_ENDS = {.fire = fire_partition_ends, .state_size = sizeof(PartitionEnds)};

@@ -50,4 +50,4 @@ static void fire_rand(Firing *firing)
         continue;
 }
 
-const NodeKind node_kind_RAND = {fire_rand, 0, NULL};
+const NodeKind node_kind_RAND = {.fire = fire_rand};

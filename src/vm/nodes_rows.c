@@ -588,4 +588,4 @@ static void fire_rows(Firing *firing)
             continue;
 }
 
-const NodeKind node_kind_ROWS = {fire_rows, sizeof(RowsState), release_rows};
+const NodeKind node_kind_ROWS = {.fire = fire_rows, .state_size = sizeof(RowsState), .release = release_rows};

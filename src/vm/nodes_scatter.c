@@ -242,4 +242,4 @@ static void fire_scatter(Firing *firing)
         continue;
 }
 
-const NodeKind node_kind_SCATTER = {fire_scatter, sizeof(Scatter), release_scatter};
+const NodeKind node_kind_SCATTER = {.fire = fire_scatter, .state_size = sizeof(Scatter), .release = release_scatter};

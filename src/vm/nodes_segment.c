@@ -1,5 +1,5 @@
 /* Nodes between a space and its parent. Each walks over stretches (segments.h): many whole parents at once, or part of one. */
-#include "vm/fold.h"
+#include "vm/instance.h"
 #include "vm/movement.h"
 #include "vm/points.h"
 #include "vm/segments.h"
@@ -231,11 +231,6 @@ typedef struct Fold {
     _Alignas(8) unsigned char running[FOLD_STATE_MAX];
 } Fold;
 
-static const FoldKind *kind_of(const Firing *firing)
-{
-    return fold_kind(firing->node->core_op, (ScalarType)firing->node->inputs[0].type);
-}
-
 static void open_fold(Fold *state, const FoldKind *kind)
 {
     if (!state->is_open)
@@ -268,7 +263,7 @@ static void fold_stretch(Firing *firing, const FoldKind *kind, const Stretch *st
 static void fire_fold(Firing *firing)
 {
     Fold *state = firing->state;
-    const FoldKind *kind = kind_of(firing);
+    const FoldKind *kind = firing->plan->fold;
     Stretch stretch;
     while (segments_next(firing, &state->segments, 1, firing_available(firing, 0), firing_is_ended(firing, 0),
                          firing_room(firing, 0), &stretch)) {
@@ -306,7 +301,7 @@ static void scan_stretch(Firing *firing, const FoldKind *kind, const Stretch *st
 static void fire_scan(Firing *firing)
 {
     Fold *state = firing->state;
-    const FoldKind *kind = kind_of(firing);
+    const FoldKind *kind = firing->plan->fold;
     Stretch stretch;
     for (;;) {
         size_t points = points_least(firing_available(firing, 0), firing_room(firing, 0));

@@ -99,4 +99,4 @@ static void fire_shift(Firing *firing)
         continue;
 }
 
-const NodeKind node_kind_SHIFT = {fire_shift, sizeof(Shift), release_shift};
+const NodeKind node_kind_SHIFT = {.fire = fire_shift, .state_size = sizeof(Shift), .release = release_shift};

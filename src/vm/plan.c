@@ -85,11 +85,66 @@ static void plan_readers(Vm *vm, Plan *plan)
         add_reader(plan, cursor++, NO_NODE);
 }
 
+/* Most networks have few nodes: then waking the readers of a stream is one operation. */
+static void plan_waking(Plan *plan)
+{
+    for (uint32_t i = 1; i < plan->stream_count; i++) {
+        StreamPlan *stream = &plan->streams[i];
+        for (uint32_t k = 0; k < stream->reader_count; k++) {
+            FlowNodeId node = stream->readers[k].node;
+            if (node == NO_NODE)
+                continue;
+            if (stream->wake_mask == 0)
+                stream->wake_word = node / 64;
+            if (node / 64 == stream->wake_word)
+                stream->wake_mask |= UINT64_C(1) << node % 64;
+            else
+                stream->wakes_more = true;
+        }
+    }
+}
+
 /* ---- nodes ---- */
 
 static bool makes_calls(FlowOp op)
 {
     return op == FLOW_CALL || op == FLOW_FOLD_WITH || op == FLOW_SCAN_WITH || op == FLOW_PUT_WITH;
+}
+
+/* The type that an operation gives, which its output tells if somebody reads it. */
+static ScalarType result_type(const FlowNetwork *network, const FlowNode *node)
+{
+    if (node->outputs[0] != 0)
+        return (ScalarType)network->streams.items[node->outputs[0]].type;
+    switch ((int)node->core_op) {
+#define SCALAR(ID, name, c_type, kind)                                                                                \
+    case OP_TO_##ID: return SCALAR_##ID;
+#include "ops/scalars.def"
+#undef SCALAR
+    case OP_FLOOR:
+    case OP_CEIL:
+    case OP_TRUNC:
+    case OP_ROUND: return SCALAR_I64;
+    case OP_CONVERT: return (ScalarType)node->inputs[1].type;
+    default: return node->scalar;
+    }
+}
+
+/* What the node will do with elements, looked up once. */
+static void plan_work(const FlowNetwork *network, NodePlan *plan)
+{
+    const FlowNode *node = plan->node;
+    if (node->op == FLOW_FOLD || node->op == FLOW_SCAN)
+        plan->fold = fold_kind(node->core_op, (ScalarType)node->inputs[0].type);
+    if (node->op == FLOW_COUNT)
+        plan->can_fail = node->keep;
+    if (node->op != FLOW_OPERATION)
+        return;
+    plan->result = result_type(network, node);
+    plan->can_fail = elementwise_can_fail(node->core_op, node->scalar, plan->result);
+    plan->kernel = elementwise_kernel(node->core_op, node->scalar, plan->result);
+    if (plan->kernel == NULL)
+        bug("vm", "%s is not an operation on scalars", op_name(node->core_op));
 }
 
 static void plan_nodes(Vm *vm, Plan *plan)
@@ -103,6 +158,7 @@ static void plan_nodes(Vm *vm, Plan *plan)
                                      .kind = node_kinds[node->op],
                                      .can_fail = flow_op_table[node->op].can_fail,
                                      .call = makes_calls(node->op) ? plan->call_count++ : UINT32_MAX};
+        plan_work(network, &plan->nodes[id]);
         if (node->op == FLOW_PARAMETERS)
             plan->parameters = id;
         plan->cursor_count += node->input_count;
@@ -155,6 +211,26 @@ static void plan_block(Vm *vm, Plan *plan)
         plan->nodes[id].state = place(vm, plan, 1, plan->nodes[id].kind->state_size);
 }
 
+static void plan_image(Vm *vm, Plan *plan)
+{
+    Instance *image = arena_alloc(&vm->arena, plan->instance_size);
+    plan->image = image;
+    Stream *streams = (Stream *)(image + 1);
+    for (uint32_t i = 1; i < plan->stream_count; i++) {
+        streams[i].limit = plan->streams[i].limit;
+        streams[i].is_read = plan->streams[i].reader_count > 0;
+    }
+    uint64_t *ready = (uint64_t *)(void *)((char *)image + plan->ready_at);
+    uint32_t *waits = (uint32_t *)(void *)((char *)image + plan->waits_at);
+    for (FlowNodeId id = 0; id < plan->node_count; id++) {
+        ready[id / 64] |= UINT64_C(1) << id % 64;
+        if (plan->has_order)
+            waits[id] = plan->nodes[id].node->after_count;
+    }
+    image->plan = plan;
+    image->unfinished = plan->node_count;
+}
+
 static Plan *make_plan(Vm *vm, FlowNetworkId id)
 {
     const FlowNetwork *network = vm->program->networks.items[id];
@@ -167,8 +243,10 @@ static Plan *make_plan(Vm *vm, FlowNetworkId id)
     plan_streams(vm, plan);
     plan_inputs(vm, plan);
     plan_readers(vm, plan);
+    plan_waking(plan);
     plan_order(vm, plan);
     plan_block(vm, plan);
+    plan_image(vm, plan);
     if (vm->options.measures)
         stages_find(vm, plan);
     return plan;

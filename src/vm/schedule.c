@@ -48,12 +48,7 @@ static void fire(Vm *vm, Instance *instance, FlowNodeId id)
         instance_finish_node(vm, instance, id);
         return;
     }
-    Firing firing = {.vm = vm,
-                     .instance = instance,
-                     .node = plan->node,
-                     .id = id,
-                     .state = instance_state(instance, plan),
-                     .plan = plan};
+    Firing firing = instance_firing(vm, instance, id);
     uint64_t start = vm->options.measures ? stages_clock() : 0, produced = vm->produced;
     plan->kind->fire(&firing);
     vm->stats.firings++;
@@ -64,42 +59,6 @@ static void fire(Vm *vm, Instance *instance, FlowNodeId id)
 }
 
 /* ---- when nothing moves ---- */
-
-/* The input has been read up and nothing more will come, for a node before it failed. */
-static bool is_cut_off(const Instance *instance, uint32_t cursor)
-{
-    const InputPlan *input = &instance->plan->inputs[cursor];
-    if (input->mode == INPUT_CONSTANT)
-        return false;
-    const Stream *stream = &instance->streams[input->stream];
-    uint64_t position = instance->cursors[cursor];
-    return stream->is_cut && position != CURSOR_DONE && position >= stream->base + stream->count;
-}
-
-static bool is_blocked(const Instance *instance, FlowNodeId id)
-{
-    const NodePlan *plan = &instance->plan->nodes[id];
-    for (uint32_t i = 0; i < plan->node->input_count; i++)
-        if (is_cut_off(instance, plan->first_cursor + i))
-            return true;
-    for (uint32_t i = 0; i < plan->node->after_count; i++)
-        if ((instance->status[plan->node->after[i]] & NODE_CUT) != 0)
-            return true;
-    return false;
-}
-
-/* After a failure: nodes that wait for what will never come let go of their inputs, so that others are not held back by them. Which failures are found
- * must not depend on the size of buffers. */
-static bool cut_blocked(Vm *vm, Instance *instance)
-{
-    bool has_cut = false;
-    for (FlowNodeId id = 0; id < instance->plan->node_count; id++)
-        if ((instance->status[id] & NODE_DONE) == 0 && is_blocked(instance, id)) {
-            instance_cut_node(vm, instance, id);
-            has_cut = true;
-        }
-    return has_cut;
-}
 
 static bool is_full(const Instance *instance, FlowStreamId id)
 {
@@ -166,13 +125,12 @@ static bool get_moving(Vm *vm, Instance *instance)
 {
     if (instance->unfinished == 0)
         return false;
-    if (instance->failed_count > 0 && cut_blocked(vm, instance))
+    bool has_failed = instance->failed_count > 0;
+    if ((has_failed && cut_blocked(vm, instance, true)) || ask_again(instance) || grow_least(vm, instance))
         return true;
-    if (ask_again(instance) || grow_least(vm, instance))
-        return true;
-    if (instance->failed_count == 0)
+    if (!has_failed)
         report_stuck(vm, instance);
-    return false;
+    return cut_blocked(vm, instance, false);
 }
 
 /* ---- running ---- */
@@ -205,26 +163,4 @@ RunStatus instance_run(Vm *vm, Instance *instance, bool is_probe)
         if (vm->frame_count != depth)
             return RUN_CALLED;
     }
-}
-
-/* ---- failures ---- */
-
-/* Whether one failure comes before another: at an earlier point where they are on the same points, else by the order of the nodes. */
-static bool failure_is_before(const Instance *instance, const FailedNode *a, const FailedNode *b)
-{
-    const FlowNetwork *network = instance->plan->network;
-    const FlowSpace *space_a = &network->spaces.items[instance->plan->nodes[a->node].node->space];
-    const FlowSpace *space_b = &network->spaces.items[instance->plan->nodes[b->node].node->space];
-    if (space_a->points == space_b->points && a->position != b->position)
-        return a->position < b->position;
-    return a->node < b->node;
-}
-
-FailedNode *instance_failure(const Instance *instance)
-{
-    FailedNode *least = &instance->failed[0];
-    for (uint32_t i = 1; i < instance->failed_count; i++)
-        if (failure_is_before(instance, &instance->failed[i], least))
-            least = &instance->failed[i];
-    return least;
 }

@@ -7,15 +7,6 @@
 
 #include <string.h>
 
-/* ---- reading ---- */
-
-Cells stream_cells(const Stream *stream, size_t size, uint64_t position)
-{
-    if (stream->is_uniform || size == 0)
-        return (Cells){.data = &stream->cell, .is_uniform = true};
-    return (Cells){.data = (const char *)stream->data + (stream->head + (position - stream->base)) * size};
-}
-
 /* ---- memory ---- */
 
 static void free_buffer(Vm *vm, Stream *stream, size_t size)
@@ -77,16 +68,6 @@ static void expand(Vm *vm, Stream *stream, const StreamPlan *plan, size_t more)
 
 /* ---- writing ---- */
 
-size_t stream_room(Stream *stream)
-{
-    if (!stream->is_read)
-        return SIZE_MAX;
-    if (stream->count < stream->limit)
-        return stream->limit - stream->count;
-    stream->was_full = true;
-    return 0;
-}
-
 void *stream_reserve(Vm *vm, Instance *instance, FlowStreamId id, size_t count)
 {
     Stream *stream = &instance->streams[id];
@@ -103,7 +84,8 @@ void *stream_reserve(Vm *vm, Instance *instance, FlowStreamId id, size_t count)
 void stream_wake_readers(Instance *instance, FlowStreamId id)
 {
     const StreamPlan *plan = &instance->plan->streams[id];
-    for (uint32_t i = 0; i < plan->reader_count; i++)
+    instance->ready[plan->wake_word] |= plan->wake_mask;
+    for (uint32_t i = 0; plan->wakes_more && i < plan->reader_count; i++)
         if (plan->readers[i].node != NO_NODE)
             instance_wake(instance, plan->readers[i].node);
 }
@@ -203,7 +185,9 @@ void stream_leave(Vm *vm, Instance *instance, FlowStreamId id, uint64_t cursor)
 {
     Stream *stream = &instance->streams[id];
     const StreamPlan *plan = &instance->plan->streams[id];
-    if (cursor == stream->base && stream->holding > 1) {
+    if (cursor > stream->base)
+        return; /* others are behind it */
+    if (stream->holding > 1) {
         stream->holding--;
         return;
     }

@@ -19,6 +19,7 @@
 #include "math/random.h"
 #include "vm/array.h"
 #include "vm/scalar_code.h"
+#include "vm/stream.h"
 #include "vm/vm.h"
 
 typedef struct Instance Instance;
@@ -29,6 +30,15 @@ typedef struct Scratch {
     void *data;
     size_t bytes;
 } Scratch;
+
+/* What goes into a run from outside, and comes out of it; here so that it is found when an allocation fails. */
+typedef struct Passage {
+    Array **rows; /* one array with one element for each parameter */
+    uint32_t row_count;
+    Cells *cells; /* one for each leaf of the parameters, then the state of random numbers; later those of the results */
+    uint32_t cell_count, cell_capacity;
+    Array *global; /* on its way to become one */
+} Passage;
 
 /* A session's engine. Nodes use what stands first. */
 struct Vm {
@@ -57,6 +67,7 @@ struct Vm {
     Scratch *scratch;    /* by output: for what nobody reads */
     size_t scratch_count;
     uint32_t steps;      /* for polling now and then */
+    Passage passage;
     Failure failure;     /* of the run, once it has failed */
     bool has_failed;
 };
@@ -69,30 +80,79 @@ typedef struct Firing {
     FlowNodeId id;
     void *state; /* of the size that the node's kind asked for, zeroed at first */
     const struct NodePlan *plan;
+    const InputPlan *inputs; /* of the node */
+    uint64_t *cursors;       /* likewise */
+    Stream *streams;         /* of the instance */
 } Firing;
+
+/* A reader that stood at `cursor` has gone on, or away: what nobody needs any more is dropped. */
+void stream_leave(Vm *vm, Instance *instance, FlowStreamId stream, uint64_t cursor);
 
 /* ---- reading ---- */
 /* Elements that can be read now at the input's cursor; SIZE_MAX for constants and for uniform operands whose value is there. Elements of LEAF_ENDS count
  * those given. Several elements are contiguous, or the view is uniform. */
-size_t firing_available(const Firing *firing, uint32_t input);
-Cells firing_cells(const Firing *firing, uint32_t input);
-void firing_consume(Firing *firing, uint32_t input, size_t count);
+static inline size_t firing_available(const Firing *firing, uint32_t input)
+{
+    const InputPlan *plan = &firing->inputs[input];
+    if (plan->mode == INPUT_CONSTANT)
+        return SIZE_MAX;
+    const Stream *stream = &firing->streams[plan->stream];
+    if (plan->mode == INPUT_UNIFORM)
+        return stream->count > 0 ? SIZE_MAX : 0;
+    uint64_t cursor = firing->cursors[input], end = stream_end(stream);
+    return cursor < end ? end - cursor : 0;
+}
+static inline Cells firing_cells(const Firing *firing, uint32_t input)
+{
+    const InputPlan *plan = &firing->inputs[input];
+    if (plan->mode == INPUT_CONSTANT)
+        return (Cells){.data = &plan->constant, .is_uniform = true};
+    Cells cells = stream_cells(&firing->streams[plan->stream], plan->size, firing->cursors[input]);
+    cells.is_uniform |= plan->mode == INPUT_UNIFORM;
+    return cells;
+}
+static inline void firing_consume(Firing *firing, uint32_t input, size_t count)
+{
+    const InputPlan *plan = &firing->inputs[input];
+    uint64_t before = firing->cursors[input];
+    if (count == 0 || plan->mode != INPUT_STREAM || before == CURSOR_DONE)
+        return;
+    firing->cursors[input] = before + count;
+    if (before == firing->streams[plan->stream].base)
+        stream_leave(firing->vm, firing->instance, plan->stream, before);
+}
 /* Everything was read and nothing will come. Never for constants and uniform operands. */
-bool firing_is_ended(const Firing *firing, uint32_t input);
+static inline bool firing_is_ended(const Firing *firing, uint32_t input)
+{
+    const InputPlan *plan = &firing->inputs[input];
+    if (plan->mode != INPUT_STREAM)
+        return false;
+    const Stream *stream = &firing->streams[plan->stream];
+    return stream->is_closed && firing->cursors[input] >= stream_end(stream);
+}
 /* The node will not look at the input any more: it holds nothing back. */
 void firing_ignore(Firing *firing, uint32_t input);
 /* How many elements were consumed so far: the absolute position of the cursor. */
-uint64_t firing_position(const Firing *firing, uint32_t input);
+static inline uint64_t firing_position(const Firing *firing, uint32_t input)
+{
+    return firing->cursors[input];
+}
 /* The sets of points that a stream and a space have (flow.h). */
 uint32_t firing_points(const Firing *firing, FlowStreamId stream);
 uint32_t firing_space_points(const Firing *firing, FlowSpaceId space);
 /* LEAF_ENDS: points of the child space below it exist and have a known parent (flow.h). At least the last end given. INT64_MAX once the stream is
  * closed. Views of ends are never uniform. */
-int64_t firing_frontier(const Firing *firing, uint32_t input);
+static inline int64_t firing_frontier(const Firing *firing, uint32_t input)
+{
+    return firing->streams[firing->inputs[input].stream].frontier;
+}
 
 /* ---- writing ---- */
 /* Room in all outputs; SIZE_MAX for an output nobody reads. */
-size_t firing_room(const Firing *firing, uint32_t output);
+static inline size_t firing_room(const Firing *firing, uint32_t output)
+{
+    return stream_room(&firing->streams[firing->node->outputs[output]]);
+}
 /* Where up to firing_room elements go; then says how many were written. References in cells of arrays are handed over. An output nobody reads
  * gives scratch memory, and what is written there is released and forgotten. */
 void *firing_reserve(Firing *firing, uint32_t output, size_t count);
@@ -100,7 +160,11 @@ void firing_produce(Firing *firing, uint32_t output, size_t count);
 /* The same value count times, in constant space where possible; retains. */
 void firing_produce_uniform(Firing *firing, uint32_t output, const void *cell, size_t count);
 void firing_set_frontier(Firing *firing, uint32_t output, int64_t frontier);
-bool firing_is_wanted(const Firing *firing, uint32_t output); /* somebody reads it */
+/* Somebody reads it. */
+static inline bool firing_is_wanted(const Firing *firing, uint32_t output)
+{
+    return firing->streams[firing->node->outputs[output]].is_read;
+}
 LeafType firing_output_type(const Firing *firing, uint32_t output); /* of one that is not 0 */
 
 /* ---- ending ---- */
@@ -136,6 +200,8 @@ typedef struct NodeKind {
     size_t state_size;
     /* Frees what the state owns; null if it owns nothing. Called once, when the node is done or the run has failed. */
     void (*release)(Vm *vm, const FlowNode *node, void *state);
+    /* Whether it cannot go on without more of an input that it has read up; null if that is so of every input. */
+    bool (*needs)(const Firing *firing, uint32_t input);
 } NodeKind;
 
 /* Each is defined beside its firing function: `const NodeKind node_kind_RANGE = {...}`. */
