@@ -55,7 +55,7 @@ static void release_order(Vm *vm, const FlowNode *node, void *state)
     free_leaves(vm, node, state);
 }
 
-const NodeKind node_kind_ORDER = {fire_order, sizeof(Leaves), release_order};
+const NodeKind node_kind_ORDER = {.fire = fire_order, .state_size = sizeof(Leaves), .release = release_order};
 
 /* ---- two sequences ---- */
 
@@ -214,7 +214,7 @@ static void release_compare(Vm *vm, const FlowNode *node, void *state_memory)
     free_leaves(vm, node, &state->leaves);
 }
 
-const NodeKind node_kind_COMPARE = {fire_compare, sizeof(Compare), release_compare};
+const NodeKind node_kind_COMPARE = {.fire = fire_compare, .state_size = sizeof(Compare), .release = release_compare};
 
 /* ---- their pairs ---- */
 
@@ -262,4 +262,4 @@ static void fire_pairs(Firing *firing)
     finish_after_last(sides);
 }
 
-const NodeKind node_kind_PAIRS = {fire_pairs, sizeof(Pairs), NULL};
+const NodeKind node_kind_PAIRS = {.fire = fire_pairs, .state_size = sizeof(Pairs)};

@@ -294,7 +294,7 @@ static void fire_table(Firing *firing)
         continue;
 }
 
-const NodeKind node_kind_GROUP_TABLE = {fire_table, sizeof(Table), release_table};
+const NodeKind node_kind_GROUP_TABLE = {.fire = fire_table, .state_size = sizeof(Table), .release = release_table};
 
 /* ---- reductions ---- */
 
@@ -449,4 +449,4 @@ static void fire_fold_by(Firing *firing)
         continue;
 }
 
-const NodeKind node_kind_FOLD_BY = {fire_fold_by, sizeof(FoldBy), release_fold_by};
+const NodeKind node_kind_FOLD_BY = {.fire = fire_fold_by, .state_size = sizeof(FoldBy), .release = release_fold_by};
