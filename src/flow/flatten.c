@@ -14,6 +14,7 @@ Context *flatten_enter(Flattener *f, FlowSpaceId space, bool is_filter)
     Context *outer = f->context, *context = ARENA_NEW(f->arena, Context);
     *context = (Context){.outer = outer, .space = space, .is_filter = is_filter};
     context->floor = is_filter || outer == NULL ? space : outer->floor;
+    context->table = is_filter ? 0 : flatten_table(f, space);
     if (outer != NULL)
         context->draws = outer->draws;
     f->context = context;
@@ -114,12 +115,22 @@ static TypeId target_type(const Flattener *f, const CoreStatement *statement)
     return f->core->variables.items[statement->target].type;
 }
 
-static TypeId element_type(Flattener *f, TypeId container)
+TypeId flatten_element_type(Flattener *f, TypeId container)
 {
     return type_element(f->types, flatten_representation(f, container));
 }
 
 /* ---- places ---- */
+
+/* What depends on a group's key alone is computed for each member if members need it: groups are known only at the end. */
+static FlowSpaceId below_groups(const Flattener *f, FlowSpaceId place)
+{
+    for (const Context *context = f->context; context != NULL; context = context->outer)
+        if (context->table != 0 &&
+            flatten_points(f, flatten_space(f, context->table)->parent) == flatten_points(f, place))
+            return context->space;
+    return place;
+}
 
 FlowSpaceId flatten_place(Flattener *f, const FlowOperand *operands, uint32_t count)
 {
@@ -134,7 +145,7 @@ FlowSpaceId flatten_place(Flattener *f, const FlowOperand *operands, uint32_t co
             return f->context->space;
         place = space;
     }
-    return place;
+    return below_groups(f, place);
 }
 
 /* ---- draws of random numbers ---- */
@@ -268,14 +279,12 @@ static const FlowValue *flatten_guard(Flattener *f, const CoreStatement *stateme
     FlowSpaceId spaces[] = {here, space};
     if (flatten_block_draws(f, statement->blocks[0]))
         merge_draws(f, condition, draws, spaces, 2);
-    return flatten_value_sequence(f, space, value, element_type(f, target_type(f, statement)));
+    return flatten_value_sequence(f, space, value, flatten_element_type(f, target_type(f, statement)));
 }
 
-/* ---- comprehensions and groups ---- */
+/* ---- comprehensions ---- */
 
-/* Evaluates the body of a comprehension or group at a space, with these parameters. */
-static const FlowValue *flatten_body(Flattener *f, const CoreBlock *block, FlowSpaceId space,
-                                     const FlowValue *const *arguments)
+const FlowValue *flatten_body(Flattener *f, const CoreBlock *block, FlowSpaceId space, const FlowValue *const *arguments)
 {
     bool draws = flatten_block_draws(f, block);
     FlowOperand bits = {0};
@@ -296,8 +305,7 @@ static const FlowValue *flatten_body(Flattener *f, const CoreBlock *block, FlowS
     return value;
 }
 
-/* The sequences among the arguments as one space, and what their elements are. */
-static FlowSpaceId zip_arguments(Flattener *f, const CoreStatement *statement, const FlowValue **elements)
+FlowSpaceId flatten_zip_arguments(Flattener *f, const CoreStatement *statement, const FlowValue **elements)
 {
     FlowSpaceId *spaces = ARENA_ARRAY(f->arena, FlowSpaceId, statement->argument_count);
     for (uint32_t i = 0; i < statement->argument_count; i++) {
@@ -311,81 +319,9 @@ static FlowSpaceId zip_arguments(Flattener *f, const CoreStatement *statement, c
 static const FlowValue *flatten_each(Flattener *f, const CoreStatement *statement)
 {
     const FlowValue **elements = ARENA_ARRAY(f->arena, const FlowValue *, statement->argument_count);
-    FlowSpaceId space = zip_arguments(f, statement, elements);
+    FlowSpaceId space = flatten_zip_arguments(f, statement, elements);
     const FlowValue *value = flatten_body(f, statement->blocks[0], space, elements);
-    return flatten_value_sequence(f, space, value, element_type(f, target_type(f, statement)));
-}
-
-/* The leaves of an element, with room in front of them and behind. */
-static uint32_t add_element_leaves(Flattener *f, FlowOperand *inputs, uint32_t at, const FlowValue *element,
-                                   FlowSpaceId space)
-{
-    Leaves leaves = flatten_leaves(f, element);
-    for (uint32_t i = 0; i < leaves.count; i++)
-        inputs[at + i] = flatten_bring(f, leaves.items[i], space);
-    return at + leaves.count;
-}
-
-/* The parameters of a group's body: the key, and a sequence of members for each further argument. */
-static const FlowValue **group_arguments(Flattener *f, const CoreStatement *statement, FlowSpaceId space,
-                                         const FlowValue **elements, FlowSpaceId *groups)
-{
-    uint32_t count = statement->argument_count, leaf_count = 0, at = 1;
-    FlowSpaceId parent = flatten_space(f, space)->parent;
-    for (uint32_t i = 0; i < count; i++) {
-        elements[i] = flatten_concrete(f, elements[i], space);
-        leaf_count += flatten_leaves(f, elements[i]).count;
-    }
-    FlowOperand *inputs = ARENA_ARRAY(f->arena, FlowOperand, 2 + leaf_count + SEGMENT_INPUTS);
-    inputs[0] = flatten_driver(f, space);
-    for (uint32_t i = 0; i < count; i++)
-        at = add_element_leaves(f, inputs, at, elements[i], space);
-    TypeId key_type = element_type(f, statement->arguments[0].type);
-    const Layout *key = flatten_layout(f, key_type);
-    if (leaf_count == key->count) { /* members without leaves: something must drive their space */
-        inputs[at++] = flatten_constant(SCALAR_BOOL, (Scalar){0});
-        leaf_count++;
-    }
-    FlowSegments segments = flatten_segments(f, space, inputs, &at);
-    *groups = flatten_new_space(f, (FlowSpace){.kind = SPACE_GROUP, .parent = parent, .segments = SEGMENTS_ENDS});
-    FlowSpaceId members =
-        flatten_new_space(f, (FlowSpace){.kind = SPACE_MEMBERS, .parent = *groups, .segments = SEGMENTS_ENDS});
-    FlowNode *node = flatten_node(f, FLOW_GROUP, space, inputs, at);
-    node->segments = segments;
-    node->layout = key;
-    FlowStreamId points = flatten_output(f, LEAF_POINTS, *groups);
-    FlowStreamId group_ends = flatten_output(f, LEAF_ENDS, parent);
-    FlowOperand *outputs = ARENA_ARRAY(f->arena, FlowOperand, leaf_count);
-    for (uint32_t i = 0; i < key->count; i++)
-        outputs[i] = flatten_stream(f, flatten_output(f, key->leaves[i].type, *groups));
-    FlowStreamId member_ends = flatten_output(f, LEAF_ENDS, *groups);
-    for (uint32_t i = key->count; i < leaf_count; i++)
-        outputs[i] = flatten_stream(f, flatten_output(f, inputs[1 + i].type, members));
-    flatten_space(f, *groups)->driver = points;
-    flatten_space(f, *groups)->ends = group_ends;
-    flatten_space(f, members)->driver = outputs[key->count].stream;
-    flatten_space(f, members)->ends = member_ends;
-
-    const FlowValue **arguments = ARENA_ARRAY(f->arena, const FlowValue *, count);
-    arguments[0] = flatten_from_leaves(f, key_type, outputs, *groups);
-    uint32_t first = key->count;
-    for (uint32_t i = 1; i < count; i++) {
-        TypeId type = element_type(f, statement->arguments[i].type);
-        const FlowValue *element = flatten_from_leaves(f, type, outputs + first, members);
-        arguments[i] = flatten_value_sequence(f, members, element, type);
-        first += flatten_leaves(f, elements[i]).count;
-    }
-    return arguments;
-}
-
-static const FlowValue *flatten_group(Flattener *f, const CoreStatement *statement)
-{
-    const FlowValue **elements = ARENA_ARRAY(f->arena, const FlowValue *, statement->argument_count);
-    FlowSpaceId space = zip_arguments(f, statement, elements), groups;
-    const FlowValue **arguments = group_arguments(f, statement, space, elements, &groups);
-    const FlowValue *value = flatten_body(f, statement->blocks[0], groups, arguments);
-    return flatten_collect(
-        f, flatten_value_sequence(f, groups, value, element_type(f, target_type(f, statement))));
+    return flatten_value_sequence(f, space, value, flatten_element_type(f, target_type(f, statement)));
 }
 
 /* ---- literals ---- */

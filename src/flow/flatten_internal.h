@@ -5,7 +5,8 @@
  *    node needs it there, so nothing is copied in vain;
  *  - a sequence's space is a child of the context's space; entering a filter restricts it (flatten_restrict);
  *  - equal pure nodes are made once, but never two RANGEs: sequences written separately stay separate, for each is traversed on its own;
- *  - spaces whose counts are known to be equal share their points (flatten_unite). */
+ *  - spaces whose counts are known to be equal share their points (flatten_unite);
+ *  - members of groups that are a table have the points of what is grouped, in its order: nothing is asked about them by group but reductions. */
 #ifndef RUNNEL_FLOW_FLATTEN_INTERNAL_H
 #define RUNNEL_FLOW_FLATTEN_INTERNAL_H
 
@@ -48,6 +49,7 @@ struct Context {
     FlowSpaceId space;
     bool is_filter;    /* else a comprehension's body, or the outermost */
     FlowSpaceId floor; /* nothing is computed above it: the innermost filter */
+    FlowSpaceId table; /* the members whose comprehension's body this is, if their groups are a table (flatten_table) */
     Draws draws;
 };
 
@@ -66,14 +68,22 @@ typedef struct FunctionFacts {
     VEC(CoreFunctionId) callees;
 } FunctionFacts;
 
+typedef enum Use { USE_OTHER, USE_TRAVERSAL, USE_FOLD } Use;
+
 /* Of a variable, for flatten_through.c. */
 typedef struct ThroughFacts {
     const CoreBlock *block; /* that binds it */
     uint32_t use_count;
-    bool is_traversed; /* the last use traverses it, in the same block */
+    Use last_use; /* OTHER if it is in another block */
     bool is_alone;
     bool goes_through;
 } ThroughFacts;
+
+/* What a variable is to the analysis of a group's body (flatten_members.c). */
+typedef struct MemberClass {
+    uint32_t analysis; /* it counts only in this one */
+    uint32_t class;
+} MemberClass;
 
 typedef struct Flattener {
     FlowProgram *program;
@@ -89,6 +99,8 @@ typedef struct Flattener {
     VEC(CoreFunctionId) wanted; /* functions whose networks are still to be made */
     jmp_buf on_error; /* flattening ends at the first */
     uint32_t inlined; /* statements put in place of calls so far */
+    VEC(MemberClass) member_classes; /* by CoreVar */
+    uint32_t member_analyses;        /* how many there were */
 
     /* the network being built */
     FlowNetworkId id;
@@ -134,6 +146,8 @@ FlowOperand flatten_bring_stream(Flattener *f, FlowOperand operand, FlowSpaceId 
 FlowOperand flatten_driver(Flattener *f, FlowSpaceId space);
 /* The stream of ends of a space on its parent, whatever its segments. */
 FlowOperand flatten_ends(Flattener *f, FlowSpaceId space);
+/* From the ends of M on P and those of S on M, the ends of S on P. */
+FlowOperand flatten_compose(Flattener *f, FlowSpaceId parent, FlowOperand outer, FlowOperand inner);
 /* Appends the inputs <C/P> of a space to a list with room; gives how its parent sees it. */
 FlowSegments flatten_segments(Flattener *f, FlowSpaceId space, FlowOperand *inputs, uint32_t *count);
 /* Makes a space of `count` points (brought to the parent) under each point. */
@@ -156,6 +170,8 @@ const Rope *flatten_rope_append(Flattener *f, const Rope *left, const Rope *righ
 const Rope *flatten_rope_literal(Flattener *f, const FlowValue **elements, uint32_t count);
 /* Makes the vector, at the context. */
 const FlowValue *flatten_force(Flattener *f, const FlowValue *value);
+/* The sequence of its elements instead, at the context. */
+const FlowValue *flatten_rope_sequence(Flattener *f, const FlowValue *value);
 
 /* ---- flatten_through.c ---- */
 /* Finds the vectors of a body that need not be made; once for each body, before it is flattened. */
@@ -207,9 +223,14 @@ const FlowValue *flatten_lazy_atom(Flattener *f, const CoreAtom *atom);
 /* The sequence of some values, at the context. */
 const FlowValue *flatten_literal(Flattener *f, const FlowValue **values, uint32_t count, TypeId element_type);
 FlowOperand flatten_scalar_atom(Flattener *f, const CoreAtom *atom);
+TypeId flatten_element_type(Flattener *f, TypeId container);
 void flatten_bind(Flattener *f, CoreVar variable, const FlowValue *value);
 const FlowValue *flatten_block(Flattener *f, const CoreBlock *block);
 void flatten_step(Flattener *f, const CoreStatement *statement);
+/* Evaluates the body of a comprehension or group at a space, with these parameters. */
+const FlowValue *flatten_body(Flattener *f, const CoreBlock *block, FlowSpaceId space, const FlowValue *const *arguments);
+/* The sequences among the arguments as one space, and what their elements are. */
+FlowSpaceId flatten_zip_arguments(Flattener *f, const CoreStatement *statement, const FlowValue **elements);
 /* Sixty-four random bits of the context's state, which goes on. */
 FlowOperand flatten_next_draw(Flattener *f);
 /* One point under each: the points of the parent itself, seen as its children. */
@@ -221,6 +242,7 @@ FlowSpaceId flatten_place(Flattener *f, const FlowOperand *operands, uint32_t co
 FunctionFacts flatten_facts(Flattener *f, CoreFunctionId function);
 bool flatten_block_draws(Flattener *f, const CoreBlock *block);
 bool flatten_block_does_io(Flattener *f, const CoreBlock *block);
+bool flatten_op_does_io(Op op); /* in a way that must keep its order */
 _Noreturn void flatten_error(Flattener *f, ErrorCode code, Span span, const char *message);
 
 /* ---- flatten_op.c ---- */
@@ -238,15 +260,40 @@ void flatten_order(Flattener *f);
 /* Sequences of equal length, checked unless that is known, as one space; their elements are seen from there. */
 FlowSpaceId flatten_zip(Flattener *f, Op op, const FlowSpaceId *spaces, const FlowValue **elements, uint32_t count);
 
+/* ---- flatten_group.c, flatten_members.c ---- */
+const FlowValue *flatten_group(Flattener *f, const CoreStatement *statement);
+/* The members that a space's points are or come from, if their groups are a table; else 0. */
+FlowSpaceId flatten_table(const Flattener *f, FlowSpaceId space);
+/* Whether the body of a group only reduces its members, after work on each alone: then groups are a table. */
+bool flatten_reduces_members(Flattener *f, const CoreStatement *group);
+/* A leaf of the groups' key, as the members of a table see it. */
+FlowOperand flatten_table_key(const Flattener *f, FlowOperand operand, FlowSpaceId members);
+/* The reduction core_op of elements at a space of a table: a value for each group. */
+FlowOperand flatten_fold_by(Flattener *f, Op op, FlowOperand element, LeafType result, FlowSpaceId space);
+
+/* ---- flatten_compare.c ---- */
+/* The order of two values of one type, sequences among them, at the context: an Order (math/scalar.h) as i32. */
+FlowOperand flatten_order_of(Flattener *f, TypeId type, const FlowValue *a, const FlowValue *b);
+
 /* ---- flatten_call.c ---- */
 const FlowValue *flatten_call(Flattener *f, const CoreStatement *statement);
+/* Whether a function has sequences in its type: streams do not cross the boundaries of networks. */
+bool flatten_is_put_in_place(Flattener *f, const CoreFunction *function);
 /* The body of a comprehension or group with I/O, as a call at each point of the context, one after the other. */
 const FlowValue *flatten_serial_body(Flattener *f, const CoreBlock *block, const FlowValue *const *arguments);
 FlowNetworkId flatten_network_of(Flattener *f, CoreFunctionId function);
 /* Makes the networks of everything wanted. */
 void flatten_wanted(Flattener *f);
 /* The network of an item, or of a function as it is called from outside: everything is on unit. */
-FlowNetworkId flatten_item_network(Flattener *f, const CoreBlock *block, Name name, Span span);
+FlowNetworkId flatten_item_network(Flattener *f, const CoreBlock *block, Name name, Span span, bool is_printed);
+
+/* ---- flatten_outside.c: what comes from outside and goes there ---- */
+/* Whether a parameter of a function that is called from outside is read while it runs. */
+bool flatten_is_input(const Flattener *f, TypeId type);
+/* Its value, by a node that reads parameter `index`. */
+const FlowValue *flatten_input(Flattener *f, TypeId type, uint32_t index);
+/* Makes the node that prints a value with sequences in it, on unit, after all other output. */
+void flatten_print(Flattener *f, TypeId type, const FlowValue *value);
 
 /* ---- flatten_finish.c ---- */
 /* Completes the network being built. */

@@ -142,6 +142,18 @@ static bool fold_constants(Op op, ScalarType result, const FlowOperand *operands
     return scalar_apply(op, count == 0 ? result : (ScalarType)operands[0].type, result, arguments, value);
 }
 
+/* Operands at a space, at least one of them read point by point: that tells how often. */
+static void bring_all(Flattener *f, const FlowOperand *operands, uint32_t count, FlowSpaceId space, FlowOperand *inputs)
+{
+    bool has_stream = false;
+    for (uint32_t i = 0; i < count; i++) {
+        inputs[i] = flatten_bring(f, operands[i], space);
+        has_stream |= !inputs[i].is_constant && !inputs[i].is_uniform;
+    }
+    if (!has_stream)
+        inputs[0] = flatten_bring_stream(f, operands[0], space);
+}
+
 FlowOperand flatten_scalar_op(Flattener *f, Op op, ScalarType result, const FlowOperand *operands, uint32_t count)
 {
     Scalar value;
@@ -151,13 +163,7 @@ FlowOperand flatten_scalar_op(Flattener *f, Op op, ScalarType result, const Flow
     bool may_fail = flatten_may_fail(op, type, result);
     FlowSpaceId space = may_fail ? f->context->space : flatten_place(f, operands, count);
     FlowOperand inputs[3];
-    bool has_stream = false;
-    for (uint32_t i = 0; i < count; i++) {
-        inputs[i] = flatten_bring(f, operands[i], space);
-        has_stream |= !inputs[i].is_constant && !inputs[i].is_uniform;
-    }
-    if (!has_stream)
-        inputs[0] = flatten_bring_stream(f, operands[0], space);
+    bring_all(f, operands, count, space, inputs);
     FlowNode *node = flatten_node(f, FLOW_OPERATION, space, inputs, count);
     node->core_op = op;
     node->scalar = type;
@@ -283,8 +289,30 @@ static const FlowValue *op_never(const Operation *o)
     return never(o->f, o->type, o->space);
 }
 
+/* Whether an Order is one of those for which the comparison holds. */
+static const FlowValue *is_one_of(const Operation *o, FlowOperand order, Order orders)
+{
+    FlowOperand mask = flatten_constant(SCALAR_I32, (Scalar){.integer = orders});
+    FlowOperand none = flatten_constant(SCALAR_I32, (Scalar){.integer = 0});
+    FlowOperand found = binary(o->f, OP_AND, SCALAR_I32, order, mask);
+    return flatten_value_scalar(o->f, binary(o->f, OP_NOT_EQUAL, SCALAR_BOOL, found, none));
+}
+
+static const FlowValue *compare_sequences(const Operation *o)
+{
+    FlowOperand order = flatten_order_of(o->f, o->statement->arguments[0].type, o->arguments[0], o->arguments[1]);
+    switch ((int)o->op) {
+#define SCALAR_COMPARISON(OP, orders)                                                                                 \
+    case OP_##OP: return is_one_of(o, order, orders);
+#include "math/scalar_ops.def"
+    }
+    bug("flatten", "there is no such comparison");
+}
+
 static const FlowValue *op_compare(const Operation *o)
 {
+    if (flatten_has_sequence(o->arguments[0]))
+        return compare_sequences(o);
     return is_scalar_type(o->f, o->statement->arguments[0].type) ? op_scalar(o) : op_rows(o);
 }
 
@@ -297,18 +325,13 @@ static FlowOperand count_node(const Operation *o, const FlowOperand *operands, u
 {
     Flattener *f = o->f;
     FlowOperand inputs[3];
-    bool has_stream = false;
-    for (uint32_t i = 0; i < count; i++) {
-        inputs[i] = flatten_bring(f, operands[i], space);
-        has_stream |= !inputs[i].is_constant && !inputs[i].is_uniform;
-    }
-    if (!has_stream)
-        inputs[0] = flatten_bring_stream(f, operands[0], space);
+    bring_all(f, operands, count, space, inputs);
     FlowNode *node = flatten_node(f, FLOW_COUNT, space, inputs, count);
     node->core_op = o->op;
     node->scalar = (ScalarType)operands[0].type;
     node->keep = checks;
-    return flatten_stream(f, flatten_output(f, SCALAR_I64, space));
+    FlowStreamId made = flatten_output(f, SCALAR_I64, space);
+    return checks ? flatten_stream(f, made) : flatten_shared(f);
 }
 
 static bool can_count_fail(const Operation *o, const FlowOperand *operands, uint32_t count)
@@ -661,12 +684,19 @@ static FlowNode *segment_node(Flattener *f, FlowOp op, FlowSpaceId on, const Flo
     return node;
 }
 
+static FlowOperand count_members(Flattener *f, FlowSpaceId space)
+{
+    return flatten_fold_by(f, OP_SUM, flatten_int(1), SCALAR_I64, space);
+}
+
 static const FlowValue *op_length(const Operation *o)
 {
     Flattener *f = o->f;
     const FlowValue *container = o->arguments[0];
     if (container->kind == VALUE_VECTOR)
         return flatten_value_scalar(f, container->length);
+    if (flatten_table(f, container->space) != 0)
+        return flatten_value_scalar(f, count_members(f, container->space));
     const FlowSpace *known = flatten_space(f, container->space);
     if (known->kind == SPACE_RANGE && known->count.type == SCALAR_I64)
         return flatten_value_scalar(f, known->count);
@@ -682,6 +712,9 @@ static const FlowValue *op_empty(const Operation *o)
     const FlowValue *container = o->arguments[0];
     if (container->kind == VALUE_VECTOR)
         return flatten_value_scalar(f, binary(f, OP_EQUAL, SCALAR_BOOL, container->length, flatten_int(0)));
+    if (flatten_table(f, container->space) != 0)
+        return flatten_value_scalar(
+            f, binary(f, OP_EQUAL, SCALAR_BOOL, count_members(f, container->space), flatten_int(0)));
     FlowOperand driver = flatten_driver(f, container->space);
     segment_node(f, FLOW_EMPTY, container->space, &driver, 1, container->space);
     flatten_output(f, SCALAR_BOOL, o->space);
@@ -727,8 +760,8 @@ static const FlowValue *gather(Flattener *f, const FlowValue *vector, FlowOperan
 static const FlowValue *index_vector(const Operation *o, const FlowValue *vector, FlowOperand index, FlowSpaceId space)
 {
     Flattener *f = o->f;
-    FlowOperand inputs[] = {flatten_bring_stream(f, index, space), flatten_bring(f, vector->start, space),
-                            flatten_bring(f, vector->length, space)};
+    FlowOperand operands[] = {index, vector->start, vector->length}, inputs[3];
+    bring_all(f, operands, 3, space, inputs);
     flatten_node(f, FLOW_INDEX, space, inputs, 3)->core_op = o->op;
     FlowOperand position = flatten_stream(f, flatten_output(f, SCALAR_I64, space));
     return gather(f, vector, position, space);
@@ -751,10 +784,10 @@ static const FlowValue *op_slice(const Operation *o)
     Flattener *f = o->f;
     const FlowValue *vector = o->arguments[0];
     uint32_t count = o->statement->argument_count;
-    FlowOperand inputs[4] = {flatten_bring(f, vector->start, o->space),
-                             flatten_bring_stream(f, vector->length, o->space)};
+    FlowOperand operands[4] = {vector->start, vector->length}, inputs[4];
     for (uint32_t i = 1; i < count; i++)
-        inputs[1 + i] = flatten_bring(f, scalar_argument(o, i), o->space);
+        operands[1 + i] = scalar_argument(o, i);
+    bring_all(f, operands, 1 + count, o->space, inputs);
     flatten_node(f, FLOW_SLICE, o->space, inputs, 1 + count)->core_op = o->op;
     FlowStreamId start = flatten_output(f, SCALAR_I64, o->space);
     FlowStreamId length = flatten_output(f, SCALAR_I64, o->space);
@@ -802,11 +835,15 @@ static const FlowValue *op_fold(const Operation *o)
 {
     Flattener *f = o->f;
     const FlowValue *sequence = sequence_argument(o, 0);
+    LeafType result = (LeafType)type_scalar(f->types, o->type);
+    if (flatten_table(f, sequence->space) != 0)
+        return flatten_value_scalar(f,
+                                    flatten_fold_by(f, o->op, sequence->element->scalar, result, sequence->space));
     FlowOperand input = flatten_bring_stream(f, sequence->element->scalar, sequence->space);
     FlowNode *node = segment_node(f, FLOW_FOLD, sequence->space, &input, 1, sequence->space);
     node->core_op = o->op;
     node->scalar = (ScalarType)input.type;
-    flatten_output(f, (LeafType)type_scalar(f->types, o->type), o->space);
+    flatten_output(f, result, o->space);
     return flatten_value_scalar(f, flatten_shared(f));
 }
 
@@ -845,11 +882,18 @@ static uint32_t add_captured(const Operation *o, Inputs *inputs)
     return inputs->count - before;
 }
 
-/* Room for the inputs of an operator's node: leaves of what it captured, of its arguments and of their elements. */
+/* The draw that is the key of the operator's applications, if it draws. */
+static void add_draw(const Operation *o, Inputs *inputs)
+{
+    if (flatten_facts(o->f, o->statement->function).draws)
+        inputs->items[inputs->count++] = flatten_bring(o->f, flatten_next_draw(o->f), o->space);
+}
+
+/* Room for the inputs of an operator's node: a driver, leaves of what it captured, a draw, leaves of its arguments and of their elements. */
 static Inputs operator_inputs(const Operation *o)
 {
     Flattener *f = o->f;
-    uint32_t room = 1 + SEGMENT_INPUTS;
+    uint32_t room = 2 + SEGMENT_INPUTS;
     for (uint32_t i = 0; i < o->statement->captured_count; i++)
         room += flatten_layout(f, o->statement->captured[i].type)->count;
     for (uint32_t i = 0; i < o->statement->argument_count; i++) {
@@ -867,7 +911,8 @@ static FlowNode *operator_node(const Operation *o, FlowOp op, FlowSpaceId space,
     CoreFunctionId id = o->statement->function;
     const Layout *layout = flatten_layout(f, f->core->functions.items[id]->result_type);
     FunctionFacts facts = flatten_facts(f, id);
-    bool is_scalar = f->options->is_scalar_code != NULL && f->options->is_scalar_code(f->options->context, id);
+    bool is_scalar = !facts.draws && f->options->is_scalar_code != NULL &&
+                     f->options->is_scalar_code(f->options->context, id);
     FlowNetworkId network = is_scalar ? 0 : flatten_network_of(f, id);
     FlowSegments segments = flatten_segments(f, space, inputs->items, &inputs->count);
     FlowNode *node = flatten_node(f, op, space, inputs->items, inputs->count);
@@ -877,7 +922,8 @@ static FlowNode *operator_node(const Operation *o, FlowOp op, FlowSpaceId space,
     node->captured_count = captured;
     node->function = id;
     node->network = network;
-    node->is_serial = facts.does_io || facts.draws;
+    node->draws = facts.draws;
+    node->is_serial = facts.does_io;
     return node;
 }
 
@@ -897,6 +943,7 @@ static const FlowValue *op_fold_with(const Operation *o)
     Inputs inputs = operator_inputs(o);
     inputs.items[inputs.count++] = flatten_driver(f, sequence->space);
     uint32_t captured = add_captured(o, &inputs);
+    add_draw(o, &inputs);
     if (has_identity)
         add_leaves_at(o, &inputs, o->arguments[0], o->space);
     add_leaves_at(o, &inputs, sequence->element, sequence->space);
@@ -926,6 +973,7 @@ static const FlowValue *op_put_with(const Operation *o)
     Inputs inputs = operator_inputs(o);
     add_leaves_at(o, &inputs, o->arguments[0], o->space);
     uint32_t captured = add_captured(o, &inputs);
+    add_draw(o, &inputs);
     inputs.items[inputs.count++] = flatten_bring_stream(f, pairs->element->first->scalar, pairs->space);
     add_leaves_at(o, &inputs, pairs->element->rest, pairs->space);
     FlowNode *node = operator_node(o, FLOW_PUT_WITH, pairs->space, &inputs, captured);
@@ -1025,6 +1073,8 @@ static const FlowValue *op_lines(const Operation *o)
 static const FlowValue *op_same_value(const Operation *o)
 {
     const FlowValue *value = o->arguments[0];
+    if (value->kind == VALUE_SEQUENCE && flatten_table(o->f, value->space) != 0)
+        return value; /* which will only be reduced */
     if (is_vector_result(o))
         return value->kind == VALUE_SEQUENCE ? give_vector(o, value) : value;
     return flatten_as_sequence(o->f, value, o->space);
@@ -1143,12 +1193,21 @@ static const FlowValue *dispatch(const Operation *o)
     bug("flatten", "there is no such operation");
 }
 
+static const FlowValue *read_argument(Flattener *f, const CoreStatement *statement, const CoreAtom *atom)
+{
+    if (statement->op == OP_APPEND || statement->op == OP_CONS || statement->op == OP_SNOC)
+        return flatten_lazy_atom(f, atom);
+    if (atom->is_constant || !flatten_goes_through(f, atom->variable))
+        return flatten_atom(f, atom);
+    const FlowValue *value = flatten_lazy_atom(f, atom);
+    return value->rope != NULL ? flatten_rope_sequence(f, value) : value;
+}
+
 const FlowValue *flatten_op(Flattener *f, const CoreStatement *statement)
 {
-    bool is_lazy = statement->op == OP_APPEND || statement->op == OP_CONS || statement->op == OP_SNOC;
     const FlowValue **arguments = ARENA_ARRAY(f->arena, const FlowValue *, statement->argument_count);
     for (uint32_t i = 0; i < statement->argument_count; i++)
-        arguments[i] = is_lazy ? flatten_lazy_atom(f, &statement->arguments[i]) : flatten_atom(f, &statement->arguments[i]);
+        arguments[i] = read_argument(f, statement, &statement->arguments[i]);
     Operation operation = {
         .f = f,
         .statement = statement,

@@ -148,16 +148,33 @@ static const FlowValue *piece_sequence(Flattener *f, const Piece *piece, TypeId 
     return flatten_literal(f, piece->elements.items, piece->elements.count, element_type);
 }
 
+static const FlowValue *join_pieces(Flattener *f, const Pieces *pieces, TypeId element_type)
+{
+    const FlowValue **operands = ARENA_ARRAY(f->arena, const FlowValue *, pieces->count);
+    for (uint32_t i = 0; i < pieces->count; i++)
+        operands[i] = piece_sequence(f, &pieces->items[i], element_type);
+    return flatten_join(f, OP_APPEND, operands, pieces->count);
+}
+
 const FlowValue *flatten_force(Flattener *f, const FlowValue *value)
 {
     if (value->rope == NULL)
         return value;
-    TypeId element_type = value->element_type;
     Pieces pieces = find_pieces(f, value->rope);
     if (pieces.count == 1)
-        return piece_vector(f, &pieces.items[0], element_type);
-    const FlowValue **operands = ARENA_ARRAY(f->arena, const FlowValue *, pieces.count);
-    for (uint32_t i = 0; i < pieces.count; i++)
-        operands[i] = piece_sequence(f, &pieces.items[i], element_type);
-    return flatten_collect(f, flatten_join(f, OP_APPEND, operands, pieces.count));
+        return piece_vector(f, &pieces.items[0], value->element_type);
+    return flatten_collect(f, join_pieces(f, &pieces, value->element_type));
+}
+
+const FlowValue *flatten_rope_sequence(Flattener *f, const FlowValue *value)
+{
+    TypeId element_type = value->element_type;
+    Pieces pieces = find_pieces(f, value->rope);
+    if (pieces.count > 1)
+        return join_pieces(f, &pieces, element_type);
+    const Piece *piece = &pieces.items[0];
+    bool is_data = piece->vector == NULL && is_constant_literal(f, piece, flatten_layout(f, element_type));
+    if (is_data)
+        return flatten_as_sequence(f, piece_vector(f, piece, element_type), f->context->space);
+    return piece_sequence(f, piece, element_type);
 }

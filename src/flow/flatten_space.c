@@ -155,7 +155,7 @@ FlowOperand flatten_driver(Flattener *f, FlowSpaceId space)
     return flatten_stream(f, flatten_space(f, space)->driver);
 }
 
-static FlowOperand compose(Flattener *f, FlowSpaceId parent, FlowOperand outer, FlowOperand inner)
+FlowOperand flatten_compose(Flattener *f, FlowSpaceId parent, FlowOperand outer, FlowOperand inner)
 {
     FlowOperand inputs[] = {outer, inner};
     flatten_node(f, FLOW_COMPOSE, parent, inputs, 2);
@@ -185,7 +185,7 @@ static FlowOperand known_ends(Flattener *f, FlowSpaceId space, const FlowSpace *
 static FlowOperand restricted_ends(Flattener *f, const FlowSpace *known)
 {
     FlowSpace kept = *flatten_space(f, known->base), filter = *flatten_space(f, known->parent);
-    FlowOperand all = compose(f, filter.parent, flatten_ends(f, kept.parent), flag_ends(f, &kept));
+    FlowOperand all = flatten_compose(f, filter.parent, flatten_ends(f, kept.parent), flag_ends(f, &kept));
     FlowOperand inputs[] = {all, flatten_stream(f, filter.flags)};
     flatten_node(f, FLOW_PACK, known->parent, inputs, 2)->keep = filter.keep;
     flatten_output(f, LEAF_ENDS, known->parent);
@@ -207,7 +207,7 @@ FlowOperand flatten_ends(Flattener *f, FlowSpaceId space)
     else if (known.kind == SPACE_FLAT) {
         FlowOperand inner = flatten_ends(f, known.base);
         FlowOperand outer = flatten_ends(f, known.middle);
-        ends = compose(f, known.parent, outer, inner);
+        ends = flatten_compose(f, known.parent, outer, inner);
     } else
         ends = known_ends(f, space, &known);
     flatten_space(f, space)->ends = ends.stream;
@@ -219,6 +219,8 @@ FlowSegments flatten_segments(Flattener *f, FlowSpaceId space, FlowOperand *inpu
     FlowSpace known = *flatten_space(f, space);
     if (flatten_is_unit(f, known.parent))
         return SEGMENTS_SINGLE;
+    if (flatten_table(f, space) != 0)
+        bug("flatten", "the members of groups in a table have no segments");
     if (known.segments == SEGMENTS_REGULAR) {
         inputs[(*count)++] = flatten_driver(f, known.parent);
         inputs[(*count)++] = known.count;
@@ -300,6 +302,8 @@ FlowOperand flatten_bring(Flattener *f, FlowOperand operand, FlowSpaceId space)
     if (target.parent == 0)
         bug("flatten", "a value cannot be brought to a space that does not see it");
     operand = flatten_bring(f, operand, target.parent);
+    if (target.number != 0)
+        return flatten_table_key(f, operand, space);
     return target.kind == SPACE_FILTER ? pack(f, operand, space) : distribute(f, operand, space);
 }
 

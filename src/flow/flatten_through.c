@@ -2,15 +2,14 @@
  *
  *     sum({x * x : x in [0:n]})  =  sum(tab(each(seq(tab(range)))))      becomes one pass, as if there were neither tab nor seq
  *
- * A vector goes through when
- *  - it is used once, by an operation of the same block that traverses it: the two are evaluated at the same points;
- *  - it is made from a sequence that is *alone*: made in this block from ranges and vectors only, by operations on one pass, each
- *    sequence on the way used once. So nothing else is traversed together with it;
- *  - the network does no input or output: what fails must do so before anything is written.
+ * A vector goes through when it is used once, by an operation of the same block (so at the same points) that traverses it, and
+ *  - that operation is a fold, which waits for nothing else: it takes elements as soon as they would be stored; or
+ *  - the vector is made from what is *alone*: from ranges and vectors by operations in one pass, in this block, each sequence on the way used once.
+ * Networks that do input or output make all their vectors: what fails must do so before anything is written.
  *
- * Why the program can still be streamed, in the words of core/streamability.c: the sources of the sequence hang together with nothing else, and
- * the traversal of the vector is a source of its own, so that joining the two adds no cycle to the forest; of all events only the vector's
- * traversal waits for the end of the sequence, so that letting both start together adds none to the order of events. */
+ * Why a program can still be streamed, in the words of core/streamability.c: the sources of what is alone hang together with nothing else, and
+ * the traversal of the vector is a source of its own, so that joining the two closes no cycle of meetings; of all events only that
+ * traversal waits for the end of what is alone, so that letting both start together closes no cycle of events. */
 #include "flow/flatten_internal.h"
 
 static ThroughFacts *facts_of(Flattener *f, CoreVar variable)
@@ -22,24 +21,21 @@ static ThroughFacts *facts_of(Flattener *f, CoreVar variable)
 
 /* ---- who uses what ---- */
 
-static void add_use(Flattener *f, const CoreBlock *block, const CoreAtom *atom, bool is_traversal)
+static void add_use(Flattener *f, const CoreBlock *block, const CoreAtom *atom, Use use)
 {
     if (atom->is_constant)
         return;
     ThroughFacts *facts = facts_of(f, atom->variable);
     facts->use_count++;
-    facts->is_traversed = is_traversal && facts->block == block;
+    facts->last_use = facts->block == block ? use : USE_OTHER;
 }
 
-/* Whether an operation reads an argument from front to back, be it a vector or a sequence. */
-static bool is_traversal(const CoreStatement *statement, uint32_t argument)
+/* How a statement uses an argument, be it a vector or a sequence. */
+static Use use_of(const CoreStatement *statement, uint32_t argument)
 {
     if (statement->kind != CORE_OP)
-        return false;
+        return USE_OTHER;
     switch ((int)statement->op) {
-    case OP_SEQ:
-    case OP_CONCAT:
-    case OP_FLATTEN:
     case OP_LENGTH:
     case OP_EMPTY:
     case OP_SUM:
@@ -50,6 +46,10 @@ static bool is_traversal(const CoreStatement *statement, uint32_t argument)
     case OP_ALL:
     case OP_PARITY:
     case OP_COUNT_TRUE:
+        return USE_FOLD;
+    case OP_SEQ:
+    case OP_CONCAT:
+    case OP_FLATTEN:
     case OP_PLUS_SCAN:
     case OP_MULT_SCAN:
     case OP_MAX_SCAN:
@@ -67,20 +67,20 @@ static bool is_traversal(const CoreStatement *statement, uint32_t argument)
     case OP_SCAN_INCLUSIVE:
     case OP_PREVIOUS:
     case OP_NEXT:
-        return argument == 0;
+        return argument == 0 ? USE_TRAVERSAL : USE_OTHER;
     case OP_REDUCE:
     case OP_SCAN:
     case OP_READ:
     case OP_WRITE:
     case OP_PUT_WITH:
     case OP_MULTISCAN:
-        return argument == 1;
+        return argument == 1 ? USE_TRAVERSAL : USE_OTHER;
     case OP_ZIP:
     case OP_INTERLEAVE:
     case OP_FLAG_MERGE:
-        return true;
+        return USE_TRAVERSAL;
     }
-    return false;
+    return USE_OTHER;
 }
 
 static void add_uses(Flattener *f, const CoreBlock *block)
@@ -91,19 +91,19 @@ static void add_uses(Flattener *f, const CoreBlock *block)
         const CoreStatement *statement = &block->statements[i];
         facts_of(f, statement->target)->block = block;
         for (uint32_t j = 0; j < statement->argument_count; j++)
-            add_use(f, block, &statement->arguments[j], is_traversal(statement, j));
+            add_use(f, block, &statement->arguments[j], use_of(statement, j));
         for (uint32_t j = 0; j < statement->captured_count; j++)
-            add_use(f, block, &statement->captured[j], false);
+            add_use(f, block, &statement->captured[j], USE_OTHER);
         for (uint32_t j = 0; j < 2; j++)
             if (statement->blocks[j] != NULL)
                 add_uses(f, statement->blocks[j]);
     }
-    add_use(f, block, &block->result, false);
+    add_use(f, block, &block->result, USE_OTHER);
 }
 
 /* ---- what goes through ---- */
 
-/* Operations whose result, in order, is one pass over all the containers that they traverse; each with flatten_op.c's give_container. */
+/* Operations whose result is there in one pass over what they traverse. */
 static bool is_one_pass(Op op)
 {
     switch ((int)op) {
@@ -115,6 +115,9 @@ static bool is_one_pass(Op op)
     case OP_NESL_RANGE:
     case OP_CONCAT:
     case OP_FLATTEN:
+    case OP_APPEND:
+    case OP_CONS:
+    case OP_SNOC:
     case OP_ZIP:
     case OP_READ:
     case OP_PLUS_SCAN:
@@ -143,14 +146,15 @@ static bool is_one_pass(Op op)
 /* Whether nothing else is traversed together with what a statement makes. Bodies of EACH see no sequences but their own (core.h). */
 static bool is_alone(Flattener *f, const CoreBlock *block, const CoreStatement *statement)
 {
-    if (statement->kind != CORE_EACH && !(statement->kind == CORE_OP && is_one_pass(statement->op)))
+    bool is_make = statement->kind == CORE_MAKE;
+    if (!is_make && statement->kind != CORE_EACH && !(statement->kind == CORE_OP && is_one_pass(statement->op)))
         return false;
     for (uint32_t i = 0; i < statement->argument_count; i++) {
         const CoreAtom *atom = &statement->arguments[i];
         if (type_is_concrete(f->types, atom->type))
             continue;
         const ThroughFacts *facts = facts_of(f, atom->variable);
-        if (!facts->is_alone || facts->use_count > 1 || facts->block != block)
+        if (is_make || !facts->is_alone || facts->use_count > 1 || facts->block != block)
             return false;
     }
     return true;
@@ -162,8 +166,8 @@ static void find_through(Flattener *f, const CoreBlock *block)
         const CoreStatement *statement = &block->statements[i];
         ThroughFacts *facts = facts_of(f, statement->target);
         facts->is_alone = is_alone(f, block, statement);
-        facts->goes_through = facts->is_alone && statement->kind == CORE_OP && facts->use_count == 1 &&
-                              facts->is_traversed;
+        bool is_stream_enough = facts->last_use == USE_FOLD || (facts->last_use == USE_TRAVERSAL && facts->is_alone);
+        facts->goes_through = facts->use_count == 1 && is_stream_enough;
         for (uint32_t j = 0; j < 2; j++)
             if (statement->blocks[j] != NULL)
                 find_through(f, statement->blocks[j]);

@@ -153,6 +153,15 @@ const FlowValue *flatten_as_sequence(Flattener *f, const FlowValue *value, FlowS
     return flatten_value_sequence(f, space, element, value->element_type);
 }
 
+/* How many elements each vector of a sequence's elements has: if that is known beforehand, what is made at a regular space is regular when it
+ * is read again. */
+static FlowOperand collected_length(const Flattener *f, FlowSpaceId space, FlowStreamId counted)
+{
+    const FlowSpace *known = flatten_space(f, space);
+    bool is_known = (known->kind == SPACE_RANGE && known->count.type == SCALAR_I64) || known->segments == SEGMENTS_REGULAR;
+    return is_known ? known->count : flatten_stream(f, counted);
+}
+
 const FlowValue *flatten_collect(Flattener *f, const FlowValue *sequence)
 {
     FlowSpaceId space = sequence->space;
@@ -172,8 +181,8 @@ const FlowValue *flatten_collect(Flattener *f, const FlowValue *sequence)
     FlowStreamId array = flatten_output(f, LEAF_ARRAY, parent);
     FlowStreamId start = flatten_output(f, SCALAR_I64, parent);
     FlowStreamId length = flatten_output(f, SCALAR_I64, parent);
-    return flatten_value_vector(f, flatten_stream(f, array), flatten_stream(f, start), flatten_stream(f, length),
-                                sequence->element_type);
+    return flatten_value_vector(f, flatten_stream(f, array), flatten_stream(f, start),
+                                collected_length(f, space, length), sequence->element_type);
 }
 
 const FlowValue *flatten_concrete(Flattener *f, const FlowValue *value, FlowSpaceId space)

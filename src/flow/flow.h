@@ -51,7 +51,7 @@ typedef enum FlowField {
     HAS_LAYOUT = 8,
     HAS_NETWORK = 16,
     HAS_FUNCTION = 32,
-    HAS_OPERATOR = 64, /* network or function, layout, captured_count */
+    HAS_OPERATOR = 64, /* network or function, layout, captured_count, draws */
     HAS_VARIABLE = 128,
     HAS_INDEX = 256,
     HAS_TEXT = 512,
@@ -78,7 +78,7 @@ typedef enum FlowSpaceKind {
     SPACE_PARTED,   /* the points of another space, seen from its parts */
     SPACE_ZIP,      /* the points of spaces with equal counts */
     SPACE_GROUP,    /* groups */
-    SPACE_MEMBERS,  /* the points of another space, by groups */
+    SPACE_MEMBERS,  /* the points of another space, by groups: in their order, or in order of groups */
     SPACE_LINES,
     SPACE_INPUT,
 } FlowSpaceKind;
@@ -112,6 +112,7 @@ typedef struct FlowSpace {
     FlowSegments segments; /* as seen from its parent */
     FlowOperand count;   /* REGULAR: constant or uniform */
     FlowStreamId ends;   /* ENDS: once a node wanted it */
+    FlowStreamId number; /* MEMBERS in the order of their base: the number of each one's group; 0 if in order of groups */
     FlowStreamId flags;  /* FILTER: the stream on the parent, and which of its values is kept */
     bool keep;
 } FlowSpace;
@@ -134,6 +135,7 @@ typedef struct FlowNode {
     const Layout **layouts; /* ROWS: of each argument; layout_count of them */
     uint32_t layout_count;
     uint32_t captured_count; /* leaves captured by an operator */
+    bool draws;              /* the operator does: an input is the draw that is the key of its applications (math/random.h) */
     FlowNetworkId network;
     CoreFunctionId function;
     CoreVar variable;
@@ -159,6 +161,7 @@ typedef struct FlowNetwork {
     uint32_t result_count; /* leaves: of the results, then, if it draws, the key and the counter */
     LeafType *results;
     FlowOperand *result; /* items: where the results are, on unit */
+    bool prints;         /* items: the result has sequences and is printed by a node, not given */
     bool draws;          /* takes key and counter of random numbers as its last parameters and gives them back */
 } FlowNetwork;
 

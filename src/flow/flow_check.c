@@ -398,15 +398,26 @@ static bool is_layout(const Layout *layout, const LeafType *types)
     return true;
 }
 
-/* A network that combines takes what is captured and two operands, and gives one. */
+/* Whether these types end with the state of random numbers, after `count` others. */
+static bool ends_with_state(const LeafType *types, uint32_t type_count, uint32_t count)
+{
+    return type_count == count + 2 && types[count] == SCALAR_U64 && types[count + 1] == SCALAR_U64;
+}
+
+/* A network that combines takes what is captured and two operands, and gives one; if it draws, the state of random numbers comes after
+ * both. Scalar code does not draw. */
 static bool check_operator(FlowChecker *checker, const FlowNode *node)
 {
-    if (node->network == 0)
+    const FlowNetwork *callee = node->network == 0 ? NULL : checker->program->networks.items[node->network];
+    if (node->draws != (callee != NULL && callee->draws))
+        return flow_check_fail(checker, node->draws ? "its operator does not draw" : "its operator draws");
+    if (callee == NULL)
         return true; /* scalar code is what Core says it is, which is checked there */
-    const FlowNetwork *callee = checker->program->networks.items[node->network];
-    uint32_t captured = node->captured_count, count = node->layout->count;
-    return (callee->parameter_count == captured + 2 * count && callee->result_count == count &&
-            is_layout(node->layout, callee->parameters + captured) &&
+    uint32_t captured = node->captured_count, count = node->layout->count, parameter_count = captured + 2 * count;
+    bool has_counts = node->draws ? ends_with_state(callee->parameters, callee->parameter_count, parameter_count) &&
+                                        ends_with_state(callee->results, callee->result_count, count)
+                                  : callee->parameter_count == parameter_count && callee->result_count == count;
+    return (has_counts && is_layout(node->layout, callee->parameters + captured) &&
             is_layout(node->layout, callee->parameters + captured + count) && is_layout(node->layout, callee->results)) ||
            flow_check_fail(checker, "its operator does not combine values of type %s",
                            type_text(checker->program->core->types, node->layout->type));
@@ -433,7 +444,8 @@ static bool (*const rules[FLOW_OP_COUNT])(FlowChecker *, const FlowNode *) = {
     [FLOW_FOLD] = check_fold,           [FLOW_SCAN] = check_fold,           [FLOW_FILTER] = check_filter,
     [FLOW_PACK] = check_filter,         [FLOW_MAKE] = check_make,           [FLOW_MERGE] = check_merge,
     [FLOW_SLICES] = check_column,       [FLOW_GATHER] = check_column,       [FLOW_FOLD_WITH] = check_operator,
-    [FLOW_SCAN_WITH] = check_operator,  [FLOW_PUT_WITH] = check_operator,
+    [FLOW_SCAN_WITH] = check_operator,  [FLOW_PUT_WITH] = check_operator,   [FLOW_FOLD_BY] = check_fold,
+    [FLOW_RESULT] = flow_check_result,
 };
 
 /* ---- nodes ---- */
@@ -517,7 +529,8 @@ static bool check_use(FlowChecker *checker)
     const bool *is_read = find_read(checker);
     for (checker->node = 0; checker->node < network->nodes.count; checker->node++) {
         const FlowNode *node = &network->nodes.items[checker->node];
-        bool is_used = flow_op_table[node->op].can_fail || node->op == FLOW_PARAMETERS || node->op == FLOW_RETURN;
+        bool is_used = flow_op_table[node->op].can_fail || node->op == FLOW_PARAMETERS || node->op == FLOW_RETURN ||
+                       node->op == FLOW_RESULT;
         for (uint32_t i = 0; i < node->output_count; i++)
             is_used = is_used || is_read[node->outputs[i]];
         checker->is_at_node = true;

@@ -255,6 +255,8 @@ static void print_head(FlowPrinter *printer, const FlowNode *node)
     print_subject(printer, node, fields);
     if (node->captured_count > 0)
         text_addf(printer->out, " with %u captured", node->captured_count);
+    if ((fields & HAS_OPERATOR) != 0 && node->draws)
+        text_add(printer->out, " drawing");
 }
 
 /* Flags, the last input of what has them, say which of their values is kept. */

@@ -264,6 +264,12 @@ static void add_captured(Matcher *matcher)
         matcher->checker->types.count = matcher->node->captured_count;
 }
 
+static void add_draw(Matcher *matcher)
+{
+    if (matcher->node->draws)
+        add_type(matcher, SCALAR_U64);
+}
+
 static void add_own_parameters(Matcher *matcher)
 {
     add_list(matcher, matcher->checker->network->parameters, matcher->checker->network->parameter_count);
@@ -281,7 +287,7 @@ static const struct {
     {"vector", add_vector},         {"leaves", add_leaves},         {"elements", add_elements},
     {"arguments", add_arguments},   {"variable", add_variable},     {"parameters", add_parameters},
     {"results", add_results},       {"captured", add_captured},     {"own_parameters", add_own_parameters},
-    {"own_results", add_own_results},
+    {"own_results", add_own_results}, {"draw", add_draw},
 };
 
 static const struct {

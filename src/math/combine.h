@@ -50,4 +50,12 @@
 
 enum { COMBINE_LANES = 8, COMBINE_BLOCK = 1024 };
 
+/* What an operator is applied for. The numbers matter: draws depend on them (math/random.h). */
+typedef enum CombineKind {
+    COMBINE_LOCAL = 0,  /* an element is combined into the local value of its block; or a pair's value into its place */
+    COMBINE_CARRY = 1,  /* the total of a block is combined into the carry */
+    COMBINE_OUTPUT = 2, /* a scan's output: carry op local */
+} CombineKind;
+enum { COMBINE_KINDS = 3 };
+
 #endif

@@ -5,12 +5,19 @@
  *   rand              random_hash(key, counter) of the state, whose counter then advances by one
  *   a comprehension   whose body draws takes one draw d of the state around it, elements or not; element i starts with the
  *                     state (random_hash(d, i), 0); afterwards the state around it goes on. Groups likewise, by number.
+ *   an operation      whose operator draws (reduce, scans, put_with, multiscan) takes one draw d of the state around it,
+ *                     elements or not; each application of the operator starts with the state
+ *                     (random_hash(d, 3 * position + kind), 0), and leaves nothing behind; afterwards the state around it
+ *                     goes on. `position` is the index, in the segment or among the pairs, of the last element that the
+ *                     right operand holds; the kinds of application are those of CombineKind.
  *   rand_seed(k)      the state becomes (k, 0)
  *
  * The hash is two rounds of the splitmix64 finaliser, one over the key and one over the result and the counter. For a
  * fixed key it is a bijection of the counter. */
 #ifndef RUNNEL_MATH_RANDOM_H
 #define RUNNEL_MATH_RANDOM_H
+
+#include "math/combine.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -46,6 +53,12 @@ static inline uint64_t random_draw(RandomState *state)
 static inline RandomState random_element(uint64_t draw, uint64_t position)
 {
     return (RandomState){.key = random_hash(draw, position), .counter = 0};
+}
+
+/* The state with which an application of an operator starts, `draw` being the operation's own draw. */
+static inline RandomState random_application(uint64_t draw, uint64_t position, CombineKind kind)
+{
+    return (RandomState){.key = random_hash(draw, COMBINE_KINDS * position + (uint64_t)kind), .counter = 0};
 }
 
 /* The upper half of the 128-bit product: `bits` scaled to [0, limit). */

@@ -2,7 +2,6 @@
  *
  * A loop is a frame with a state. Whenever it needs its body or operator it pushes that and returns; the value comes back as
  * `arrived`, and ref_loop_step goes on. */
-#include "math/combine.h"
 #include "ref/ref_private.h"
 
 /* Arguments of operations with an operator, the operator aside. What is traversed comes last. */
@@ -86,6 +85,8 @@ static bool finish(Interpreter *machine, Value value)
     Loop *loop = top(machine)->loop;
     if (machine->options.counts_costs)
         ref_cost_leave_loop(machine, value);
+    if (loop->statement->draws)
+        machine->random = loop->outer;
     machine->frame_count--;
     ref_loop_release(machine, loop);
     ref_loop_free(machine, loop);
@@ -97,8 +98,6 @@ static bool finish_container(Interpreter *machine, Loop *loop)
 {
     Value value = {.object = loop->result};
     loop->result = NULL;
-    if (loop->statement->draws)
-        machine->random = loop->outer;
     return finish(machine, value);
 }
 
@@ -117,7 +116,7 @@ static Value take_element(Interpreter *machine, const Frame *frame, uint32_t arg
     return value_share(machine->types, type, container.object->items[index]);
 }
 
-/* ---- comprehensions ---- */
+/* ---- bodies and operators that draw random numbers ---- */
 
 static void start_drawing(Interpreter *machine, Loop *loop)
 {
@@ -132,6 +131,14 @@ static void start_element(Interpreter *machine, const Loop *loop, size_t positio
     if (loop->statement->draws)
         machine->random = random_element(loop->draw, position);
 }
+
+static void start_application(Interpreter *machine, const Loop *loop, size_t position, CombineKind kind)
+{
+    if (loop->statement->draws)
+        machine->random = random_application(loop->draw, position, kind);
+}
+
+/* ---- comprehensions ---- */
 
 static bool each_step(Interpreter *machine, Frame *frame)
 {
@@ -205,13 +212,14 @@ static bool group_step(Interpreter *machine, Frame *frame)
 
 /* ---- operations with a user's operator (math/combine.h) ---- */
 
-/* Calls the operator on two values, taking them over; its result arrives later. */
-static bool call_operator(Interpreter *machine, Frame *frame, Awaiting awaiting, Value first, Value second)
+/* Calls the operator on two values, taking them over; its result arrives later. `position` is that of the last element in `second`. */
+static bool call_operator(Interpreter *machine, Frame *frame, CombineKind kind, size_t position, Value first, Value second)
 {
     const CoreStatement *statement = frame->loop->statement->core;
     TypeId type = value_type(machine, statement);
     size_t base = frame->base;
-    frame->loop->awaiting = awaiting;
+    frame->loop->awaiting = kind;
+    start_application(machine, frame->loop, position, kind);
     const PreparedFunction *function = ref_prepare_function(machine, statement->function);
     if (!ref_push_activation(machine, function, statement->span)) {
         value_release(&machine->heap, machine->types, type, first);
@@ -239,13 +247,13 @@ static void receive(Interpreter *machine, Loop *loop)
         return;
     Value value = move(&loop->arrived);
     switch (loop->awaiting) {
-    case AWAITING_LOCAL:
+    case COMBINE_LOCAL:
         loop->local = present(value);
         break;
-    case AWAITING_CARRY:
+    case COMBINE_CARRY:
         loop->carry = present(value);
         break;
-    case AWAITING_OUTPUT:
+    case COMBINE_OUTPUT:
         append(machine, loop, value);
         break;
     }
@@ -270,15 +278,16 @@ static bool reduce_step(Interpreter *machine, Frame *frame)
         bool is_block_done = loop->index % COMBINE_BLOCK == 0 || loop->index == loop->count;
         if (loop->local.is_present && is_block_done) {
             if (loop->carry.is_present)
-                return call_operator(machine, frame, AWAITING_CARRY, move(&loop->carry), move(&loop->local));
+                return call_operator(machine, frame, COMBINE_CARRY, loop->index - 1, move(&loop->carry),
+                                     move(&loop->local));
             loop->carry = present(move(&loop->local));
         }
         if (loop->index == loop->count)
             return finish(machine, move(&loop->carry));
         Value element = next_element(machine, frame);
-        loop->index++;
+        size_t position = loop->index++;
         if (loop->local.is_present)
-            return call_operator(machine, frame, AWAITING_LOCAL, move(&loop->local), element);
+            return call_operator(machine, frame, COMBINE_LOCAL, position, move(&loop->local), element);
         loop->local = present(element);
     }
 }
@@ -303,7 +312,8 @@ static bool scan_emit(Interpreter *machine, Frame *frame)
     TypeId type = value_type(machine, loop->statement->core);
     loop->stage = SCAN_NEXT;
     if (loop->carry.is_present && loop->local.is_present)
-        return call_operator(machine, frame, AWAITING_OUTPUT, value_share(machine->types, type, loop->carry.value),
+        return call_operator(machine, frame, COMBINE_OUTPUT, loop->index,
+                             value_share(machine->types, type, loop->carry.value),
                              value_share(machine->types, type, loop->local.value));
     MaybeValue only = loop->carry.is_present ? loop->carry : loop->local;
     append(machine, loop, value_share(machine->types, type, only.value));
@@ -316,7 +326,7 @@ static bool scan_absorb(Interpreter *machine, Frame *frame)
     Value element = next_element(machine, frame);
     loop->stage = SCAN_CLOSE_BLOCK;
     if (loop->local.is_present)
-        return call_operator(machine, frame, AWAITING_LOCAL, move(&loop->local), element);
+        return call_operator(machine, frame, COMBINE_LOCAL, loop->index, move(&loop->local), element);
     loop->local = present(element);
     return true;
 }
@@ -328,7 +338,7 @@ static bool scan_close_block(Interpreter *machine, Frame *frame)
     if ((loop->index + 1) % COMBINE_BLOCK != 0)
         return true;
     if (loop->carry.is_present)
-        return call_operator(machine, frame, AWAITING_CARRY, move(&loop->carry), move(&loop->local));
+        return call_operator(machine, frame, COMBINE_CARRY, loop->index, move(&loop->carry), move(&loop->local));
     loop->carry = present(move(&loop->local));
     return true;
 }
@@ -400,13 +410,14 @@ static bool put_with_step(Interpreter *machine, Frame *frame)
     }
     if (loop->index == loop->count)
         return finish_put_with(machine, loop);
-    const Object *pair = pairs.object->items[loop->index++].object;
+    size_t position = loop->index++;
+    const Object *pair = pairs.object->items[position].object;
     int64_t index = pair->items[0].scalar.integer;
     if (!ref_check_index(machine, statement, index, loop->table->count))
         return false;
     if (statement->op == OP_MULTISCAN)
         append(machine, loop, value_share(machine->types, type, loop->table->items[index]));
-    return call_operator(machine, frame, AWAITING_OUTPUT,
+    return call_operator(machine, frame, COMBINE_LOCAL, position,
                          value_share(machine->types, type, loop->table->items[index]),
                          value_share(machine->types, type, pair->items[1]));
 }

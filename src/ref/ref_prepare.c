@@ -1,5 +1,5 @@
 /* Preparing Core for the machine: slots for variables, lists of object slots for blocks, which calls are tail calls,
- * which bodies draw random numbers.
+ * which bodies and operators draw random numbers.
  *
  * Blocks may be nested deeply (a chain of else-ifs), so they are walked by work lists. */
 #include "ref/ref_private.h"
@@ -219,6 +219,8 @@ static void prepare_statements(Preparation *preparation, PreparedBlock *block, u
         CoreKind kind = statement->core->kind;
         if (kind == CORE_EACH || kind == CORE_GROUP)
             statement->draws = block_draws(machine, statement->core->blocks[0]);
+        if (kind == CORE_OP && ref_op_has_operator(statement->core->op))
+            statement->draws = function_draws(machine, statement->core->function);
         bool are_tail = kind == CORE_IF && statement->is_tail;
         for (uint32_t b = 0; b < 2; b++)
             if (statement->core->blocks[b] != NULL) {

@@ -18,6 +18,7 @@
 #include "io/failure.h"
 #include "io/line_reader.h"
 #include "io/object_file.h"
+#include "math/combine.h"
 #include "math/random.h"
 #include "math/scalar.h"
 #include "ref/ref_cost.h"
@@ -38,7 +39,7 @@ typedef struct PreparedStatement {
     ObjectSlot *dead; /* slots of its block that nothing needs after it */
     uint32_t dead_count;
     bool is_tail; /* CALL: nothing of the activation is needed afterwards */
-    bool draws;   /* EACH, GROUP: the body draws random numbers */
+    bool draws;   /* EACH, GROUP: the body draws random numbers; OP: its operator does */
 } PreparedStatement;
 
 struct PreparedBlock {
@@ -76,9 +77,6 @@ typedef struct VariableInfo {
 
 /* ---- the machine ---- */
 
-/* Where an operator's result goes. */
-typedef enum Awaiting { AWAITING_LOCAL, AWAITING_CARRY, AWAITING_OUTPUT } Awaiting;
-
 typedef enum ScanStage { SCAN_ABSORB, SCAN_CLOSE_BLOCK, SCAN_EMIT, SCAN_NEXT } ScanStage;
 
 /* A value that may be absent; owned. */
@@ -100,7 +98,7 @@ typedef struct Loop {
     Object *result;     /* under construction, or null */
     MaybeValue arrived; /* what the body or operator gave */
 
-    /* bodies that draw */
+    /* bodies and operators that draw */
     RandomState outer;
     uint64_t draw;
 
@@ -111,7 +109,7 @@ typedef struct Loop {
     /* operations with an operator */
     Object *table; /* PUT_WITH, MULTISCAN: the vector combined into, or null */
     MaybeValue local, carry;
-    Awaiting awaiting;
+    CombineKind awaiting; /* what the operator is applied for */
     ScanStage stage;
 } Loop;
 

@@ -36,7 +36,8 @@ void instance_free_failures(Vm *vm, Instance *instance)
 
 /* ---- which comes first ---- */
 
-/* Whether one failure comes before another: at an earlier point where they are on the same points, else by the order of the nodes. */
+/* Whether one failure comes before another: at an earlier point where they are on the same points, else by the order of the nodes. What comes
+ * from outside is good as far as the others had it, so its failures come last. */
 static bool failure_is_before(const Instance *instance, const FailedNode *a, const FailedNode *b)
 {
     const FlowNetwork *network = instance->plan->network;
@@ -44,7 +45,9 @@ static bool failure_is_before(const Instance *instance, const FailedNode *a, con
     const FlowSpace *space_b = &network->spaces.items[instance->plan->nodes[b->node].node->space];
     if (space_a->points == space_b->points && a->position != b->position)
         return a->position < b->position;
-    return a->node < b->node;
+    bool is_input_a = instance->plan->nodes[a->node].node->op == FLOW_INPUT;
+    bool is_input_b = instance->plan->nodes[b->node].node->op == FLOW_INPUT;
+    return is_input_a != is_input_b ? is_input_b : a->node < b->node;
 }
 
 /* The first of two failures, by number; 0 is none. */

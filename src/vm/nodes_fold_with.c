@@ -3,7 +3,6 @@
  * A batch is a list of *runs*, each the points at hand of one parent, cut into *pieces* at the blocks of the order of combination. First all
  * pieces are combined side by side, each from left to right; then the totals of blocks, one run beside the other. A block that is not complete
  * leaves its local value to the next batch, a parent that goes on its carry. */
-#include "math/combine.h"
 #include "vm/operator.h"
 
 enum { FOLD_DRIVER, FOLD_CAPTURED };
@@ -11,6 +10,7 @@ enum { FOLD_DRIVER, FOLD_CAPTURED };
 typedef struct Piece {
     size_t first, count; /* points beyond the cursor */
     size_t next;         /* of them, those combined */
+    uint64_t index;      /* of the first one under the parent */
     bool has_local;
     bool ends_block;
 } Piece;
@@ -57,14 +57,14 @@ typedef struct FoldWith {
 
 enum { KEPT_LOCAL, KEPT_CARRY, KEPT_COUNT };
 
-static Inputs captured_inputs(const FlowNode *node)
+static Inputs own_inputs(const FlowNode *node)
 {
-    return (Inputs){FOLD_CAPTURED, node->captured_count};
+    return operator_inputs(node, FOLD_CAPTURED);
 }
 
 static uint32_t identity_input(const FlowNode *node)
 {
-    return FOLD_CAPTURED + node->captured_count;
+    return FOLD_CAPTURED + own_inputs(node).count;
 }
 
 static Inputs element_inputs(const FlowNode *node)
@@ -93,8 +93,9 @@ static void cut_pieces(Firing *firing, Walk *walk)
     FoldWith *state = firing->state;
     size_t points = walk_points(walk);
     while (points > 0) {
-        size_t room = COMBINE_BLOCK - walk_index(walk) % COMBINE_BLOCK, count = least(points, room);
-        Piece piece = {.first = walk->child, .count = count, .ends_block = count == room};
+        uint64_t index = walk_index(walk);
+        size_t room = COMBINE_BLOCK - index % COMBINE_BLOCK, count = least(points, room);
+        Piece piece = {.first = walk->child, .count = count, .index = index, .ends_block = count == room};
         *LIST_PUSH(firing->vm->memory, &state->pieces) = piece;
         walk->child += count;
         points -= count;
@@ -109,7 +110,7 @@ static void end_run(Firing *firing, Walk *walk, Run *run)
     FoldWith *state = firing->state;
     bool is_block_open = walk_index(walk) % COMBINE_BLOCK != 0;
     if (is_block_open && state->pieces.count == run->first_piece)
-        *LIST_PUSH(firing->vm->memory, &state->pieces) = (Piece){.first = walk->child};
+        *LIST_PUSH(firing->vm->memory, &state->pieces) = (Piece){.first = walk->child, .index = walk_index(walk)};
     if (is_block_open)
         state->pieces.items[state->pieces.count - 1].ends_block = true;
     run->ends_parent = true;
@@ -159,7 +160,7 @@ static bool begin_fold(Firing *firing)
 {
     FoldWith *state = firing->state;
     const FlowNode *node = firing->node;
-    Inputs parents = {FOLD_CAPTURED, node->captured_count + node->layout->count}, elements = element_inputs(node);
+    Inputs elements = element_inputs(node), parents = {FOLD_CAPTURED, elements.first - FOLD_CAPTURED};
     size_t room = outputs_room(firing, 0, node->layout->count);
     state->pieces.count = state->runs.count = 0;
     state->is_carrying = false;
@@ -193,7 +194,8 @@ static bool ask_locals(Firing *firing)
             }
             if (piece->next == piece->count)
                 continue;
-            operator_add_pair(firing, operator, captured_inputs(firing->node), state->runs.items[r].parent,
+            Application local = {COMBINE_LOCAL, piece->index + piece->next};
+            operator_add_pair(firing, operator, own_inputs(firing->node), state->runs.items[r].parent, local,
                               operator->left, p, operator->right, piece->first + piece->next);
             *LIST_PUSH(firing->vm->memory, &state->asked) = p;
         }
@@ -219,11 +221,13 @@ static bool ask_carries(Firing *firing)
             row_put(firing->vm->memory, state->carries, r, operator->right, run->piece++);
             run->has_carry = true;
         }
-        size_t piece = next_total(state, r);
-        if (piece == run->end)
+        size_t p = next_total(state, r);
+        if (p == run->end)
             continue;
-        operator_add_pair(firing, operator, captured_inputs(firing->node), run->parent, operator->left, r,
-                          operator->right, piece);
+        const Piece *piece = &state->pieces.items[p];
+        Application carry = {COMBINE_CARRY, piece->index + piece->count - 1};
+        operator_add_pair(firing, operator, own_inputs(firing->node), run->parent, carry, operator->left, r,
+                          operator->right, p);
         *LIST_PUSH(firing->vm->memory, &state->asked) = r;
     }
     return state->asked.count > 0;

@@ -14,6 +14,7 @@ enum { TABLE_REST_MAX = 1 << 14 };
 typedef struct Point {
     size_t place; /* row of the table */
     size_t parent;
+    uint64_t index; /* under the parent */
     size_t round;
 } Point;
 
@@ -67,14 +68,14 @@ static bool is_multiscan(const FlowNode *node)
     return node->core_op == OP_MULTISCAN;
 }
 
-static Inputs captured_inputs(const FlowNode *node)
+static Inputs own_inputs(const FlowNode *node)
 {
-    return (Inputs){VECTOR_INPUTS, node->captured_count};
+    return operator_inputs(node, VECTOR_INPUTS);
 }
 
 static uint32_t index_input(const FlowNode *node)
 {
-    return VECTOR_INPUTS + node->captured_count;
+    return VECTOR_INPUTS + own_inputs(node).count;
 }
 
 static void free_occurrences(Memory *memory, Occurrences *occurrences)
@@ -145,7 +146,7 @@ static bool take_points(Firing *firing, Walk *walk, size_t count)
         if (place >= state->open.length)
             return false;
         *LIST_PUSH(firing->vm->memory, &state->points) =
-            (Point){.place = state->open.start + place, .parent = walk->parent};
+            (Point){.place = state->open.start + place, .parent = walk->parent, .index = walk_index(walk)};
     }
     return true;
 }
@@ -250,7 +251,7 @@ static bool begin_put(Firing *firing)
 {
     PutWith *state = firing->state;
     const FlowNode *node = firing->node;
-    Inputs children = {index_input(node), 1 + node->layout->count}, parents = {0, VECTOR_INPUTS + node->captured_count};
+    Inputs children = {index_input(node), 1 + node->layout->count}, parents = {0, children.first};
     size_t room = outputs_room(firing, 0, is_multiscan(node) ? node->layout->count : VECTOR_INPUTS);
     tidy_table(firing);
     state->points.count = state->done.count = 0;
@@ -286,8 +287,9 @@ static bool ask_put(Firing *firing)
         size_t number = state->order.items[i];
         const Point *point = &state->points.items[number];
         row_put(firing->vm->memory, state->before, number, operator->left, point->place);
-        operator_add_pair(firing, operator, captured_inputs(firing->node), point->parent, operator->left, point->place,
-                          operator->right, number);
+        Application application = {COMBINE_LOCAL, point->index};
+        operator_add_pair(firing, operator, own_inputs(firing->node), point->parent, application, operator->left,
+                          point->place, operator->right, number);
     }
     return true;
 }

@@ -6,7 +6,6 @@
  * combined with a local value.
  *
  * An exclusive scan takes an element in only when there is a point after it: the last one of a batch is held until then. */
-#include "math/combine.h"
 #include "vm/operator.h"
 
 enum { SCAN_DRIVER, SCAN_CAPTURED };
@@ -14,6 +13,7 @@ enum { SCAN_DRIVER, SCAN_CAPTURED };
 typedef struct Piece {
     size_t first, count; /* elements taken in */
     size_t next;         /* of them, those combined */
+    uint64_t index;      /* of the first one under the parent */
     bool ends_block;
 } Piece;
 
@@ -70,14 +70,14 @@ static bool is_exclusive(const FlowNode *node)
     return node->core_op == OP_SCAN;
 }
 
-static Inputs captured_inputs(const FlowNode *node)
+static Inputs own_inputs(const FlowNode *node)
 {
-    return (Inputs){SCAN_CAPTURED, node->captured_count};
+    return operator_inputs(node, SCAN_CAPTURED);
 }
 
 static uint32_t identity_input(const FlowNode *node)
 {
-    return SCAN_CAPTURED + node->captured_count;
+    return SCAN_CAPTURED + own_inputs(node).count;
 }
 
 static Inputs element_inputs(const FlowNode *node)
@@ -127,7 +127,7 @@ static void cut_pieces(Firing *firing, size_t first, uint64_t index)
         size_t room = COMBINE_BLOCK - index % COMBINE_BLOCK;
         count = least(state->elements->count - first, room);
         *LIST_PUSH(firing->vm->memory, &state->pieces) =
-            (Piece){.first = first, .count = count, .ends_block = count == room};
+            (Piece){.first = first, .count = count, .index = index, .ends_block = count == room};
     }
 }
 
@@ -220,7 +220,8 @@ static bool ask_locals(Firing *firing)
                 continue;
             size_t element = piece->first + piece->next;
             array_views(piece->next == 0 ? state->kept : state->values, operator->left);
-            operator_add_pair(firing, operator, captured_inputs(firing->node), state->runs.items[r].parent,
+            Application local = {COMBINE_LOCAL, piece->index + piece->next};
+            operator_add_pair(firing, operator, own_inputs(firing->node), state->runs.items[r].parent, local,
                               operator->left, piece->next == 0 ? KEPT_LOCAL : element - 1, operator->right, element);
             *LIST_PUSH(firing->vm->memory, &state->asked) = element;
             *LIST_PUSH(firing->vm->memory, &state->owners) = p;
@@ -263,8 +264,9 @@ static bool ask_carries(Firing *firing)
         if (p == run->end || !find_carry(state, run, p, &before, &row))
             continue;
         const Piece *piece = &state->pieces.items[p];
+        Application carry = {COMBINE_CARRY, piece->index + piece->count - 1};
         array_views(before, operator->left);
-        operator_add_pair(firing, operator, captured_inputs(firing->node), run->parent, operator->left, row,
+        operator_add_pair(firing, operator, own_inputs(firing->node), run->parent, carry, operator->left, row,
                           operator->right, piece->first + piece->count - 1);
         *LIST_PUSH(firing->vm->memory, &state->asked) = p;
         *LIST_PUSH(firing->vm->memory, &state->owners) = r;
@@ -316,7 +318,8 @@ static void ask_outputs_of(Firing *firing, const Run *run, size_t p)
         array_views(carry, operator->left);
         array_views(state->values, operator->right);
         for (size_t i = 0; i < combined; i++) {
-            operator_add_pair(firing, operator, captured_inputs(firing->node), run->parent, operator->left, row,
+            Application output = {COMBINE_OUTPUT, piece->index + i};
+            operator_add_pair(firing, operator, own_inputs(firing->node), run->parent, output, operator->left, row,
                               operator->right, piece->first + i);
             *LIST_PUSH(firing->vm->memory, &state->asked) = piece->first + i;
         }

@@ -30,34 +30,48 @@ static void fire_global(Firing *firing)
 
 const NodeKind node_kind_GLOBAL = {.fire = fire_global};
 
+/* What a literal is made of while it is made, so that it is found when an allocation fails. */
+typedef struct Literal {
+    Array *array;
+    Cells *cells;
+} Literal;
+
+static void release_literal(Vm *vm, const FlowNode *node, void *state_memory)
+{
+    Literal *state = state_memory;
+    array_release(vm->memory, state->array);
+    if (state->cells != NULL)
+        memory_free(vm->memory, state->cells, node->layout->count * sizeof(Cells));
+}
+
 static void fire_text(Firing *firing)
 {
     Vm *vm = firing->vm;
-    Array *array = array_new(vm->memory, layout_of(vm->program->layouts, TYPE_CHAR));
-    array_append(vm->memory, array, &(Cells){.data = firing->node->text}, 0, firing->node->text_length);
-    firing_produce_uniform(firing, 0, &array, 1);
-    array_release(vm->memory, array);
+    Literal *state = firing->state;
+    state->array = array_new(vm->memory, layout_of(vm->program->layouts, TYPE_CHAR));
+    array_append(vm->memory, state->array, &(Cells){.data = firing->node->text}, 0, firing->node->text_length);
+    firing_produce_uniform(firing, 0, &state->array, 1);
     firing_finish(firing);
 }
 
-const NodeKind node_kind_TEXT = {.fire = fire_text};
+const NodeKind node_kind_TEXT = {.fire = fire_text, .state_size = sizeof(Literal), .release = release_literal};
 
 static void fire_constants(Firing *firing)
 {
     Memory *memory = firing->vm->memory;
     const FlowNode *node = firing->node;
-    Array *array = array_new(memory, node->layout);
-    Cells *cells = memory_alloc(memory, node->layout->count * sizeof(Cells));
+    Literal *state = firing->state;
+    state->array = array_new(memory, node->layout);
+    state->cells = memory_alloc(memory, node->layout->count * sizeof(Cells));
     for (uint32_t i = 0; i < node->layout->count; i++)
-        cells[i] = (Cells){.data = node->columns[i]};
-    array_append(memory, array, cells, 0, node->index);
-    memory_free(memory, cells, node->layout->count * sizeof(Cells));
-    firing_produce_uniform(firing, 0, &array, 1);
-    array_release(memory, array);
+        state->cells[i] = (Cells){.data = node->columns[i]};
+    array_append(memory, state->array, state->cells, 0, node->index);
+    firing_produce_uniform(firing, 0, &state->array, 1);
     firing_finish(firing);
 }
 
-const NodeKind node_kind_CONSTANTS = {.fire = fire_constants};
+const NodeKind node_kind_CONSTANTS = {
+    .fire = fire_constants, .state_size = sizeof(Literal), .release = release_literal};
 
 /* ---- operations on scalars ---- */
 

@@ -76,7 +76,7 @@ static void begin(Firing *firing, Operator *operator)
         return;
     operator->is_begun = true;
     operator->is_alone = node->is_serial;
-    operator->argument_count = node->captured_count + 2 * node->layout->count;
+    operator->argument_count = node->captured_count + 2 * node->layout->count + (node->draws ? 2 : 0);
     operator->arguments = memory_alloc(memory, operator->argument_count * sizeof *operator->arguments);
     operator->columns = memory_alloc(memory, operator->argument_count * sizeof *operator->columns);
     operator->left = memory_alloc(memory, node->layout->count * sizeof *operator->left);
@@ -131,20 +131,36 @@ static void put_argument(Operator *operator, uint32_t argument, LeafType type, c
     operator->arguments[argument] = (Cells){.data = operator->columns[argument]};
 }
 
-void operator_add_pair(Firing *firing, Operator *operator, Inputs captured, size_t parent, const Cells *left, size_t i,
-                       const Cells *right, size_t j)
+Inputs operator_inputs(const FlowNode *node, uint32_t first)
+{
+    return (Inputs){first, node->captured_count + (node->draws ? 1 : 0)};
+}
+
+static void put_state(Operator *operator, RandomState state)
+{
+    put_argument(operator, operator->argument_count - 2, SCALAR_U64, &state.key);
+    put_argument(operator, operator->argument_count - 1, SCALAR_U64, &state.counter);
+}
+
+void operator_add_pair(Firing *firing, Operator *operator, Inputs own, size_t parent, Application application, const Cells *left,
+                       size_t i, const Cells *right, size_t j)
 {
     const Layout *layout = firing->node->layout;
+    uint32_t captured_count = firing->node->captured_count;
     make_room(firing->vm->memory, operator);
-    for (uint32_t k = 0; k < captured.count; k++) {
-        LeafType type = firing->node->inputs[captured.first + k].type;
-        put_argument(operator, k, type, cell_at(firing_cells(firing, captured.first + k), leaf_size(type), parent));
+    for (uint32_t k = 0; k < captured_count; k++) {
+        LeafType type = firing->node->inputs[own.first + k].type;
+        put_argument(operator, k, type, cell_at(firing_cells(firing, own.first + k), leaf_size(type), parent));
     }
     for (uint32_t leaf = 0; leaf < layout->count; leaf++) {
         LeafType type = layout->leaves[leaf].type;
-        put_argument(operator, captured.count + leaf, type, cell_at(left[leaf], leaf_size(type), i));
-        put_argument(operator, captured.count + layout->count + leaf, type,
+        put_argument(operator, captured_count + leaf, type, cell_at(left[leaf], leaf_size(type), i));
+        put_argument(operator, captured_count + layout->count + leaf, type,
                      cell_at(right[leaf], leaf_size(type), j));
+    }
+    if (firing->node->draws) {
+        uint64_t draw = cells_scalar(SCALAR_U64, firing_cells(firing, own.first + captured_count), parent).bits;
+        put_state(operator, random_application(draw, application.position, application.kind));
     }
     operator->count++;
 }

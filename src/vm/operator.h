@@ -4,12 +4,16 @@
  * takes a *batch* of what is there and combines it in rounds, each of which applies the operator to many pairs at once. What a node keeps
  * changes only when a batch is complete.
  *
- * An operator that prints or draws is applied to one pair after the other, in the order of the reference interpreter: then a batch is as
+ * An operator that prints is applied to one pair after the other, in the order of the reference interpreter: then a batch is as
  * small as that order asks for. The same is done after a round has failed: the batch is undone, and what follows is done pair by pair until
- * the pair is found that fails first. */
+ * the pair is found that fails first.
+ *
+ * An operator that draws takes key and counter after its operands, and gives them back after its result, where they are ignored: each
+ * application has a state of its own, made from the draw of its parent (math/random.h). */
 #ifndef RUNNEL_VM_OPERATOR_H
 #define RUNNEL_VM_OPERATOR_H
 
+#include "math/combine.h"
 #include "vm/nodes.h"
 
 /* Stands in the state of a node; zeros at first. */
@@ -19,7 +23,7 @@ typedef struct Operator {
     bool has_batch;
     bool is_waiting; /* for the results of a round */
     uint32_t argument_count;
-    Cells *arguments;        /* of the call: what it captured, both operands */
+    Cells *arguments;        /* of the call: what it captured, both operands, key and counter */
     void **columns;          /* the cells of each argument, borrowed references */
     size_t capacity, count;  /* pairs */
     Cells *left, *right;     /* room for views of the rows of both operands */
@@ -47,10 +51,17 @@ void operator_release(Memory *memory, const FlowNode *node, Operator *operator);
 
 /* ---- pairs ---- */
 void operator_clear_pairs(Operator *operator);
-/* Adds row i of `left` and row j of `right`, both leaf by leaf; `captured` are the inputs for what the operator captured, and `parent` the element of
- * them. */
-void operator_add_pair(Firing *firing, Operator *operator, Inputs captured, size_t parent, const Cells *left, size_t i,
-                       const Cells *right, size_t j);
+/* What a pair is combined for; `position` is the index, under its parent, of the last point in its right operand. */
+typedef struct Application {
+    CombineKind kind;
+    uint64_t position;
+} Application;
+
+/* The inputs that an operator has for itself: what it captured, and a draw if it draws. The first of them is number `first`. */
+Inputs operator_inputs(const FlowNode *node, uint32_t first);
+/* Adds row i of `left` and row j of `right`, both leaf by leaf; `own` are the operator's inputs, and `parent` the element of them. */
+void operator_add_pair(Firing *firing, Operator *operator, Inputs own, size_t parent, Application application, const Cells *left,
+                       size_t i, const Cells *right, size_t j);
 
 /* ---- rows of an array that nobody else sees, without uniform columns ---- */
 /* Writes a row. */

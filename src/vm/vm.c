@@ -3,6 +3,8 @@
 
 /* ---- making ---- */
 
+static void free_passage(Vm *vm);
+
 Vm *vm_new(Memory *memory, const FlowProgram *program, Diagnostics *diagnostics, VmOptions options)
 {
     Vm *vm = memory_alloc(memory, sizeof *vm);
@@ -16,7 +18,7 @@ Vm *vm_new(Memory *memory, const FlowProgram *program, Diagnostics *diagnostics,
     arena_init(&vm->arena, memory);
     world_init(&vm->world, memory, options.write, options.write_context);
     failure_init(&vm->failure, memory);
-    vm->scalar_code = scalar_code_new(memory, program->core, program->layouts);
+    text_init(&vm->printed, memory);
     return vm;
 }
 
@@ -31,6 +33,7 @@ void vm_free(Vm *vm)
 {
     Memory *memory = vm->memory;
     call_unwind(vm);
+    free_passage(vm);
     memory_free(memory, vm->frames, vm->frame_capacity * sizeof(Frame));
     for (uint32_t i = 0; i < vm->plans.count; i++)
         if (vm->plans.items[i] != NULL)
@@ -38,8 +41,10 @@ void vm_free(Vm *vm)
     for (uint32_t i = 0; i < vm->globals.count; i++)
         array_release(memory, vm->globals.items[i]);
     free_scratch(vm);
-    scalar_code_free(vm->scalar_code);
+    if (vm->scalar_code != NULL)
+        scalar_code_free(vm->scalar_code);
     failure_free(&vm->failure);
+    text_free(&vm->printed);
     world_free(&vm->world);
     heap_free(&vm->heap);
     arena_free(&vm->arena);
@@ -51,14 +56,18 @@ static bool is_scalar_code(void *context, CoreFunctionId function)
     return scalar_code_accepts(((Vm *)context)->scalar_code, function);
 }
 
+/* Nothing runs that was not flattened; so this is the time to make the scalar code, the VM being where it is found if that fails. */
 FlattenOptions vm_flatten_options(Vm *vm)
 {
+    if (vm->scalar_code == NULL)
+        vm->scalar_code = scalar_code_new(vm->memory, vm->program->core, vm->program->layouts);
     return (FlattenOptions){.is_scalar_code = is_scalar_code, .context = vm};
 }
 
 void vm_forget(Vm *vm, uint32_t function_count)
 {
-    scalar_code_forget(vm->scalar_code, function_count);
+    if (vm->scalar_code != NULL)
+        scalar_code_forget(vm->scalar_code, function_count);
     if (vm->signatures.count > function_count)
         vm->signatures.count = function_count;
 }
@@ -75,47 +84,59 @@ const VmStats *vm_stats(const Vm *vm)
 
 /* ---- parameters ---- */
 
-/* Rows that are given to a network: one array with one element for each parameter. */
-typedef struct Arguments {
-    Array **rows;
-    uint32_t count;
-    Cells *cells; /* one for each leaf, then the state of random numbers */
-    uint32_t cell_count;
-} Arguments;
-
-static void add_cell(Arguments *arguments, const void *data)
+static void free_passage(Vm *vm)
 {
-    arguments->cells[arguments->cell_count++] = (Cells){.data = data, .is_uniform = true};
+    Passage *passage = &vm->passage;
+    for (uint32_t i = 0; i < passage->row_count; i++)
+        array_release(vm->memory, passage->rows[i]);
+    memory_free(vm->memory, passage->rows, passage->row_count * sizeof(Array *));
+    memory_free(vm->memory, passage->cells, passage->cell_capacity * sizeof(Cells));
+    array_release(vm->memory, passage->global);
+    *passage = (Passage){0};
 }
 
-static void make_arguments(Vm *vm, Arguments *arguments, const FlowNetwork *network, const CoreBlock *block,
-                           const Value *values)
+static void reserve_cells(Vm *vm, uint32_t count)
 {
+    Passage *passage = &vm->passage;
+    memory_free(vm->memory, passage->cells, passage->cell_capacity * sizeof(Cells));
+    passage->cell_count = passage->cell_capacity = 0;
+    passage->cells = NULL;
+    passage->cells = memory_alloc(vm->memory, count * sizeof(Cells));
+    passage->cell_capacity = count;
+}
+
+static void add_cell(Passage *passage, const void *data)
+{
+    passage->cells[passage->cell_count++] = (Cells){.data = data, .is_uniform = true};
+}
+
+static void add_argument(Vm *vm, uint32_t argument, TypeId type, Value value)
+{
+    Passage *passage = &vm->passage;
+    const Layout *layout = layout_of(vm->program->layouts, type);
+    passage->rows[argument] = array_new(vm->memory, layout);
+    array_append_value(vm->memory, vm->types, passage->rows[argument], value);
+    value_release(&vm->heap, vm->types, type, value);
+    for (uint32_t leaf = 0; leaf < layout->count; leaf++)
+        add_cell(passage, array_cells(passage->rows[argument], leaf, 0).data);
+}
+
+static void make_arguments(Vm *vm, const FlowNetwork *network, const CoreBlock *block, const Value *values)
+{
+    Passage *passage = &vm->passage;
     uint32_t count = block == NULL ? 0 : block->parameter_count;
-    *arguments = (Arguments){.rows = memory_alloc(vm->memory, count * sizeof(Array *)),
-                             .count = count,
-                             .cells = memory_alloc(vm->memory, network->parameter_count * sizeof(Cells))};
+    passage->rows = memory_alloc(vm->memory, count * sizeof(Array *));
+    passage->row_count = count;
+    reserve_cells(vm, network->parameter_count);
     for (uint32_t i = 0; i < count; i++) {
         TypeId type = vm->program->core->variables.items[block->parameters[i]].type;
-        const Layout *layout = layout_of(vm->program->layouts, type);
-        arguments->rows[i] = array_new(vm->memory, layout);
-        array_append_value(vm->memory, vm->types, arguments->rows[i], values[i]);
-        value_release(&vm->heap, vm->types, type, values[i]);
-        for (uint32_t leaf = 0; leaf < layout->count; leaf++)
-            add_cell(arguments, array_cells(arguments->rows[i], leaf, 0).data);
+        if (!type_is_sequence(vm->types, type)) /* else it has a source */
+            add_argument(vm, i, type, values[i]);
     }
     if (!network->draws)
         return;
-    add_cell(arguments, &vm->random.key);
-    add_cell(arguments, &vm->random.counter);
-}
-
-static void free_arguments(Vm *vm, Arguments *arguments, const FlowNetwork *network)
-{
-    for (uint32_t i = 0; i < arguments->count; i++)
-        array_release(vm->memory, arguments->rows[i]);
-    memory_free(vm->memory, arguments->rows, arguments->count * sizeof(Array *));
-    memory_free(vm->memory, arguments->cells, network->parameter_count * sizeof(Cells));
+    add_cell(passage, &vm->random.key);
+    add_cell(passage, &vm->random.counter);
 }
 
 /* ---- results ---- */
@@ -145,24 +166,35 @@ static void bind_global(Vm *vm, CoreVar variable, const Cells *cells)
     while (vm->globals.count <= variable)
         *vec_push(&vm->arena, &vm->globals) = NULL;
     TypeId type = vm->program->core->variables.items[variable].type;
-    Array *row = array_new(vm->memory, layout_of(vm->program->layouts, type));
-    array_append(vm->memory, row, cells, 0, 1);
+    vm->passage.global = array_new(vm->memory, layout_of(vm->program->layouts, type));
+    array_append(vm->memory, vm->passage.global, cells, 0, 1);
     array_release(vm->memory, vm->globals.items[variable]);
-    vm->globals.items[variable] = row;
+    vm->globals.items[variable] = vm->passage.global;
+    vm->passage.global = NULL;
+}
+
+void vm_write_printed(Vm *vm)
+{
+    if (vm->printed.length > 0)
+        vm->printer->write(vm->printer->context, text_string(&vm->printed), vm->printed.length);
+    text_clear(&vm->printed);
 }
 
 static void take_results(Vm *vm, TypeId type, CoreVar global, Value *result)
 {
     const Instance *instance = vm->frames[0].instance;
     const FlowNetwork *network = instance->plan->network;
-    Cells *cells = memory_alloc(vm->memory, network->result_count * sizeof(Cells));
+    reserve_cells(vm, network->result_count);
+    Cells *cells = vm->passage.cells;
     for (uint32_t i = 0; i < network->result_count; i++)
         cells[i] = result_cells(instance, i);
     keep_random_state(vm, network, cells);
     if (global != 0)
         bind_global(vm, global, cells);
-    *result = rows_value(&vm->heap, vm->types, layout_of(vm->program->layouts, type), cells, 0);
-    memory_free(vm->memory, cells, network->result_count * sizeof(Cells));
+    if (network->prints)
+        vm_write_printed(vm);
+    else
+        *result = rows_value(&vm->heap, vm->types, layout_of(vm->program->layouts, type), cells, 0);
 }
 
 /* ---- running ---- */
@@ -172,29 +204,33 @@ static bool run(Vm *vm, FlowNetworkId id, const CoreBlock *block, const Value *v
                 Value *result)
 {
     const FlowNetwork *network = vm->program->networks.items[id];
-    Arguments arguments;
-    make_arguments(vm, &arguments, network, block, values);
+    call_unwind(vm); /* what a run without memory has left */
+    free_passage(vm);
+    make_arguments(vm, network, block, values);
     vm->has_failed = false;
-    call_start_item(vm, id, arguments.cells);
+    text_clear(&vm->printed);
+    call_start_item(vm, id, vm->passage.cells);
     bool is_done = call_run(vm);
     if (is_done)
         take_results(vm, type, global, result);
     else
         failure_report(&vm->failure, vm->diagnostics);
     call_unwind(vm);
-    free_arguments(vm, &arguments, network);
+    free_passage(vm);
     return is_done;
 }
 
-bool vm_run_item(Vm *vm, uint32_t item_index, const CoreItem *item, Value *result)
+bool vm_run_item(Vm *vm, uint32_t item_index, const CoreItem *item, const VmPrinter *printer, Value *result)
 {
+    vm->printer = printer;
     return run(vm, vm->program->by_item.items[item_index], NULL, NULL, item->block->result.type, item->global, result);
 }
 
-bool vm_call(Vm *vm, CoreFunctionId id, const Value *arguments, uint32_t count, Span span, Value *result)
+bool vm_call(Vm *vm, CoreFunctionId id, const Value *arguments, ValueSource *const *sources,
+             const VmPrinter *printer, Value *result)
 {
-    (void)count;
-    (void)span;
+    vm->sources = sources;
+    vm->printer = printer;
     const CoreFunction *function = vm->program->core->functions.items[id];
     return run(vm, vm->program->by_entry.items[id], function->body, arguments, function->result_type, 0, result);
 }

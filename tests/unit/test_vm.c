@@ -218,7 +218,7 @@ static void run(Fixture *f, FlowNetworkId network, TypeId type, Text *text)
     f->program.by_item.count = 0;
     *vec_push(&f->arena, &f->program.by_item) = network;
     Value value;
-    if (vm_run_item(vm, 0, &item, &value)) {
+    if (vm_run_item(vm, 0, &item, NULL, &value)) {
         value_print(&f->types, type, value, (ValueFormat){VALUE_STYLE_RUNNEL, 0}, text);
         value_release(vm_heap(vm), &f->types, type, value);
     } else

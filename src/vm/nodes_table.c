@@ -1,0 +1,452 @@
+/* GROUP_TABLE and FOLD_BY: groups of which nothing is held but their keys, and an accumulator for each reduction.
+ *
+ * Groups are numbered by their first points, anew under each parent. The table finds the number of a key. When the parent ends, the keys are sorted,
+ * and whatever is known of groups comes out in that order. */
+#include "vm/fold.h"
+#include "vm/nodes.h"
+
+#include "math/random.h"
+
+#include <string.h>
+
+/* ---- the table ---- */
+
+enum { TABLE_DRIVER, TABLE_KEYS };
+enum { OUT_NUMBER, OUT_POINT_KEYS };
+enum { SLOTS_LEAST = 64 };
+
+/* The word of a key that is one scalar tells it from all others; that of any other key is its hash. */
+typedef struct Slot {
+    uint64_t word;
+    uint64_t number; /* of the group, plus 1; 0: the slot is free */
+} Slot;
+
+typedef struct Table {
+    WalkState walk;
+    Cells *cells; /* of the keys that come in, then of those that are held */
+    Array *keys;  /* by number */
+    Slot *slots;  /* open addressing */
+    size_t slot_count;
+    int64_t *order; /* once the parent has ended: the numbers in order of keys */
+    bool is_ordered;
+    bool is_parent_given;
+    size_t groups_given;
+    int64_t group_total; /* of the parents before */
+} Table;
+
+static uint32_t leaf_count(const FlowNode *node)
+{
+    return node->layout->count;
+}
+
+static uint32_t parent_output(const FlowNode *node)
+{
+    return OUT_POINT_KEYS + leaf_count(node);
+}
+
+static uint32_t group_output(const FlowNode *node)
+{
+    return parent_output(node) + 1;
+}
+
+static size_t group_count(const Table *table)
+{
+    return table->keys == NULL ? 0 : table->keys->count;
+}
+
+static void forget_order(Memory *memory, Table *table)
+{
+    memory_free(memory, table->order, group_count(table) * sizeof *table->order);
+    table->order = NULL;
+    table->is_ordered = false;
+}
+
+static void free_slots(Memory *memory, Table *table)
+{
+    memory_free(memory, table->slots, table->slot_count * sizeof *table->slots);
+    table->slots = NULL;
+    table->slot_count = 0;
+}
+
+static void forget_groups(Memory *memory, Table *table)
+{
+    forget_order(memory, table);
+    if (table->slot_count <= SLOTS_LEAST && table->slots != NULL)
+        memset(table->slots, 0, table->slot_count * sizeof *table->slots);
+    else
+        free_slots(memory, table);
+    array_release(memory, table->keys);
+    table->keys = NULL;
+}
+
+static void release_table(Vm *vm, const FlowNode *node, void *state)
+{
+    Table *table = state;
+    forget_groups(vm->memory, table);
+    free_slots(vm->memory, table);
+    memory_free(vm->memory, table->cells, 2 * leaf_count(node) * sizeof *table->cells);
+}
+
+static void open_table(Firing *firing)
+{
+    Table *table = firing->state;
+    if (table->cells == NULL)
+        table->cells = memory_alloc(firing->vm->memory, 2 * leaf_count(firing->node) * sizeof *table->cells);
+    if (table->keys == NULL)
+        table->keys = array_new(firing->vm->memory, firing->node->layout);
+}
+
+/* ---- finding keys ---- */
+
+static bool is_scalar(const Layout *layout)
+{
+    return layout->count == 1;
+}
+
+static bool has_vectors(const Layout *layout)
+{
+    for (uint32_t i = 0; i < layout->count; i++)
+        if (layout->leaves[i].type == LEAF_ARRAY)
+            return true;
+    return false;
+}
+
+/* Equal keys have equal words: no -0, one nan. */
+static uint64_t key_word(const Layout *layout, const Cells *cells, size_t i)
+{
+    if (!is_scalar(layout))
+        return rows_hash(layout, cells, i, 0);
+    ScalarType type = (ScalarType)layout->leaves[0].type;
+    Scalar key = cells_scalar(type, cells[0], i);
+    if (type == SCALAR_F64)
+        return scalar_of_f64(key.f64 == 0.0 ? 0.0 : key.f64).bits;
+    if (type == SCALAR_F32)
+        return scalar_of_f32(key.f32 == 0.0f ? 0.0f : key.f32).bits;
+    return key.bits;
+}
+
+static size_t first_slot(const Table *table, uint64_t word)
+{
+    return random_hash(0, word) & (table->slot_count - 1);
+}
+
+static size_t next_slot(const Table *table, size_t slot)
+{
+    return (slot + 1) & (table->slot_count - 1);
+}
+
+static void grow_slots(Memory *memory, Table *table)
+{
+    Table grown = {.slot_count = table->slot_count == 0 ? SLOTS_LEAST : 2 * table->slot_count};
+    if (grown.slot_count > SIZE_MAX / sizeof *grown.slots)
+        memory_fail(memory);
+    grown.slots = memory_alloc(memory, grown.slot_count * sizeof *grown.slots);
+    for (size_t i = 0; i < table->slot_count; i++) {
+        if (table->slots[i].number == 0)
+            continue;
+        size_t at = first_slot(&grown, table->slots[i].word);
+        while (grown.slots[at].number != 0)
+            at = next_slot(&grown, at);
+        grown.slots[at] = table->slots[i];
+    }
+    free_slots(memory, table);
+    table->slots = grown.slots;
+    table->slot_count = grown.slot_count;
+}
+
+/* Vectors in keys are copied, lest a small one keep a large array alive. */
+static void add_key(Firing *firing, size_t i)
+{
+    Table *table = firing->state;
+    Vm *vm = firing->vm;
+    const Layout *layout = firing->node->layout;
+    if (has_vectors(layout)) {
+        Value key = rows_value(&vm->heap, vm->types, layout, table->cells, i);
+        array_append_value(vm->memory, vm->types, table->keys, key);
+        value_release(&vm->heap, vm->types, layout->type, key);
+    } else
+        array_append(vm->memory, table->keys, table->cells, i, 1);
+    for (uint32_t leaf = 0; leaf < layout->count; leaf++)
+        table->cells[layout->count + leaf] = array_cells(table->keys, leaf, 0);
+}
+
+/* The number of the key at row i of those that come in. */
+static int64_t find_number(Firing *firing, size_t i)
+{
+    Table *table = firing->state;
+    const Layout *layout = firing->node->layout;
+    if (2 * group_count(table) >= table->slot_count)
+        grow_slots(firing->vm->memory, table);
+    uint64_t word = key_word(layout, table->cells, i);
+    size_t at = first_slot(table, word);
+    for (; table->slots[at].number != 0; at = next_slot(table, at)) {
+        size_t number = table->slots[at].number - 1;
+        if (table->slots[at].word == word &&
+            (is_scalar(layout) || rows_compare(layout, table->cells, i, table->cells + layout->count, number) == 0))
+            return (int64_t)number;
+    }
+    size_t number = group_count(table);
+    add_key(firing, i);
+    table->slots[at] = (Slot){word, number + 1};
+    return (int64_t)number;
+}
+
+/* Keys at these places, to outputs from `output` on. */
+static void give_keys(Firing *firing, uint32_t output, const int64_t *places, size_t count)
+{
+    Table *table = firing->state;
+    for (uint32_t leaf = 0; leaf < leaf_count(firing->node); leaf++)
+        if (firing_is_wanted(firing, output + leaf)) {
+            cells_gather(firing->node->layout->leaves[leaf].type, firing_reserve(firing, output + leaf, count),
+                         (Cells){&table->keys, true}, leaf, (Cells){.data = places}, count);
+            firing_produce(firing, output + leaf, count);
+        }
+}
+
+/* Takes points, as many as there is room for. */
+static size_t take_points(Firing *firing, size_t first, size_t count)
+{
+    Table *table = firing->state;
+    count = least(count, outputs_room(firing, OUT_NUMBER, 1 + leaf_count(firing->node)));
+    if (count == 0)
+        return 0;
+    open_table(firing);
+    inputs_cells(firing, (Inputs){TABLE_KEYS, leaf_count(firing->node)}, table->cells);
+    int64_t *numbers = firing_reserve(firing, OUT_NUMBER, count);
+    for (size_t i = 0; i < count; i++)
+        numbers[i] = find_number(firing, first + i);
+    give_keys(firing, OUT_POINT_KEYS, numbers, count);
+    firing_produce(firing, OUT_NUMBER, count);
+    return count;
+}
+
+/* ---- giving groups ---- */
+
+static void order_groups(Firing *firing)
+{
+    Table *table = firing->state;
+    Memory *memory = firing->vm->memory;
+    size_t count = group_count(table);
+    if (count > 0) {
+        table->order = memory_alloc(memory, count * sizeof *table->order);
+        array_grade(memory, table->keys, 0, count, false, table->order);
+    }
+    table->is_ordered = true;
+    table->is_parent_given = false;
+    table->groups_given = 0;
+}
+
+static void give_groups(Firing *firing)
+{
+    Table *table = firing->state;
+    uint32_t output = group_output(firing->node);
+    size_t count = least(outputs_room(firing, output, 1 + leaf_count(firing->node)),
+                         group_count(table) - table->groups_given);
+    if (count == 0)
+        return;
+    const int64_t *order = table->order + table->groups_given;
+    if (firing_is_wanted(firing, output)) {
+        memcpy(firing_reserve(firing, output, count), order, count * sizeof *order);
+        firing_produce(firing, output, count);
+    }
+    give_keys(firing, output + 1, order, count);
+    table->groups_given += count;
+}
+
+/* Gives what there is room for. True once everything of this parent is out. */
+static bool give_parent(Firing *firing)
+{
+    Table *table = firing->state;
+    int64_t end = table->group_total + (int64_t)group_count(table);
+    if (!table->is_parent_given && firing_room(firing, parent_output(firing->node)) > 0) {
+        firing_give(firing, parent_output(firing->node), LEAF_ENDS, &end);
+        table->is_parent_given = true;
+    }
+    give_groups(firing);
+    if (!table->is_parent_given || table->groups_given < group_count(table))
+        return false;
+    table->group_total = end;
+    forget_groups(firing->vm->memory, table);
+    return true;
+}
+
+/* False when nothing more can be done now, or ever. */
+static bool group_points(Firing *firing)
+{
+    Table *table = firing->state;
+    Inputs points = {TABLE_DRIVER, TABLE_KEYS + leaf_count(firing->node)};
+    Walk walk = walk_begin(firing, &table->walk, points, (Inputs){0}, points.count);
+    for (;;) {
+        walk.child += take_points(firing, walk.child, walk_points(&walk));
+        if (!walk_is_parent_done(&walk))
+            return walk_end(&walk);
+        if (!table->is_ordered)
+            order_groups(firing);
+        if (!give_parent(firing))
+            return walk_end(&walk);
+        walk_next_parent(&walk);
+    }
+}
+
+static void fire_table(Firing *firing)
+{
+    while (group_points(firing))
+        continue;
+}
+
+const NodeKind node_kind_GROUP_TABLE = {.fire = fire_table, .state_size = sizeof(Table), .release = release_table};
+
+/* ---- reductions ---- */
+
+enum { FOLD_ELEMENT, FOLD_NUMBER, FOLD_GROUP, FOLD_ENDS, FOLD_GROUP_ENDS };
+
+typedef struct FoldBy {
+    WalkState walk;
+    unsigned char *states; /* by number of group */
+    size_t count, capacity;
+    size_t groups_given;
+    int64_t group_total; /* of the parents before */
+} FoldBy;
+
+static const FoldKind *kind_of(const FlowNode *node)
+{
+    return fold_kind(node->core_op, (ScalarType)node->inputs[FOLD_ELEMENT].type);
+}
+
+static size_t state_size(const FoldKind *kind)
+{
+    return (fold_state_size(kind) + sizeof(uint64_t) - 1) / sizeof(uint64_t) * sizeof(uint64_t);
+}
+
+static void release_fold_by(Vm *vm, const FlowNode *node, void *state_memory)
+{
+    FoldBy *state = state_memory;
+    memory_free(vm->memory, state->states, state->capacity * state_size(kind_of(node)));
+}
+
+/* Makes room for a group's state, and starts it and those before it. */
+static void start_groups(Firing *firing, const FoldKind *kind, size_t number)
+{
+    FoldBy *state = firing->state;
+    size_t size = state_size(kind);
+    if (number >= state->capacity) {
+        size_t capacity = state->capacity == 0 ? 16 : 2 * state->capacity;
+        while (capacity <= number)
+            capacity *= 2;
+        if (capacity > SIZE_MAX / size)
+            memory_fail(firing->vm->memory);
+        state->states = memory_resize(firing->vm->memory, state->states, state->capacity * size, capacity * size);
+        state->capacity = capacity;
+    }
+    for (; state->count <= number; state->count++)
+        fold_start(kind, state->states + state->count * size);
+}
+
+/* Points next to each other that are of the same group. */
+static size_t run_length(const int64_t *numbers, size_t count)
+{
+    size_t length = 1;
+    while (length < count && numbers[length] == numbers[0])
+        length++;
+    return length;
+}
+
+/* Cells from one on. A single one need not be called uniform. */
+static Cells cells_from(Cells cells, size_t size, size_t first, size_t count)
+{
+    return (Cells){(const char *)cells.data + cells_index(cells, first) * size, cells.is_uniform && count > 1};
+}
+
+static void fold_points(Firing *firing, const FoldKind *kind, size_t first, size_t count)
+{
+    FoldBy *state = firing->state;
+    Cells elements = firing_cells(firing, FOLD_ELEMENT), numbers = firing_cells(firing, FOLD_NUMBER);
+    const int64_t *items = numbers.data;
+    size_t size = state_size(kind), cell_size = leaf_size(firing->node->inputs[FOLD_ELEMENT].type);
+    for (size_t i = first; i < first + count;) {
+        size_t number = (size_t)items[cells_index(numbers, i)];
+        size_t run = numbers.is_uniform ? count : run_length(items + i, first + count - i);
+        if (number >= state->count)
+            start_groups(firing, kind, number);
+        fold_add(kind, state->states + number * size, cells_from(elements, cell_size, i, run), run);
+        i += run;
+    }
+}
+
+/* Groups of the parent at hand that are still to be given; as many as come, if it is the only one. */
+static size_t groups_left(const Firing *firing)
+{
+    const FoldBy *state = firing->state;
+    if (firing->node->segments == SEGMENTS_SINGLE)
+        return firing_is_ended(firing, FOLD_GROUP) ? 0 : SIZE_MAX;
+    if (firing_available(firing, FOLD_GROUP_ENDS) == 0)
+        return SIZE_MAX;
+    int64_t end = *(const int64_t *)firing_cells(firing, FOLD_GROUP_ENDS).data;
+    return (size_t)(end - state->group_total) - state->groups_given;
+}
+
+/* Those that can be given now. */
+static size_t groups_at_hand(const Firing *firing)
+{
+    size_t left = groups_left(firing);
+    bool is_known = firing->node->segments == SEGMENTS_SINGLE || left != SIZE_MAX;
+    return is_known ? least(left, least(firing_available(firing, FOLD_GROUP), firing_room(firing, 0))) : 0;
+}
+
+static void give_results(Firing *firing, const FoldKind *kind, size_t count)
+{
+    FoldBy *state = firing->state;
+    Cells numbers = firing_cells(firing, FOLD_GROUP);
+    size_t size = state_size(kind), result_size = leaf_size(firing_output_type(firing, 0));
+    char *out = firing_reserve(firing, 0, count);
+    for (size_t i = 0; i < count; i++) {
+        size_t number = (size_t)((const int64_t *)numbers.data)[cells_index(numbers, i)];
+        if (number >= state->count) /* none of its members is left */
+            start_groups(firing, kind, number);
+        fold_result(kind, state->states + number * size, out + i * result_size);
+    }
+    firing_produce(firing, 0, count);
+    firing_consume(firing, FOLD_GROUP, count);
+    state->groups_given += count;
+}
+
+static void next_groups(Firing *firing)
+{
+    FoldBy *state = firing->state;
+    state->group_total += (int64_t)state->groups_given;
+    state->groups_given = 0;
+    state->count = 0;
+    if (firing->node->segments != SEGMENTS_SINGLE)
+        firing_consume(firing, FOLD_GROUP_ENDS, 1);
+}
+
+/* The ends of groups are known only when those of the points are: they are not among what the walk waits for. */
+static bool fold_by(Firing *firing, const FoldKind *kind)
+{
+    FoldBy *state = firing->state;
+    Walk walk = walk_begin(firing, &state->walk, (Inputs){FOLD_ELEMENT, 2}, (Inputs){0}, FOLD_ENDS);
+    for (;;) {
+        size_t count = walk_points(&walk);
+        if (count > 0)
+            fold_points(firing, kind, walk.child, count);
+        walk.child += count;
+        if (!walk_is_parent_done(&walk))
+            return walk_end(&walk);
+        size_t groups = groups_at_hand(firing);
+        if (groups > 0)
+            give_results(firing, kind, groups);
+        if (groups_left(firing) > 0)
+            return walk_end(&walk) || groups > 0;
+        next_groups(firing);
+        walk_next_parent(&walk);
+    }
+}
+
+static void fire_fold_by(Firing *firing)
+{
+    const FoldKind *kind = kind_of(firing->node);
+    while (fold_by(firing, kind))
+        continue;
+}
+
+const NodeKind node_kind_FOLD_BY = {.fire = fire_fold_by, .state_size = sizeof(FoldBy), .release = release_fold_by};
