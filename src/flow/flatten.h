@@ -27,10 +27,16 @@ typedef struct FlattenOptions {
 
 void flow_program_init(FlowProgram *program, Arena *arena, const CoreProgram *core, Layouts *layouts);
 
-/* Adds networks for the items that Core has beyond those flattened, for `entry` (0: none) as it is called from outside, and for all
- * functions they need. False after an error: a function that cannot be put in place of its calls, a type too large. */
+/* A function that is called from outside. */
+typedef struct FlattenEntry {
+    CoreFunctionId function; /* 0: none */
+    bool is_printed;         /* its result is shown and nothing else is done with it: sequences in it need not be held */
+} FlattenEntry;
+
+/* Adds networks for the items that Core has beyond those flattened, for the entries, and for all functions they need. Parameters of entries that are
+ * sequences are read from outside. False after an error: a function that cannot be put in place of its calls, a type too large. */
 bool flatten_program(FlowProgram *program, Diagnostics *diagnostics, const FlattenOptions *options,
-                     const CoreFunctionId *entries, uint32_t entry_count);
+                     const FlattenEntry *entries, uint32_t entry_count);
 
 /* After an error: forgets networks from a number on, and items from one on. */
 void flatten_forget(FlowProgram *program, uint32_t network_count, uint32_t item_count);

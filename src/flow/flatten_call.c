@@ -8,6 +8,11 @@ enum { INLINED_MAX = 500000 };
 
 /* ---- facts about functions ---- */
 
+bool flatten_op_does_io(Op op)
+{
+    return op_table[op].effect == EFFECT_IO && op != OP_FAIL && op != OP_NOT_PROVIDED && op != OP_RAISE && op != OP_LINES;
+}
+
 /* What a block does itself, and whom it calls. */
 static void add_block_facts(Flattener *f, const CoreBlock *block, FunctionFacts *facts)
 {
@@ -16,8 +21,7 @@ static void add_block_facts(Flattener *f, const CoreBlock *block, FunctionFacts 
         if (statement->kind == CORE_OP) {
             Effect effect = op_table[statement->op].effect;
             facts->draws |= effect == EFFECT_RANDOM;
-            facts->does_io |= effect == EFFECT_IO && statement->op != OP_FAIL && statement->op != OP_NOT_PROVIDED &&
-                              statement->op != OP_RAISE && statement->op != OP_LINES;
+            facts->does_io |= flatten_op_does_io(statement->op);
         }
         if (statement->function != 0)
             *vec_push(f->arena, &facts->callees) = statement->function;
@@ -378,6 +382,8 @@ static const FlowValue **start_network(Flattener *f, FlowNetworkId id, const Typ
     network->parameters = ARENA_ARRAY(f->arena, LeafType, leaf_count);
     FlowOperand **leaves = ARENA_ARRAY(f->arena, FlowOperand *, count);
     for (uint32_t i = 0; i < count; i++) {
+        if (flatten_is_input(f, types[i]))
+            continue;
         const Layout *layout = flatten_layout(f, types[i]);
         leaves[i] = ARENA_ARRAY(f->arena, FlowOperand, layout->count);
         for (uint32_t leaf = 0; leaf < layout->count; leaf++) {
@@ -393,7 +399,8 @@ static const FlowValue **start_network(Flattener *f, FlowNetworkId id, const Typ
     }
     const FlowValue **values = ARENA_ARRAY(f->arena, const FlowValue *, count);
     for (uint32_t i = 0; i < count; i++)
-        values[i] = flatten_from_leaves(f, types[i], leaves[i], root);
+        values[i] = flatten_is_input(f, types[i]) ? flatten_input(f, types[i], i)
+                                                  : flatten_from_leaves(f, types[i], leaves[i], root);
     return values;
 }
 
@@ -402,7 +409,7 @@ static void set_result_types(Flattener *f, TypeId type)
     const Layout *layout = flatten_layout(f, type);
     FlowNetwork *network = f->network;
     network->results = ARENA_ARRAY(f->arena, LeafType, layout->count + 2);
-    for (uint32_t i = 0; i < layout->count; i++)
+    for (uint32_t i = 0; !network->prints && i < layout->count; i++)
         network->results[network->result_count++] = layout->leaves[i].type;
     if (!network->draws)
         return;
@@ -442,7 +449,7 @@ void flatten_wanted(Flattener *f)
 }
 
 /* An item, or a function as it is called from outside: everything is on unit. */
-FlowNetworkId flatten_item_network(Flattener *f, const CoreBlock *block, Name name, Span span)
+FlowNetworkId flatten_item_network(Flattener *f, const CoreBlock *block, Name name, Span span, bool is_printed)
 {
     FlowNetworkId id = f->program->networks.count;
     FlowNetwork *network = ARENA_NEW(f->arena, FlowNetwork);
@@ -452,12 +459,18 @@ FlowNetworkId flatten_item_network(Flattener *f, const CoreBlock *block, Name na
     network->is_item = true;
     network->does_io = flatten_block_does_io(f, block);
     network->draws = flatten_block_draws(f, block);
+    network->prints = is_printed && !type_is_concrete(f->types, block->result.type);
     start_block_network(f, id, block);
     set_result_types(f, block->result.type);
-    const FlowValue *value = flatten_concrete(f, flatten_block(f, block), FLOW_UNIT);
-    Leaves leaves = flatten_leaves(f, value);
+    const FlowValue *value = flatten_block(f, block);
+    Leaves leaves = {0};
+    if (network->prints)
+        flatten_print(f, block->result.type, value);
+    else
+        leaves = flatten_leaves(f, flatten_concrete(f, value, FLOW_UNIT));
     network->result = ARENA_ARRAY(f->arena, FlowOperand, leaves.count + 2);
-    memcpy(network->result, leaves.items, leaves.count * sizeof *leaves.items);
+    if (leaves.count > 0)
+        memcpy(network->result, leaves.items, leaves.count * sizeof *leaves.items);
     if (network->draws) {
         network->result[leaves.count] = f->context->draws.key;
         network->result[leaves.count + 1] = f->context->draws.counter;

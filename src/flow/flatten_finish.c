@@ -14,6 +14,7 @@ static bool is_needed_itself(const FlowNode *node)
         return node->keep;
     case FLOW_PARAMETERS:
     case FLOW_RETURN:
+    case FLOW_RESULT:
         return true;
     default:
         return flow_op_table[node->op].can_fail;
@@ -177,8 +178,9 @@ void flow_program_init(FlowProgram *program, Arena *arena, const CoreProgram *co
     *vec_push(arena, &program->networks) = NULL;
 }
 
-static void flatten_entry(Flattener *f, CoreFunctionId id)
+static void flatten_entry(Flattener *f, const FlattenEntry *entry)
 {
+    CoreFunctionId id = entry->function;
     FlowProgram *program = f->program;
     while (program->by_entry.count <= id)
         *vec_push(f->arena, &program->by_entry) = 0;
@@ -186,12 +188,13 @@ static void flatten_entry(Flattener *f, CoreFunctionId id)
         return;
     const CoreFunction *function = f->core->functions.items[id];
     flatten_find_through_function(f, id);
-    FlowNetworkId network = flatten_item_network(f, function->body, function->name, function->span);
+    FlowNetworkId network =
+        flatten_item_network(f, function->body, function->name, function->span, entry->is_printed);
     program->by_entry.items[id] = network;
 }
 
 bool flatten_program(FlowProgram *program, Diagnostics *diagnostics, const FlattenOptions *options,
-                     const CoreFunctionId *entries, uint32_t entry_count)
+                     const FlattenEntry *entries, uint32_t entry_count)
 {
     Flattener flattener = {.program = program,
                            .core = program->core,
@@ -206,12 +209,14 @@ bool flatten_program(FlowProgram *program, Diagnostics *diagnostics, const Flatt
     for (uint32_t i = program->by_item.count; i < program->core->items.count; i++) {
         const CoreItem *item = &program->core->items.items[i];
         flatten_find_through(f, item->block);
-        *vec_push(f->arena, &program->by_item) = flatten_item_network(f, item->block, 0, item->span);
+        bool is_printed = item->kind == CORE_ITEM_EXPRESSION;
+        FlowNetworkId network = flatten_item_network(f, item->block, 0, item->span, is_printed);
+        *vec_push(f->arena, &program->by_item) = network;
         flatten_wanted(f);
     }
     for (uint32_t i = 0; i < entry_count; i++) {
-        if (entries[i] != 0)
-            flatten_entry(f, entries[i]);
+        if (entries[i].function != 0)
+            flatten_entry(f, &entries[i]);
         flatten_wanted(f);
     }
     return true;

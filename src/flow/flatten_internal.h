@@ -242,6 +242,7 @@ FlowSpaceId flatten_place(Flattener *f, const FlowOperand *operands, uint32_t co
 FunctionFacts flatten_facts(Flattener *f, CoreFunctionId function);
 bool flatten_block_draws(Flattener *f, const CoreBlock *block);
 bool flatten_block_does_io(Flattener *f, const CoreBlock *block);
+bool flatten_op_does_io(Op op); /* in a way that must keep its order */
 _Noreturn void flatten_error(Flattener *f, ErrorCode code, Span span, const char *message);
 
 /* ---- flatten_op.c ---- */
@@ -284,7 +285,15 @@ FlowNetworkId flatten_network_of(Flattener *f, CoreFunctionId function);
 /* Makes the networks of everything wanted. */
 void flatten_wanted(Flattener *f);
 /* The network of an item, or of a function as it is called from outside: everything is on unit. */
-FlowNetworkId flatten_item_network(Flattener *f, const CoreBlock *block, Name name, Span span);
+FlowNetworkId flatten_item_network(Flattener *f, const CoreBlock *block, Name name, Span span, bool is_printed);
+
+/* ---- flatten_outside.c: what comes from outside and goes there ---- */
+/* Whether a parameter of a function that is called from outside is read while it runs. */
+bool flatten_is_input(const Flattener *f, TypeId type);
+/* Its value, by a node that reads parameter `index`. */
+const FlowValue *flatten_input(Flattener *f, TypeId type, uint32_t index);
+/* Makes the node that prints a value with sequences in it, on unit, after all other output. */
+void flatten_print(Flattener *f, TypeId type, const FlowValue *value);
 
 /* ---- flatten_finish.c ---- */
 /* Completes the network being built. */

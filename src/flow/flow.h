@@ -161,6 +161,7 @@ typedef struct FlowNetwork {
     uint32_t result_count; /* leaves: of the results, then, if it draws, the key and the counter */
     LeafType *results;
     FlowOperand *result; /* items: where the results are, on unit */
+    bool prints;         /* items: the result has sequences and is printed by a node, not given */
     bool draws;          /* takes key and counter of random numbers as its last parameters and gives them back */
 } FlowNetwork;
 

@@ -445,6 +445,7 @@ static bool (*const rules[FLOW_OP_COUNT])(FlowChecker *, const FlowNode *) = {
     [FLOW_PACK] = check_filter,         [FLOW_MAKE] = check_make,           [FLOW_MERGE] = check_merge,
     [FLOW_SLICES] = check_column,       [FLOW_GATHER] = check_column,       [FLOW_FOLD_WITH] = check_operator,
     [FLOW_SCAN_WITH] = check_operator,  [FLOW_PUT_WITH] = check_operator,   [FLOW_FOLD_BY] = check_fold,
+    [FLOW_RESULT] = flow_check_result,
 };
 
 /* ---- nodes ---- */
@@ -528,7 +529,8 @@ static bool check_use(FlowChecker *checker)
     const bool *is_read = find_read(checker);
     for (checker->node = 0; checker->node < network->nodes.count; checker->node++) {
         const FlowNode *node = &network->nodes.items[checker->node];
-        bool is_used = flow_op_table[node->op].can_fail || node->op == FLOW_PARAMETERS || node->op == FLOW_RETURN;
+        bool is_used = flow_op_table[node->op].can_fail || node->op == FLOW_PARAMETERS || node->op == FLOW_RETURN ||
+                       node->op == FLOW_RESULT;
         for (uint32_t i = 0; i < node->output_count; i++)
             is_used = is_used || is_read[node->outputs[i]];
         checker->is_at_node = true;

@@ -26,6 +26,9 @@ const char *flow_check_points_name(const FlowChecker *checker, uint32_t points);
 /* The inputs and outputs of a node whose operands, outputs, space and fields were found to exist. */
 bool flow_check_signature(FlowChecker *checker, const FlowNode *node);
 
+/* The inputs of a node that prints (flow_result.c). */
+bool flow_check_result(FlowChecker *checker, const FlowNode *node);
+
 static inline uint32_t flow_check_points(const FlowChecker *checker, FlowSpaceId space)
 {
     return checker->network->spaces.items[space].points;

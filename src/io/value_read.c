@@ -26,10 +26,10 @@ static bool is_there(Reader *reader, size_t place)
     return true;
 }
 
-static int byte_at(Reader *reader, size_t offset)
+static inline int byte_at(Reader *reader, size_t offset)
 {
     size_t place = reader->at + offset;
-    return is_there(reader, place) ? (unsigned char)reader->text[place] : NO_BYTE;
+    return place < reader->length || is_there(reader, place) ? (unsigned char)reader->text[place] : NO_BYTE;
 }
 
 static int peek(Reader *reader)
@@ -168,7 +168,7 @@ static bool read_digits(Reader *reader, unsigned base, uint64_t *value, bool *ov
         reader->at++;
         if (is_between)
             continue;
-        if (*value > (UINT64_MAX - (uint64_t)digit) / base)
+        if (*value >= UINT64_MAX / 16 && *value > (UINT64_MAX - (uint64_t)digit) / base) /* a division only where it matters */
             *overflows = true;
         *value = *value * base + (uint64_t)digit;
     }

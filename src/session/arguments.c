@@ -77,7 +77,8 @@ static bool default_value(RunnelSession *session, uint32_t index, const Argument
         wrong_count(session, arguments->count);
         return false;
     }
-    return engine_call(session, main->defaults[index], NULL, NULL, 0, main->definition->defaults[index]->span, value);
+    EngineCall call = {.function = main->defaults[index], .span = main->definition->defaults[index]->span};
+    return engine_call(session, &call, value);
 }
 
 static bool open_argument(RunnelSession *session, const Arguments *arguments, uint32_t index, TypeId type,

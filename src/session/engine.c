@@ -41,23 +41,26 @@ Heap *engine_heap(RunnelSession *session)
     return is_reference(session) ? ref_heap(session->interpreter) : vm_heap(session->vm);
 }
 
-bool engine_run_item(RunnelSession *session, uint32_t index, Value *result)
+bool engine_streams(const RunnelSession *session)
+{
+    return !is_reference(session);
+}
+
+bool engine_prints(const RunnelSession *session, TypeId type)
+{
+    return engine_streams(session) && !type_is_concrete(&session->types, type);
+}
+
+bool engine_run_item(RunnelSession *session, uint32_t index, const VmPrinter *printer, Value *result)
 {
     const CoreItem *item = &session->running->items.items[index];
     return is_reference(session) ? ref_run_item(session->interpreter, item, result)
-                                 : vm_run_item(session->vm, index, item, result);
+                                 : vm_run_item(session->vm, index, item, printer, result);
 }
 
-bool engine_streams(const RunnelSession *session)
+bool engine_call(RunnelSession *session, const EngineCall *call, Value *result)
 {
-    (void)session;
-    return false;
-}
-
-bool engine_call(RunnelSession *session, CoreFunctionId function, const Value *arguments, ValueSource **sources,
-                 uint32_t count, Span span, Value *result)
-{
-    (void)sources;
-    return is_reference(session) ? ref_call(session->interpreter, function, arguments, count, span, result)
-                                 : vm_call(session->vm, function, arguments, count, span, result);
+    return is_reference(session)
+               ? ref_call(session->interpreter, call->function, call->arguments, call->count, call->span, result)
+               : vm_call(session->vm, call->function, call->arguments, call->sources, call->printer, result);
 }

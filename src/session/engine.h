@@ -9,12 +9,23 @@ void engine_close(RunnelSession *session);
 
 /* Values made by or for the engine live on this heap. */
 Heap *engine_heap(RunnelSession *session);
-/* Runs an item and gives its value (owned by the caller). False after an error. */
-bool engine_run_item(RunnelSession *session, uint32_t item, Value *result);
+/* Whether a result of this type is printed while it is computed, instead of given. */
+bool engine_prints(const RunnelSession *session, TypeId type);
+/* Runs an item and gives its value (owned by the caller), unless it is printed. False after an error. */
+bool engine_run_item(RunnelSession *session, uint32_t item, const VmPrinter *printer, Value *result);
 /* Whether sequences given to `main` are read while it runs. */
 bool engine_streams(const RunnelSession *session);
-/* Calls a function, main or a default of it; takes over the arguments. Those that have a source are streamed instead. False after an error. */
-bool engine_call(RunnelSession *session, CoreFunctionId function, const Value *arguments, ValueSource **sources,
-                 uint32_t count, Span span, Value *result);
+/* A call of `main`. What is given stays the caller's, but for the values, which are taken over. */
+typedef struct EngineCall {
+    CoreFunctionId function;
+    Span span;
+    const Value *arguments;
+    ValueSource *const *sources; /* instead of a value, where one is streamed */
+    uint32_t count;
+    const VmPrinter *printer;
+} EngineCall;
+
+/* Calls `main`, or a default of one of its parameters, which takes nothing and is not printed. Gives the result as above. */
+bool engine_call(RunnelSession *session, const EngineCall *call, Value *result);
 
 #endif

@@ -104,10 +104,10 @@ static bool pass_flatten(RunnelSession *session, Load *load)
         return true;
     const EntryPoint *main = &session->main;
     uint32_t count = main->definition == NULL ? 0 : main->definition->item->parameter_count;
-    CoreFunctionId *entries = ARENA_ARRAY(&session->arena, CoreFunctionId, count + 1);
+    FlattenEntry *entries = ARENA_ARRAY(&session->arena, FlattenEntry, count + 1);
     for (uint32_t i = 0; i < count; i++)
-        entries[i] = main->defaults[i];
-    entries[count] = main->function;
+        entries[i].function = main->defaults[i];
+    entries[count] = (FlattenEntry){.function = main->function, .is_printed = true};
     FlattenOptions options = vm_flatten_options(session->vm);
     return flatten_program(&session->flow, &session->diagnostics, &options, entries, count + 1);
 }

@@ -223,21 +223,73 @@ static void write_output(RunnelSession *session)
     text_clear(&session->output);
 }
 
-static void show_value(RunnelSession *session, Dialect dialect, const char *label, TypeId type, Value value)
+/* A result on its way out, `label = value : type` in NESL. It is shown at once, or printed by the engine. */
+typedef struct Shown {
+    RunnelSession *session;
+    Dialect dialect;
+    const char *label;
+    TypeId type;
+    bool is_begun; /* something of it was written */
+} Shown;
+
+static ValueFormat shown_format(const Shown *shown)
 {
-    Text *out = &session->output;
-    bool is_nesl = dialect == DIALECT_NESL;
-    ValueFormat format = {.style = is_nesl ? VALUE_STYLE_NESL : VALUE_STYLE_RUNNEL,
-                          .print_length = session->print_length};
-    if (is_nesl)
-        text_addf(out, "%s = ", label);
-    value_print(&session->types, type, value, format, out);
-    if (is_nesl) {
+    return (ValueFormat){.style = shown->dialect == DIALECT_NESL ? VALUE_STYLE_NESL : VALUE_STYLE_RUNNEL,
+                         .print_length = shown->session->print_length};
+}
+
+static void show_label(Shown *shown)
+{
+    if (shown->dialect == DIALECT_NESL && !shown->is_begun)
+        text_addf(&shown->session->output, "%s = ", shown->label);
+    shown->is_begun = true;
+}
+
+static void show_end(const Shown *shown)
+{
+    Text *out = &shown->session->output;
+    if (shown->dialect == DIALECT_NESL) {
         text_add(out, " : ");
-        type_print(&session->types, type, TYPE_STYLE_NESL, out);
+        type_print(&shown->session->types, shown->type, TYPE_STYLE_NESL, out);
     }
     text_add(out, "\n");
-    write_output(session);
+    write_output(shown->session);
+}
+
+static void show_piece(void *context, const char *bytes, size_t length)
+{
+    Shown *shown = context;
+    show_label(shown);
+    text_add_bytes(&shown->session->output, bytes, length);
+    write_output(shown->session);
+}
+
+static VmPrinter shown_printer(Shown *shown)
+{
+    return (VmPrinter){.format = shown_format(shown), .write = show_piece, .context = shown};
+}
+
+/* The run has ended: shows the value, or the end of what the engine has printed. A line that was begun is ended in any case. */
+static void show_result(Shown *shown, bool is_right, Value value)
+{
+    RunnelSession *session = shown->session;
+    bool is_printed = engine_prints(session, shown->type);
+    if (is_right && !is_printed) {
+        show_label(shown);
+        value_print(&session->types, shown->type, value, shown_format(shown), &session->output);
+    }
+    if (is_right) {
+        show_end(shown);
+    } else if (shown->is_begun) {
+        text_add(&session->output, "\n");
+        write_output(session);
+    }
+}
+
+static void release_result(RunnelSession *session, TypeId type, Value value)
+{
+    if (!engine_prints(session, type))
+        value_release(engine_heap(session), &session->types, type, value);
 }
 
 /* What is shown: expressions, and in .nesl bindings too. */
@@ -248,14 +300,16 @@ static bool run_step(RunnelSession *session, const Step *step, bool is_shown)
         return true;
     }
     const CoreItem *item = &session->running->items.items[step->item];
-    Value value;
-    if (!engine_run_item(session, step->item, &value))
-        return false;
-    TypeId type = item->block->result.type;
+    Shown shown = {
+        .session = session, .dialect = item->dialect, .label = item->label, .type = item->block->result.type};
+    VmPrinter printer = shown_printer(&shown);
+    Value value = {.scalar = {.bits = 0}};
+    bool is_right = engine_run_item(session, step->item, &printer, &value);
     if (is_shown && (step->kind == STEP_EXPRESSION || item->dialect == DIALECT_NESL))
-        show_value(session, item->dialect, item->label, type, value);
-    value_release(engine_heap(session), &session->types, type, value);
-    return true;
+        show_result(&shown, is_right, value);
+    if (is_right)
+        release_result(session, shown.type, value);
+    return is_right;
 }
 
 static RunnelStatus run_steps(RunnelSession *session, bool is_for_main)
@@ -289,15 +343,22 @@ static void call_main(RunnelSession *session, const Arguments *arguments)
 {
     const CoreFunction *function = session->running->functions.items[session->main.function];
     uint32_t count = function->body->parameter_count;
-    Value *values = ARENA_ARRAY(&session->arena, Value, count);
+    Value *values = ARENA_ARRAY(&session->arena, Value, count), result = {.scalar = {.bits = 0}};
     ValueSource **sources = ARENA_ARRAY(&session->arena, ValueSource *, count);
-    Span span = session->main.definition->span;
-    Value result;
-    if (!arguments_read(session, arguments, values, sources) ||
-        !engine_call(session, session->main.function, values, sources, count, span, &result))
+    if (!arguments_read(session, arguments, values, sources))
         return;
-    show_value(session, session->dialect, "it", function->result_type, result);
-    value_release(engine_heap(session), &session->types, function->result_type, result);
+    Shown shown = {.session = session, .dialect = session->dialect, .label = "it", .type = function->result_type};
+    VmPrinter printer = shown_printer(&shown);
+    EngineCall call = {.function = session->main.function,
+                       .span = session->main.definition->span,
+                       .arguments = values,
+                       .sources = sources,
+                       .count = count,
+                       .printer = &printer};
+    bool is_right = engine_call(session, &call, &result);
+    show_result(&shown, is_right, result);
+    if (is_right)
+        release_result(session, shown.type, result);
 }
 
 static RunnelStatus run_main(RunnelSession *session, const Arguments *arguments)

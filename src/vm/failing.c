@@ -36,7 +36,8 @@ void instance_free_failures(Vm *vm, Instance *instance)
 
 /* ---- which comes first ---- */
 
-/* Whether one failure comes before another: at an earlier point where they are on the same points, else by the order of the nodes. */
+/* Whether one failure comes before another: at an earlier point where they are on the same points, else by the order of the nodes. What comes
+ * from outside is good as far as the others had it, so its failures come last. */
 static bool failure_is_before(const Instance *instance, const FailedNode *a, const FailedNode *b)
 {
     const FlowNetwork *network = instance->plan->network;
@@ -44,7 +45,9 @@ static bool failure_is_before(const Instance *instance, const FailedNode *a, con
     const FlowSpace *space_b = &network->spaces.items[instance->plan->nodes[b->node].node->space];
     if (space_a->points == space_b->points && a->position != b->position)
         return a->position < b->position;
-    return a->node < b->node;
+    bool is_input_a = instance->plan->nodes[a->node].node->op == FLOW_INPUT;
+    bool is_input_b = instance->plan->nodes[b->node].node->op == FLOW_INPUT;
+    return is_input_a != is_input_b ? is_input_b : a->node < b->node;
 }
 
 /* The first of two failures, by number; 0 is none. */
@@ -119,14 +122,14 @@ bool cut_blocked(Vm *vm, Instance *instance, bool is_certain)
 
 /* ---- the one that counts ---- */
 
-/* No other node reads what it makes. */
+/* No other node has waited for what it makes. */
 static bool is_last(const Instance *instance, FlowNodeId id)
 {
     const FlowNode *node = instance->plan->nodes[id].node;
     for (uint32_t i = 0; i < node->output_count; i++) {
         const StreamPlan *stream = &instance->plan->streams[node->outputs[i]];
         for (uint32_t k = 0; node->outputs[i] != 0 && k < stream->reader_count; k++)
-            if (stream->readers[k].node != NO_NODE)
+            if (stream->readers[k].node != NO_NODE && instance->blame[stream->readers[k].node] != 0)
                 return false;
     }
     return true;

@@ -101,8 +101,13 @@ void firing_finish(Firing *firing)
 
 Failure *firing_fail(Firing *firing, uint32_t input, size_t offset)
 {
+    return firing_fail_at(firing, firing_position(firing, input) + offset);
+}
+
+Failure *firing_fail_at(Firing *firing, uint64_t position)
+{
     FailedNode *failed = instance_add_failure(firing->vm, firing->instance, firing->id);
-    failed->position = firing_position(firing, input) + offset;
+    failed->position = position;
     firing->instance->status[firing->id] |= NODE_FAILED; /* cut when it returns: its inputs are still needed for the wording */
     return failure_at(&failed->failure, firing->vm->diagnostics->sources, firing->node->span);
 }

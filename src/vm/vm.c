@@ -18,6 +18,7 @@ Vm *vm_new(Memory *memory, const FlowProgram *program, Diagnostics *diagnostics,
     arena_init(&vm->arena, memory);
     world_init(&vm->world, memory, options.write, options.write_context);
     failure_init(&vm->failure, memory);
+    text_init(&vm->printed, memory);
     return vm;
 }
 
@@ -43,6 +44,7 @@ void vm_free(Vm *vm)
     if (vm->scalar_code != NULL)
         scalar_code_free(vm->scalar_code);
     failure_free(&vm->failure);
+    text_free(&vm->printed);
     world_free(&vm->world);
     heap_free(&vm->heap);
     arena_free(&vm->arena);
@@ -126,8 +128,11 @@ static void make_arguments(Vm *vm, const FlowNetwork *network, const CoreBlock *
     passage->rows = memory_alloc(vm->memory, count * sizeof(Array *));
     passage->row_count = count;
     reserve_cells(vm, network->parameter_count);
-    for (uint32_t i = 0; i < count; i++)
-        add_argument(vm, i, vm->program->core->variables.items[block->parameters[i]].type, values[i]);
+    for (uint32_t i = 0; i < count; i++) {
+        TypeId type = vm->program->core->variables.items[block->parameters[i]].type;
+        if (!type_is_sequence(vm->types, type)) /* else it has a source */
+            add_argument(vm, i, type, values[i]);
+    }
     if (!network->draws)
         return;
     add_cell(passage, &vm->random.key);
@@ -168,6 +173,13 @@ static void bind_global(Vm *vm, CoreVar variable, const Cells *cells)
     vm->passage.global = NULL;
 }
 
+void vm_write_printed(Vm *vm)
+{
+    if (vm->printed.length > 0)
+        vm->printer->write(vm->printer->context, text_string(&vm->printed), vm->printed.length);
+    text_clear(&vm->printed);
+}
+
 static void take_results(Vm *vm, TypeId type, CoreVar global, Value *result)
 {
     const Instance *instance = vm->frames[0].instance;
@@ -179,7 +191,10 @@ static void take_results(Vm *vm, TypeId type, CoreVar global, Value *result)
     keep_random_state(vm, network, cells);
     if (global != 0)
         bind_global(vm, global, cells);
-    *result = rows_value(&vm->heap, vm->types, layout_of(vm->program->layouts, type), cells, 0);
+    if (network->prints)
+        vm_write_printed(vm);
+    else
+        *result = rows_value(&vm->heap, vm->types, layout_of(vm->program->layouts, type), cells, 0);
 }
 
 /* ---- running ---- */
@@ -193,6 +208,7 @@ static bool run(Vm *vm, FlowNetworkId id, const CoreBlock *block, const Value *v
     free_passage(vm);
     make_arguments(vm, network, block, values);
     vm->has_failed = false;
+    text_clear(&vm->printed);
     call_start_item(vm, id, vm->passage.cells);
     bool is_done = call_run(vm);
     if (is_done)
@@ -204,15 +220,17 @@ static bool run(Vm *vm, FlowNetworkId id, const CoreBlock *block, const Value *v
     return is_done;
 }
 
-bool vm_run_item(Vm *vm, uint32_t item_index, const CoreItem *item, Value *result)
+bool vm_run_item(Vm *vm, uint32_t item_index, const CoreItem *item, const VmPrinter *printer, Value *result)
 {
+    vm->printer = printer;
     return run(vm, vm->program->by_item.items[item_index], NULL, NULL, item->block->result.type, item->global, result);
 }
 
-bool vm_call(Vm *vm, CoreFunctionId id, const Value *arguments, uint32_t count, Span span, Value *result)
+bool vm_call(Vm *vm, CoreFunctionId id, const Value *arguments, ValueSource *const *sources,
+             const VmPrinter *printer, Value *result)
 {
-    (void)count;
-    (void)span;
+    vm->sources = sources;
+    vm->printer = printer;
     const CoreFunction *function = vm->program->core->functions.items[id];
     return run(vm, vm->program->by_entry.items[id], function->body, arguments, function->result_type, 0, result);
 }

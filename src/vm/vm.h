@@ -7,7 +7,7 @@
 #define RUNNEL_VM_VM_H
 
 #include "flow/flatten.h"
-#include "io/value.h"
+#include "io/value_source.h"
 
 typedef struct Vm Vm;
 
@@ -29,14 +29,24 @@ typedef struct VmStats {
     uint64_t fallbacks; /* of work to one element at a time, where that was not asked for */
 } VmStats;
 
+/* Where results with sequences are printed while they are computed. */
+typedef struct VmPrinter {
+    ValueFormat format;
+    void (*write)(void *context, const char *bytes, size_t length);
+    void *context;
+} VmPrinter;
+
 Vm *vm_new(Memory *memory, const FlowProgram *program, Diagnostics *diagnostics, VmOptions options);
 void vm_free(Vm *vm);
 /* Values given to or by the VM live on this heap. */
 Heap *vm_heap(Vm *vm);
-/* Runs the network of an item and gives its value (owned by the caller); binds the item's global. False after an error. */
-bool vm_run_item(Vm *vm, uint32_t item_index, const CoreItem *item, Value *result);
-/* Calls a function; takes over the arguments. False after an error. */
-bool vm_call(Vm *vm, CoreFunctionId function, const Value *arguments, uint32_t count, Span span, Value *result);
+/* Runs the network of an item and gives its value (owned by the caller), or prints it if that is how it was flattened (flatten.h); binds the item's
+ * global. False after an error: what was printed stands. */
+bool vm_run_item(Vm *vm, uint32_t item_index, const CoreItem *item, const VmPrinter *printer, Value *result);
+/* Calls a function that is an entry, the same way; takes over the arguments. Parameters that are sequences are read from `sources` instead, which
+ * stay the caller's. */
+bool vm_call(Vm *vm, CoreFunctionId function, const Value *arguments, ValueSource *const *sources,
+             const VmPrinter *printer, Value *result);
 /* What the flattener must know of this engine. */
 FlattenOptions vm_flatten_options(Vm *vm);
 /* The program has been cut back to this many functions. */

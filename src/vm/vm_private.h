@@ -53,7 +53,9 @@ struct Vm {
     World world;
 
     VEC(Array *) globals; /* by CoreVar: one row each; null where there is no value */
-    VEC(Array *) inputs;  /* by parameter of the function that was called from outside: one row each, sequences as vectors */
+    ValueSource *const *sources; /* of the function that is called from outside: by parameter, null where it is no sequence */
+    const VmPrinter *printer;    /* of the run, */
+    Text printed;                /* ... and what it has not been given yet */
     RandomState random;
     ScalarCode *scalar_code;
 
@@ -71,6 +73,9 @@ struct Vm {
     Failure failure;     /* of the run, once it has failed */
     bool has_failed;
 };
+
+/* Gives what was printed to the run's printer. */
+void vm_write_printed(Vm *vm);
 
 /* One node of an instance, while it is being fired. */
 typedef struct Firing {
@@ -173,6 +178,8 @@ void firing_finish(Firing *firing);
 /* The node fails at the point that is `offset` elements beyond the cursor of `input` (the input that counts its points). Gives the Failure to be worded (see
  * failure.h); the node will not fire again. */
 Failure *firing_fail(Firing *firing, uint32_t input, size_t offset);
+/* The same for a node without inputs: at a point by its number. */
+Failure *firing_fail_at(Firing *firing, uint64_t position);
 
 /* ---- calling ----
  * A node may have one call under way. It asks for it and returns; it does not fire until the call is done, and then finds the result. */
