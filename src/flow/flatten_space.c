@@ -316,9 +316,9 @@ FlowOperand flatten_bring_stream(Flattener *f, FlowOperand operand, FlowSpaceId 
 FlowOperand flatten_local_index(Flattener *f, FlowSpaceId space)
 {
     FlowSpace known = *flatten_space(f, space);
-    if (known.kind == SPACE_RANGE && f->network->streams.items[known.driver].type == SCALAR_I64 &&
-        f->network->nodes.items[f->network->streams.items[known.driver].node].op == FLOW_RANGE)
-        return flatten_stream(f, known.driver);
+    const FlowNode *driving = &f->network->nodes.items[f->network->streams.items[known.driver].node];
+    if (driving->op == FLOW_RANGE && driving->space == space && f->network->streams.items[known.driver].type == SCALAR_I64)
+        return flatten_stream(f, known.driver); /* not if the range is another one with the same points */
     FlowOperand inputs[1 + SEGMENT_INPUTS] = {flatten_driver(f, space)};
     uint32_t count = 1;
     FlowSegments segments = flatten_segments(f, space, inputs, &count);
