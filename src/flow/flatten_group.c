@@ -149,16 +149,10 @@ static const FlowValue **table_arguments(Flattener *f, const CoreStatement *stat
     return arguments;
 }
 
-/* The points of a space of a table that was made flat from this one. */
-static FlowSpaceId middle_space(const Flattener *f, FlowSpaceId flat)
-{
-    return flatten_space(f, flatten_space(f, flat)->base)->parent;
-}
-
 FlowSpaceId flatten_table(const Flattener *f, FlowSpaceId space)
 {
     while (flatten_space(f, space)->kind == SPACE_FLAT)
-        space = middle_space(f, space);
+        space = flatten_space(f, space)->middle;
     const FlowSpace *known = flatten_space(f, space);
     return known->kind == SPACE_MEMBERS && known->number != 0 ? space : 0;
 }
@@ -168,7 +162,7 @@ static FlowOperand table_ends(Flattener *f, FlowSpaceId space, FlowSpaceId paren
 {
     if (flatten_space(f, space)->kind == SPACE_MEMBERS)
         return flatten_ends(f, flatten_space(f, space)->base);
-    FlowOperand outer = table_ends(f, middle_space(f, space), parent);
+    FlowOperand outer = table_ends(f, flatten_space(f, space)->middle, parent);
     return flatten_compose(f, parent, outer, flatten_ends(f, flatten_space(f, space)->base));
 }
 

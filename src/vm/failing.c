@@ -122,14 +122,14 @@ bool cut_blocked(Vm *vm, Instance *instance, bool is_certain)
 
 /* ---- the one that counts ---- */
 
-/* No other node reads what it makes. */
+/* No other node has waited for what it makes. */
 static bool is_last(const Instance *instance, FlowNodeId id)
 {
     const FlowNode *node = instance->plan->nodes[id].node;
     for (uint32_t i = 0; i < node->output_count; i++) {
         const StreamPlan *stream = &instance->plan->streams[node->outputs[i]];
         for (uint32_t k = 0; node->outputs[i] != 0 && k < stream->reader_count; k++)
-            if (stream->readers[k].node != NO_NODE)
+            if (stream->readers[k].node != NO_NODE && instance->blame[stream->readers[k].node] != 0)
                 return false;
     }
     return true;

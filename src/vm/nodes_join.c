@@ -211,14 +211,7 @@ static void fire_join(Firing *firing)
     show_frontier(firing);
 }
 
-static bool join_needs(const Firing *firing, uint32_t input)
-{
-    const Join *state = firing->state;
-    return firing->node->core_op == OP_INTERLEAVE || input == state->current;
-}
-
-const NodeKind node_kind_JOIN = {
-    .fire = fire_join, .state_size = sizeof(Join), .release = release_join, .needs = join_needs};
+const NodeKind node_kind_JOIN = {.fire = fire_join, .state_size = sizeof(Join), .release = release_join};
 
 /* ---- chosen ---- */
 

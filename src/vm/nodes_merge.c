@@ -1,4 +1,5 @@
 /* MERGE and MAKE: one stream out of several. */
+#include "vm/instance.h"
 #include "vm/movement.h"
 #include "vm/points.h"
 
@@ -142,10 +143,18 @@ static void fire_merge(Firing *firing)
         firing_finish(firing);
 }
 
-/* Of operands only the one selected next. */
+/* What is joined is all computed before. */
+static bool joins_sequences(const Firing *firing)
+{
+    const FlowNetwork *network = firing->instance->plan->network;
+    const FlowSpace *space = &network->spaces.items[firing->node->space];
+    return space->kind == SPACE_JOIN && network->spaces.items[space->parent].points == FLOW_UNIT;
+}
+
+/* Of operands at different points only the one selected next. */
 static bool merge_needs(const Firing *firing, uint32_t input)
 {
-    if (input == MERGE_SELECTOR || is_direct(firing, input))
+    if (input == MERGE_SELECTOR || is_direct(firing, input) || joins_sequences(firing))
         return true;
     return firing_available(firing, MERGE_SELECTOR) > 0 &&
            select_at(firing_cells(firing, MERGE_SELECTOR), firing->node->inputs[MERGE_SELECTOR].type, 0) ==

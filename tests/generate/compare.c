@@ -35,8 +35,8 @@ static const Variant variants[VARIANT_COUNT] = {
     [REFERENCE] = {.name = "reference", .options = {.engine = RUNNEL_ENGINE_REFERENCE, .is_unsimplified = true}},
     [SIMPLIFIED] = {.name = "simplified", .options = {.engine = RUNNEL_ENGINE_REFERENCE}, .may_lose_errors = true},
     [COSTS] = {.name = "costs", .options = {.counts_costs = true}},
-    [VM] = {.name = "vm", .against = SIMPLIFIED, .may_fail_otherwise = true},
-    [VM_UNSIMPLIFIED] = {.name = "vm unsimplified", .options = {.is_unsimplified = true}, .may_fail_otherwise = true},
+    [VM] = {.name = "vm", .against = SIMPLIFIED},
+    [VM_UNSIMPLIFIED] = {.name = "vm unsimplified", .options = {.is_unsimplified = true}},
     [VM_CHUNK_1] = {.name = "vm, chunk 1", .options = {.chunk = 1}, .against = VM},
     [VM_CHUNK_7] = {.name = "vm unsimplified, chunk 7",
                     .options = {.chunk = 7, .is_unsimplified = true},
@@ -46,7 +46,7 @@ static const Variant variants[VARIANT_COUNT] = {
 /* The same for programs that are not streamable. */
 static const Variant materializing[] = {
     {.name = "costs", .options = {.counts_costs = true}},
-    {.name = "materialize", .options = {.materializes = true}, .may_lose_errors = true, .may_fail_otherwise = true},
+    {.name = "materialize", .options = {.materializes = true}, .may_lose_errors = true},
 };
 
 

@@ -20,6 +20,7 @@ typedef struct Fixture {
     FlowNetwork *network; /* being built */
     uint64_t max_depth;
     uint64_t chunk;
+    bool is_long; /* tried at the first and the last size of chunks only */
     VmStats stats;
     int failures;
 } Fixture;
@@ -230,7 +231,7 @@ static void expect(Fixture *f, FlowNetworkId network, TypeId type, const char *e
 {
     Text text;
     text_init(&text, &f->memory);
-    for (int i = 0; i < CHUNK_COUNT; i++) {
+    for (int i = 0; i < CHUNK_COUNT; i += f->is_long ? CHUNK_COUNT - 1 : 1) {
         f->chunk = chunks[i];
         run(f, network, type, &text);
         if (strcmp(text_string(&text), expected) != 0) {
@@ -359,6 +360,7 @@ static void test_empty_segments(Fixture *f)
     set_up(f);
     FlowNetworkId id = begin_network(f, true);
     FlowSpaceId outer, inner;
+    f->is_long = true;
     FlowOperand ends, i = range(f, integer(300000), &outer);
     FlowOperand rest = operation(f, OP_REMAINDER, SCALAR_I64, outer, 2, i, integer(100000));
     FlowOperand flags = operation(f, OP_EQUAL, SCALAR_BOOL, outer, 2, rest, integer(99999));
@@ -613,9 +615,9 @@ static void test_calls(Fixture *f)
     i = range(f, integer(1), &points);
     node(f, FLOW_CALL, points, 3, i, integer(100000), integer(1))->network = function;
     give_vector(f, output(f, SCALAR_I64, points), points, TYPE_INT);
-    expect(f, id, ints(f), "[5000050001]", "deep calls");
     f->max_depth = 1000;
     expect(f, id, ints(f), "more than 1000 calls are nested in each other", "calls that are too deep");
+    f->is_long = true;
     f->max_depth = 100001;
     expect(f, id, ints(f), "[5000050001]", "calls that are just not too deep");
     f->max_depth = 100000;
@@ -640,6 +642,7 @@ static void test_tail_calls(Fixture *f)
     node(f, FLOW_CALL, points, 3, i, integer(100000), integer(0))->network = function;
     give_vector(f, output(f, SCALAR_I64, points), points, TYPE_INT);
     f->max_depth = 1;
+    f->is_long = true;
     expect(f, id, ints(f), "[5000050000]", "a long loop");
     tear_down(f);
 }
