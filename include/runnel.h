@@ -14,6 +14,8 @@
 
 typedef struct RunnelSession RunnelSession;
 
+enum { RUNNEL_THREADS_MAX = 1024 };
+
 /* Also the exit status of the command. */
 typedef enum RunnelStatus {
     RUNNEL_OK = 0,
@@ -38,7 +40,8 @@ typedef struct RunnelOptions {
     uint64_t print_length; /* elements of each container shown; 0 for all */
     uint64_t chunk;        /* the VM: elements of a buffer; 0 for the default */
     uint64_t memory_limit; /* the VM: bytes a session may hold; 0 for no limit */
-    uint32_t threads;      /* the VM; 0 for the default */
+    uint32_t threads;      /* the VM; 0 for as many as the process can keep busy */
+    uint64_t piece_nanoseconds; /* testing: the least work, about, that is given to a thread; 0 for the default */
     bool measures;         /* the VM: for runnel_write_stats */
     uint64_t fail_after;   /* testing: the nth allocation fails; 0 for never */
     const char *file_format; /* what files given as arguments hold: "text", also if null, or scalars of this type as bytes */

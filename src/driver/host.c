@@ -48,6 +48,7 @@ bool host_open(Host *host, const Options *options)
         .engine = options->engine,
         .chunk = options->chunk,
         .threads = (uint32_t)options->threads,
+        .piece_nanoseconds = options->piece,
         .measures = options_has(options, OPTION_STATS),
         .memory_limit = options->memory,
         .file_format = options->format,

@@ -62,7 +62,17 @@ static bool set_chunk(Options *options, const char *value)
 
 static bool set_threads(Options *options, const char *value)
 {
-    return read_count("--threads", value, &options->threads);
+    if (!read_count("--threads", value, &options->threads))
+        return false;
+    bool is_possible = options->threads >= 1 && options->threads <= RUNNEL_THREADS_MAX;
+    if (!is_possible)
+        report_usage("`--threads` wants a number from 1 to %d, not `%s`", RUNNEL_THREADS_MAX, value);
+    return is_possible;
+}
+
+static bool set_piece(Options *options, const char *value)
+{
+    return read_count("--piece", value, &options->piece);
 }
 
 static bool set_memory(Options *options, const char *value)
@@ -87,7 +97,8 @@ const OptionRow option_rows[OPTION_COUNT] = {
     [OPTION_ENGINE] = {"--engine", "NAME",
                        "run with this engine: vm, which streams in bounded memory, or ref, the reference interpreter (vm)", set_engine},
     [OPTION_CHUNK] = {"--chunk", "N", "the VM's buffers hold N elements (as many as 32 KiB hold)", set_chunk},
-    [OPTION_THREADS] = {"--threads", "N", "use N threads (one)", set_threads},
+    [OPTION_THREADS] = {"--threads", "N", "use N threads (one for each processor there is for it)", set_threads},
+    [OPTION_PIECE] = {"--piece", "N", "give threads no less than N nanoseconds of work at a time, about (4000)", set_piece},
     [OPTION_MEMORY] = {"--memory", "SIZE", "end with an error when more than SIZE bytes are held, such as 64M (no limit)", set_memory},
     [OPTION_STATS] = {"--stats", NULL, "show what the VM did, on standard error", NULL},
     [OPTION_MAX_DEPTH] = {"--max-depth", "N",

@@ -11,6 +11,7 @@ typedef enum OptionId {
     OPTION_ENGINE,
     OPTION_CHUNK,
     OPTION_THREADS,
+    OPTION_PIECE,
     OPTION_MEMORY,
     OPTION_STATS,
     OPTION_MAX_DEPTH,
@@ -45,6 +46,7 @@ struct Options {
     uint64_t max_depth;
     uint64_t chunk;
     uint64_t threads;
+    uint64_t piece;
     uint64_t memory;
     uint64_t print_length;
 };

@@ -6,7 +6,8 @@
  *     each      the body at the sequence's space
  *     guard     a filter, and the body there
  *     if        two filters, a branch at each, and their values merged; branches that are cheap and cannot fail are both computed at all points
- *     group     a space of groups with a space of their members below it
+ *     group     a space of groups with a space of their members below it: collected in order of groups, or, where they are only reduced, a table
+ *               of keys and accumulators, the members being the points of what is grouped
  *     call      functions with sequences in their types are put in place of their calls; scalar functions are scalar code; other functions are
  *               networks of their own, called on the points of the context
  *

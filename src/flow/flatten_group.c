@@ -171,7 +171,7 @@ FlowOperand flatten_fold_by(Flattener *f, Op op, FlowOperand element, LeafType r
     FlowSpaceId members = flatten_table(f, space), groups = flatten_space(f, members)->parent;
     FlowSpaceId parent = flatten_space(f, groups)->parent;
     FlowOperand inputs[5] = {flatten_bring(f, element, space)};
-    inputs[1] = flatten_bring(f, flatten_stream(f, flatten_space(f, members)->number), space);
+    inputs[1] = flatten_bring_stream(f, flatten_stream(f, flatten_space(f, members)->number), space);
     inputs[2] = flatten_stream(f, group_number(table_node(f, members)));
     uint32_t count = 3;
     bool is_single = flatten_is_unit(f, parent);

@@ -49,7 +49,6 @@ static void add_parts(Flattener *f, Parts *parts, TypeId type, const FlowValue *
     }
     if (type_kind(f->types, type) == TYPE_CLOSURE)
         return; /* is only named */
-    type = flatten_representation(f, type);
     if (type_kind(f->types, type) == TYPE_PAIR) {
         add_parts(f, parts, type_first(f->types, type), value->first, space);
         add_parts(f, parts, type_rest(f->types, type), value->rest, space);

@@ -43,22 +43,24 @@ FlowCounts flow_counts(const FlowProgram *program, FlowNetworkId first)
 
 /* ---- printing ---- */
 
+enum { COUNTED_TOGETHER = 3 };
+
 /* Which nodes are counted together, by one leaf or call each; an unused place is FLOW_OP_COUNT. */
 static const struct {
     const char *name;
-    FlowOp ops[2];
+    FlowOp ops[COUNTED_TOGETHER];
 } groups[] = {
-    {"materialisations", {FLOW_COLLECT, FLOW_OP_COUNT}},
-    {"copies", {FLOW_DISTRIBUTE, FLOW_PACK}},
-    {"merges", {FLOW_MERGE, FLOW_OP_COUNT}},
-    {"reads", {FLOW_SLICES, FLOW_OP_COUNT}},
-    {"gathers", {FLOW_GATHER, FLOW_OP_COUNT}},
-    {"scatters", {FLOW_SCATTER, FLOW_PUT_WITH}},
-    {"folds", {FLOW_FOLD, FLOW_FOLD_WITH}},
-    {"scans", {FLOW_SCAN, FLOW_SCAN_WITH}},
-    {"operations", {FLOW_OPERATION, FLOW_ROWS}},
-    {"calls", {FLOW_CALL, FLOW_TAIL_CALL}},
-    {"scalar calls", {FLOW_SCALAR_CALL, FLOW_OP_COUNT}},
+    {"materialisations", {FLOW_COLLECT, FLOW_OP_COUNT, FLOW_OP_COUNT}},
+    {"copies", {FLOW_DISTRIBUTE, FLOW_PACK, FLOW_OP_COUNT}},
+    {"merges", {FLOW_MERGE, FLOW_OP_COUNT, FLOW_OP_COUNT}},
+    {"reads", {FLOW_SLICES, FLOW_OP_COUNT, FLOW_OP_COUNT}},
+    {"gathers", {FLOW_GATHER, FLOW_OP_COUNT, FLOW_OP_COUNT}},
+    {"scatters", {FLOW_SCATTER, FLOW_PUT_WITH, FLOW_OP_COUNT}},
+    {"folds", {FLOW_FOLD, FLOW_FOLD_WITH, FLOW_FOLD_BY}},
+    {"scans", {FLOW_SCAN, FLOW_SCAN_WITH, FLOW_OP_COUNT}},
+    {"operations", {FLOW_OPERATION, FLOW_ROWS, FLOW_OP_COUNT}},
+    {"calls", {FLOW_CALL, FLOW_TAIL_CALL, FLOW_OP_COUNT}},
+    {"scalar calls", {FLOW_SCALAR_CALL, FLOW_OP_COUNT, FLOW_OP_COUNT}},
 };
 
 /* `(range 2, filter 1)`: one of the parts. */
@@ -82,15 +84,15 @@ static void print_spaces(const FlowCounts *counts, Text *out)
     text_add(out, total > 0 ? ")\n" : "\n");
 }
 
-static void print_group(const FlowCounts *counts, const char *name, const FlowOp ops[2], Text *out)
+static void print_group(const FlowCounts *counts, const char *name, const FlowOp ops[COUNTED_TOGETHER], Text *out)
 {
     uint32_t total = 0;
     bool is_first = true;
-    for (uint32_t i = 0; i < 2 && ops[i] != FLOW_OP_COUNT; i++)
+    for (uint32_t i = 0; i < COUNTED_TOGETHER && ops[i] != FLOW_OP_COUNT; i++)
         total += counts->nodes[ops[i]];
     text_addf(out, "%s %u", name, total);
     if (total > 0 && ops[1] != FLOW_OP_COUNT) {
-        for (uint32_t i = 0; i < 2 && ops[i] != FLOW_OP_COUNT; i++)
+        for (uint32_t i = 0; i < COUNTED_TOGETHER && ops[i] != FLOW_OP_COUNT; i++)
             print_part(flow_op_table[ops[i]].name, counts->nodes[ops[i]], &is_first, out);
         text_add_char(out, ')');
     }

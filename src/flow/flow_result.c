@@ -68,8 +68,6 @@ static bool check_part(ResultCheck *check, TypeId type, uint32_t points)
     if (type_is_concrete(types, type))
         return check_leaves(check, type, points);
     switch (type_kind(types, type)) {
-    case TYPE_DATA:
-        return check_part(check, type_representation(types, type), points);
     case TYPE_PAIR:
         return check_part(check, type_first(types, type), points) && check_part(check, type_rest(types, type), points);
     case TYPE_CONTAINER:

@@ -43,16 +43,6 @@ static void add_sequence(PieceBuilder *builder, TypeId type)
     builder->pieces.items[begin].partner = end;
 }
 
-static void add_data(PieceBuilder *builder, TypeId type)
-{
-    Types *types = builder->types;
-    Name name = types->datatypes.items[type_node(types, type)->a].name;
-    add_text(builder, names_text(types->names, name));
-    add_text(builder, "(");
-    add_components(builder, type_representation(types, type)); /* not unit: there is a sequence in it */
-    add_text(builder, ")");
-}
-
 static void add_pieces(PieceBuilder *builder, TypeId type)
 {
     Types *types = builder->types;
@@ -69,14 +59,12 @@ static void add_pieces(PieceBuilder *builder, TypeId type)
     case TYPE_CONTAINER:
         add_sequence(builder, type);
         return;
-    case TYPE_DATA:
-        add_data(builder, type);
-        return;
     case TYPE_CLOSURE:
         add_text(builder, "function");
         return;
-    case TYPE_SCALAR:
+    case TYPE_SCALAR: /* and others that are always concrete */
     case TYPE_UNIT:
+    case TYPE_DATA:
     case TYPE_NONE:
     case TYPE_FUNCTION:
     case TYPE_MARK:

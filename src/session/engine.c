@@ -22,6 +22,7 @@ void engine_open(RunnelSession *session)
                                      .chunk = options->chunk,
                                      .memory_limit = options->memory_limit,
                                      .threads = options->threads,
+                                     .piece_nanoseconds = options->piece_nanoseconds,
                                      .measures = options->measures,
                                      .write = options->write,
                                      .write_context = options->write_context,

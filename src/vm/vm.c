@@ -19,6 +19,8 @@ Vm *vm_new(Memory *memory, const FlowProgram *program, Diagnostics *diagnostics,
     world_init(&vm->world, memory, options.write, options.write_context);
     failure_init(&vm->failure, memory);
     text_init(&vm->printed, memory);
+    vm->team = team_new(memory, (TeamOptions){.threads = options.threads != 0 ? options.threads : team_processors(),
+                                              .piece_picoseconds = options.piece_nanoseconds * 1000});
     return vm;
 }
 
@@ -48,6 +50,7 @@ void vm_free(Vm *vm)
     world_free(&vm->world);
     heap_free(&vm->heap);
     arena_free(&vm->arena);
+    team_free(vm->team);
     memory_free(memory, vm, sizeof *vm);
 }
 
@@ -205,6 +208,7 @@ static bool run(Vm *vm, FlowNetworkId id, const CoreBlock *block, const Value *v
 {
     const FlowNetwork *network = vm->program->networks.items[id];
     call_unwind(vm); /* what a run without memory has left */
+    team_give_back_all(vm->team);
     free_passage(vm);
     make_arguments(vm, network, block, values);
     vm->has_failed = false;

@@ -20,6 +20,7 @@
 #include "vm/array.h"
 #include "vm/scalar_code.h"
 #include "vm/stream.h"
+#include "vm/team.h"
 #include "vm/vm.h"
 
 typedef struct Instance Instance;
@@ -43,6 +44,7 @@ typedef struct Passage {
 /* A session's engine. Nodes use what stands first. */
 struct Vm {
     Memory *memory;
+    Team *team; /* does the loops of firings */
     Heap heap;
     Types *types;
     const FlowProgram *program;

@@ -52,7 +52,7 @@ static size_t count_lines(const Buffer *buffer)
 
 static RunnelSession *open_session(Buffer *output, bool is_unsimplified)
 {
-    RunnelOptions options = {.write = keep_output, .write_context = output, .is_unsimplified = is_unsimplified};
+    RunnelOptions options = {.engine = RUNNEL_ENGINE_REFERENCE, .write = keep_output, .write_context = output, .is_unsimplified = is_unsimplified};
     RunnelSession *session = runnel_open(&options);
     if (session == NULL)
         abort();
