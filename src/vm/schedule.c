@@ -1,7 +1,7 @@
 /* Which node fires next, and what to do when none can. */
 #include "vm/stages.h"
 
-enum { STEPS_BETWEEN_POLLS = 256 };
+enum { STEPS_BETWEEN_POLLS = 256, STEPS_BETWEEN_CUTS = 64 };
 
 /* ---- firing ---- */
 
@@ -46,6 +46,10 @@ static void fire(Vm *vm, Instance *instance, FlowNodeId id)
     const NodePlan *plan = &instance->plan->nodes[id];
     if (is_useless(instance, id)) {
         instance_finish_node(vm, instance, id);
+        return;
+    }
+    if (instance->failed_count > 0 && plan->can_fail && is_past_failure(vm, instance, id)) {
+        instance_cut_node(vm, instance, id);
         return;
     }
     Firing firing = instance_firing(vm, instance, id);
@@ -158,6 +162,8 @@ RunStatus instance_run(Vm *vm, Instance *instance, bool is_probe)
             fire(vm, instance, id);
         else if (!get_moving(vm, instance))
             return instance->failed_count > 0 ? RUN_FAILED : RUN_FINISHED;
+        if (instance->failed_count > 0 && vm->steps % STEPS_BETWEEN_CUTS == 0)
+            cut_blocked(vm, instance, true); /* it may be long until nothing moves */
         if ((is_probe && instance->failed_count > 0) || is_stopped(vm))
             return RUN_FAILED;
         if (vm->frame_count != depth)
