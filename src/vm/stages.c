@@ -98,7 +98,7 @@ void vm_write_stats(const Vm *vm, Text *out)
     for (uint32_t i = 0; i < vm->plans.count; i++)
         for (uint32_t k = 0; vm->plans.items[i] != NULL && k < vm->plans.items[i]->stage_count; k++)
             stages += is_shown(&vm->plans.items[i]->stages[k]);
-    text_addf(out, "engine vm, threads %u, ", team_size(vm->team));
+    text_addf(out, "engine vm, threads %u, ", vm->options.threads);
     if (vm->options.chunk == 0)
         text_add(out, "chunks of 32 KiB\n");
     else
