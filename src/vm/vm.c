@@ -1,9 +1,16 @@
 /* The engine as sessions see it: values in and out, globals, the state of random numbers. */
+#include "base/machine.h"
 #include "vm/call.h"
 
 /* ---- making ---- */
 
 static void free_passage(Vm *vm);
+
+static uint32_t default_threads(void)
+{
+    uint32_t processors = machine_processors();
+    return processors < TEAM_THREADS_MAX ? processors : TEAM_THREADS_MAX;
+}
 
 Vm *vm_new(Memory *memory, const FlowProgram *program, Diagnostics *diagnostics, VmOptions options)
 {
@@ -14,7 +21,9 @@ Vm *vm_new(Memory *memory, const FlowProgram *program, Diagnostics *diagnostics,
     vm->diagnostics = diagnostics;
     vm->options = options;
     if (options.threads == 0)
-        vm->options.threads = team_processors();
+        vm->options.threads = default_threads();
+    if (options.memory_limit == 0)
+        vm->options.memory_limit = machine_memory() / 5 * 4;
     vm->random = (RandomState){.key = RANDOM_FIRST_KEY};
     heap_init(&vm->heap, memory);
     arena_init(&vm->arena, memory);
