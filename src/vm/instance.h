@@ -97,7 +97,6 @@ struct Instance {
     uint8_t chunk_size; /* that of the plan when the limits of streams were set */
     FlowNodeId next_node; /* where the sweep goes on */
     uint32_t *blame; /* by node: the number of the failure, from 1, that it waits for; null while nothing has failed */
-    uint64_t *cut_at; /* by set of points: where a failure is; what comes after it is of no interest. Null while nothing has failed */
     FailedNode *failed;
     uint32_t failed_count, failed_capacity;
 };
@@ -164,10 +163,9 @@ RunStatus instance_run(Vm *vm, Instance *instance, bool is_probe);
 /* A new failure of a node, to be worded. */
 FailedNode *instance_add_failure(Vm *vm, Instance *instance, FlowNodeId node);
 void instance_free_failures(Vm *vm, Instance *instance);
-/* Cuts nodes that wait for what will never come: those that can do nothing else if `is_certain`, else all. False if there were none. */
+/* Cuts nodes that wait for what will never come; of those that wait for several inputs, the ones for which none will come if `is_certain`, else all.
+ * False if there were none. */
 bool cut_blocked(Vm *vm, Instance *instance, bool is_certain);
-/* Everything the node could still fail at comes after a failure. */
-bool is_past_failure(Vm *vm, Instance *instance, FlowNodeId node);
 /* The failure that counts; there is one. */
 FailedNode *instance_failure(const Instance *instance);
 

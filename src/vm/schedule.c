@@ -2,7 +2,7 @@
 #include "base/machine.h"
 #include "vm/stages.h"
 
-enum { STEPS_BETWEEN_POLLS = 256, STEPS_BETWEEN_WATCHES = 32, STEPS_BETWEEN_CUTS = 64 };
+enum { STEPS_BETWEEN_POLLS = 256, STEPS_BETWEEN_WATCHES = 32 };
 
 /* ---- firing ---- */
 
@@ -47,10 +47,6 @@ static void fire(Vm *vm, Instance *instance, FlowNodeId id)
     const NodePlan *plan = &instance->plan->nodes[id];
     if (is_useless(instance, id)) {
         instance_finish_node(vm, instance, id);
-        return;
-    }
-    if (instance->failed_count > 0 && plan->can_fail && is_past_failure(vm, instance, id)) {
-        instance_cut_node(vm, instance, id);
         return;
     }
     Firing firing = instance_firing(vm, instance, id);
@@ -191,8 +187,6 @@ static RunStatus run(Vm *vm, Instance *instance, bool is_probe, Watch *watch)
             fire(vm, instance, id);
         else if (!get_moving(vm, instance))
             return instance->failed_count > 0 ? RUN_FAILED : RUN_FINISHED;
-        if (instance->failed_count > 0 && vm->steps % STEPS_BETWEEN_CUTS == 0)
-            cut_blocked(vm, instance, true); /* it may be long until nothing moves */
         if ((is_probe && instance->failed_count > 0) || is_stopped(vm))
             return RUN_FAILED;
         if (vm->frame_count != depth)
