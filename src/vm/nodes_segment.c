@@ -29,9 +29,9 @@ static void distribute_stretch(Firing *firing, const Stretch *stretch)
     }
     void *out = firing_reserve(firing, 0, stretch->points);
     if (stretch->ends != NULL)
-        movement_distribute(leaf_size(type), out, values.data, stretch->first, stretch->ends, stretch->parents);
+        movement_distribute(firing->vm->team, leaf_size(type), out, values.data, stretch->first, stretch->ends, stretch->parents);
     else
-        movement_distribute_regular(leaf_size(type), out, values.data, stretch->length, stretch->parents);
+        movement_distribute_regular(firing->vm->team, leaf_size(type), out, values.data, stretch->length, stretch->parents);
     cells_retain(type, out, stretch->points);
     firing_produce(firing, 0, stretch->points);
 }
@@ -64,21 +64,14 @@ const NodeKind node_kind_DISTRIBUTE = {.fire = fire_distribute, .state_size = si
 
 enum { DRIVER, DRIVER_SEGMENTS };
 
-static void write_indices(int64_t *out, uint64_t first, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        out[i] = (int64_t)(first + i);
-}
-
-static void index_stretch(int64_t *out, const Stretch *stretch, uint64_t inside)
+static void index_stretch(Team *team, int64_t *out, const Stretch *stretch, uint64_t inside)
 {
     if (!stretch->is_whole)
-        write_indices(out, inside, stretch->points);
+        movement_progression(team, out, (int64_t)inside, 1, stretch->points);
     else if (stretch->ends != NULL)
-        movement_local_index(out, stretch->first, stretch->ends, stretch->parents);
+        movement_local_index(team, out, stretch->first, stretch->ends, stretch->parents);
     else
-        for (size_t i = 0; i < stretch->parents; i++)
-            write_indices(out + i * stretch->length, 0, stretch->length);
+        movement_local_index_regular(team, out, stretch->length, stretch->parents);
 }
 
 static void fire_local_index(Firing *firing)
@@ -89,7 +82,7 @@ static void fire_local_index(Firing *firing)
         size_t points = points_least(firing_available(firing, DRIVER), firing_room(firing, 0));
         if (!segments_next(firing, segments, DRIVER_SEGMENTS, points, false, SIZE_MAX, &stretch))
             break;
-        index_stretch(firing_reserve(firing, 0, stretch.points), &stretch, segments->inside);
+        index_stretch(firing->vm->team, firing_reserve(firing, 0, stretch.points), &stretch, segments->inside);
         firing_produce(firing, 0, stretch.points);
         firing_consume(firing, DRIVER, stretch.points);
         segments_take(firing, segments, DRIVER_SEGMENTS, &stretch);
@@ -245,13 +238,14 @@ static void fold_stretch(Firing *firing, const FoldKind *kind, const Stretch *st
     if (stretch->points > 0)
         elements = firing_cells(firing, 0);
     if (stretch->is_whole && stretch->ends != NULL)
-        fold_segments(kind, elements, stretch->first, stretch->ends, stretch->parents,
+        fold_segments(firing->vm->team, kind, elements, stretch->first, stretch->ends, stretch->parents,
                       firing_reserve(firing, 0, stretch->parents));
     else if (stretch->is_whole)
-        fold_regular(kind, elements, stretch->length, stretch->parents, firing_reserve(firing, 0, stretch->parents));
+        fold_regular(firing->vm->team, kind, elements, stretch->length, stretch->parents,
+                     firing_reserve(firing, 0, stretch->parents));
     else {
         open_fold(state, kind);
-        fold_add(kind, state->running, elements, stretch->points);
+        fold_add(firing->vm->team, kind, state->running, elements, stretch->points);
         if (stretch->parents == 0)
             return;
         fold_result(kind, state->running, firing_reserve(firing, 0, 1));
@@ -287,12 +281,12 @@ static void scan_stretch(Firing *firing, const FoldKind *kind, const Stretch *st
     Cells elements = firing_cells(firing, 0);
     void *out = firing_reserve(firing, 0, stretch->points);
     if (stretch->is_whole && stretch->ends != NULL)
-        fold_scan_segments(kind, elements, stretch->first, stretch->ends, stretch->parents, out);
+        fold_scan_segments(firing->vm->team, kind, elements, stretch->first, stretch->ends, stretch->parents, out);
     else if (stretch->is_whole)
-        fold_scan_regular(kind, elements, stretch->length, stretch->parents, out);
+        fold_scan_regular(firing->vm->team, kind, elements, stretch->length, stretch->parents, out);
     else {
         open_fold(state, kind);
-        fold_scan(kind, state->running, elements, stretch->points, out);
+        fold_scan(firing->vm->team, kind, state->running, elements, stretch->points, out);
         state->is_open = stretch->parents == 0;
     }
     firing_produce(firing, 0, stretch->points);

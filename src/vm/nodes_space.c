@@ -41,6 +41,12 @@ static uint64_t count_at(const Counts *counts, size_t parent)
     return ((const uint64_t *)counts->cells.data)[cells_index(counts->cells, parent)];
 }
 
+static Cells counts_from(const Counts *counts, size_t parent)
+{
+    const Cells cells = counts->cells;
+    return (Cells){(const int64_t *)cells.data + cells_index(cells, parent), cells.is_uniform};
+}
+
 /* Ends are known as soon as the counts are. `done` parents lie before the cursor. Points are given only under parents whose end was. */
 static void give_range_ends(Firing *firing, Counts *counts, uint64_t done)
 {
@@ -48,17 +54,13 @@ static void give_range_ends(Firing *firing, Counts *counts, uint64_t done)
     size_t first = (size_t)(state->ends_given - done);
     size_t count = points_least(counts->parents - first, firing_room(firing, RANGE_ENDS));
     int64_t *out = firing_reserve(firing, RANGE_ENDS, count);
-    for (size_t i = 0; i < count; i++)
-        out[i] = state->total += (int64_t)count_at(counts, first + i);
+    if (count > 0) {
+        movement_ends(firing->vm->team, out, counts_from(counts, first), count, state->total, INT64_MAX);
+        state->total = out[count - 1];
+    }
     state->ends_given += count;
     counts->parents = first + count;
     firing_produce(firing, RANGE_ENDS, count);
-}
-
-static void write_indices(int64_t *out, uint64_t first, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        out[i] = (int64_t)(first + i);
 }
 
 /* Gives indices as far as there is room; gives the number of parents that are complete. */
@@ -72,7 +74,7 @@ static size_t give_indices(Firing *firing, const Counts *counts)
     for (; parent < counts->parents; parent++) {
         uint64_t count = count_at(counts, parent);
         size_t now = points_least(wanted - given, count - state->inside);
-        write_indices(out + given, state->inside, now);
+        movement_progression(firing->vm->team, out + given, (int64_t)state->inside, 1, now);
         given += now;
         state->inside += now;
         if (state->inside < count)
@@ -109,7 +111,7 @@ static void fire_filter(Firing *firing)
             break;
         Cells cells = firing_cells(firing, 0);
         const bool *flags = cells.data;
-        size_t kept = !cells.is_uniform ? movement_count(flags, count, keep) : flags[0] == keep ? count : 0;
+        size_t kept = !cells.is_uniform ? movement_count(firing->vm->team, flags, count, keep) : flags[0] == keep ? count : 0;
         firing_produce_uniform(firing, 0, &kept, kept);
         firing_consume(firing, 0, count);
     }
@@ -119,16 +121,14 @@ static void fire_filter(Firing *firing)
 
 const NodeKind node_kind_FILTER = {.fire = fire_filter};
 
-static void count_running(int64_t *out, Cells cells, size_t count, bool keep, int64_t start)
+static void count_running(Team *team, int64_t *out, Cells cells, size_t count, bool keep, int64_t start)
 {
     const bool *flags = cells.data;
-    if (!cells.is_uniform) {
-        movement_count_running(out, flags, count, keep, start);
-        return;
-    }
     int64_t step = flags[0] == keep ? 1 : 0;
-    for (size_t i = 0; i < count; i++)
-        out[i] = start += step;
+    if (cells.is_uniform)
+        movement_progression(team, out, start + step, step, count);
+    else
+        movement_count_running(team, out, flags, count, keep, start);
 }
 
 static void fire_flag_ends(Firing *firing)
@@ -137,7 +137,7 @@ static void fire_flag_ends(Firing *firing)
     size_t count = points_least(firing_available(firing, 0), firing_room(firing, 0));
     if (count > 0) {
         int64_t *out = firing_reserve(firing, 0, count);
-        count_running(out, firing_cells(firing, 0), count, firing->node->keep, *total);
+        count_running(firing->vm->team, out, firing_cells(firing, 0), count, firing->node->keep, *total);
         *total = out[count - 1];
         firing_produce(firing, 0, count);
         firing_consume(firing, 0, count);
@@ -158,7 +158,7 @@ static size_t pack(Firing *firing, Cells elements, Cells flags, size_t count)
     const bool *flag = flags.data;
     size_t kept = !flags.is_uniform ? count : flag[0] == keep ? count : 0;
     if (elements.is_uniform) {
-        kept = flags.is_uniform ? kept : movement_count(flag, count, keep);
+        kept = flags.is_uniform ? kept : movement_count(firing->vm->team, flag, count, keep);
         firing_produce_uniform(firing, 0, elements.data, kept);
         return kept;
     }
@@ -166,7 +166,7 @@ static size_t pack(Firing *firing, Cells elements, Cells flags, size_t count)
     if (flags.is_uniform)
         cells_copy(type, out, elements, 0, kept);
     else {
-        kept = movement_pack(leaf_size(type), out, elements.data, flag, count, keep);
+        kept = movement_pack(firing->vm->team, leaf_size(type), out, elements.data, flag, count, keep);
         cells_retain(type, out, kept);
     }
     firing_produce(firing, 0, kept);
@@ -229,8 +229,8 @@ static void fire_regular_ends(Firing *firing)
     if (count > 0 && firing_available(firing, ENDS_COUNT) > 0) {
         int64_t length = *(const int64_t *)firing_cells(firing, ENDS_COUNT).data;
         int64_t *out = firing_reserve(firing, 0, count);
-        for (size_t i = 0; i < count; i++)
-            out[i] = *total += length;
+        movement_progression(firing->vm->team, out, *total + length, length, count);
+        *total = out[count - 1];
         firing_produce(firing, 0, count);
         firing_consume(firing, ENDS_PARENTS, count);
     }

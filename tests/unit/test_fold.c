@@ -249,9 +249,9 @@ static void fold_pieces(const Fold *fold, const Elements *elements, size_t piece
         taken = taken < count - start ? taken : count - start;
         Cells cells = {(char *)elements->data + (elements->is_uniform ? 0 : start * size), elements->is_uniform};
         if (fold->is_scan)
-            fold_scan(fold->kind, state, cells, taken, (char *)out + start * size);
+            fold_scan(NULL, fold->kind, state, cells, taken, (char *)out + start * size);
         else
-            fold_add(fold->kind, state, cells, taken);
+            fold_add(NULL, fold->kind, state, cells, taken);
         start += taken;
     }
     if (!fold->is_scan)
@@ -296,9 +296,9 @@ static size_t segment_length(int shape, size_t k)
 static void fold_whole(const Fold *fold, Cells cells, int64_t first, const int64_t *ends, size_t segments, void *out)
 {
     if (fold->is_scan)
-        fold_scan_segments(fold->kind, cells, first, ends, segments, out);
+        fold_scan_segments(NULL, fold->kind, cells, first, ends, segments, out);
     else
-        fold_segments(fold->kind, cells, first, ends, segments, out);
+        fold_segments(NULL, fold->kind, cells, first, ends, segments, out);
 }
 
 static size_t expected_segments(const Fold *fold, const Scalar *x, int64_t first, const int64_t *ends, size_t segments,
@@ -340,9 +340,9 @@ static void test_regular(const Fold *fold, int pattern, size_t length, bool is_u
     void *out = malloc(outputs * type_size(fold->result));
     Cells cells = {elements.data, is_uniform};
     if (fold->is_scan)
-        fold_scan_regular(fold->kind, cells, length, REGULAR_SEGMENTS, out);
+        fold_scan_regular(NULL, fold->kind, cells, length, REGULAR_SEGMENTS, out);
     else
-        fold_regular(fold->kind, cells, length, REGULAR_SEGMENTS, out);
+        fold_regular(NULL, fold->kind, cells, length, REGULAR_SEGMENTS, out);
     check(fold, "regular", length, expected, out, outputs);
     free(out);
     free(expected);

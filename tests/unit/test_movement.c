@@ -244,17 +244,17 @@ static void test_choices(void)
 static void test_points(void)
 {
     const bool flags[4] = {true, false, true, true};
-    check(movement_pack(0, NULL, NULL, flags, 4, true) == 3, "pack of points", 0, 4);
+    check(movement_pack(NULL, 0, NULL, NULL, flags, 4, true) == 3, "pack of points", 0, 4);
     size_t taken[2] = {1, 1};
     const Cells none[2] = {{NULL, false}, {NULL, false}};
-    movement_merge_bool(0, NULL, flags, 4, none, taken);
+    movement_merge_bool(NULL, 0, NULL, flags, 4, none, taken);
     check(taken[0] == 2 && taken[1] == 4, "merge of points", 0, 4);
     const int32_t ways[4] = {1, 0, 1, 1};
-    movement_merge_int32(0, NULL, ways, 4, none, taken);
+    movement_merge_int32(NULL, 0, NULL, ways, 4, none, taken, 2);
     check(taken[0] == 3 && taken[1] == 7, "merge of points", 0, 4);
-    movement_distribute(0, NULL, NULL, 0, (const int64_t[]){4}, 1);
-    movement_distribute_regular(0, NULL, NULL, 4, 1);
-    movement_select(0, NULL, flags, 4, none);
+    movement_distribute(NULL, 0, NULL, NULL, 0, (const int64_t[]){4}, 1);
+    movement_distribute_regular(NULL, 0, NULL, NULL, 4, 1);
+    movement_select(NULL, 0, NULL, flags, 4, none);
 }
 
 int main(void)
