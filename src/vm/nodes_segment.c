@@ -124,21 +124,53 @@ static void length_regular(Firing *firing)
         firing_finish(firing);
 }
 
+typedef struct Differences {
+    const int64_t *ends;
+    int64_t before; /* the end before them */
+    int64_t *lengths;
+    bool *are_empty;
+} Differences;
+
+static void subtract_ends(void *context, size_t first, size_t end, uint32_t member)
+{
+    (void)member;
+    const Differences *differences = context;
+    const int64_t *ends = differences->ends;
+    differences->lengths[first] = ends[first] - (first == 0 ? differences->before : ends[first - 1]);
+    for (size_t i = first + 1; i < end; i++)
+        differences->lengths[i] = ends[i] - ends[i - 1];
+}
+
+static void compare_ends(void *context, size_t first, size_t end, uint32_t member)
+{
+    (void)member;
+    const Differences *differences = context;
+    const int64_t *ends = differences->ends;
+    differences->are_empty[first] = ends[first] == (first == 0 ? differences->before : ends[first - 1]);
+    for (size_t i = first + 1; i < end; i++)
+        differences->are_empty[i] = ends[i] == ends[i - 1];
+}
+
+/* One output for each of `count` > 0 parents, whose ends are consumed. */
+static void give_differences(Firing *firing, Differences differences, size_t count, TeamWork *work)
+{
+    enum { POINT = 200 }; /* picoseconds */
+    Lengths *state = firing->state;
+    Team *team = firing->vm->team;
+    differences.ends = firing_cells(firing, DRIVER_SEGMENTS).data;
+    differences.before = state->last;
+    team_run(team, count, team_grain(team, POINT), work, &differences);
+    state->last = differences.ends[count - 1];
+    firing_produce(firing, 0, count);
+    firing_consume(firing, DRIVER_SEGMENTS, count);
+}
+
 static void length_by_ends(Firing *firing)
 {
-    Lengths *state = firing->state;
     firing_ignore(firing, DRIVER);
     size_t count = points_least(firing_available(firing, DRIVER_SEGMENTS), firing_room(firing, 0));
-    if (count > 0) {
-        const int64_t *ends = firing_cells(firing, DRIVER_SEGMENTS).data;
-        int64_t *out = firing_reserve(firing, 0, count);
-        out[0] = ends[0] - state->last;
-        for (size_t i = 1; i < count; i++)
-            out[i] = ends[i] - ends[i - 1];
-        state->last = ends[count - 1];
-        firing_produce(firing, 0, count);
-        firing_consume(firing, DRIVER_SEGMENTS, count);
-    }
+    if (count > 0)
+        give_differences(firing, (Differences){.lengths = firing_reserve(firing, 0, count)}, count, subtract_ends);
     if (firing_is_ended(firing, DRIVER_SEGMENTS))
         firing_finish(firing);
 }
@@ -176,27 +208,35 @@ static void empty_regular(Firing *firing)
         firing_finish(firing);
 }
 
-/* Answers for the parent in turn as soon as it is known to have a point; false if nothing can be said. */
-static bool empty_step(Firing *firing)
+/* Parents whose end is known. One that was answered for before only passes. */
+static void empty_known(Firing *firing)
 {
     Lengths *state = firing->state;
-    bool is_known = firing_available(firing, DRIVER_SEGMENTS) > 0;
-    bool is_open = !is_known && !firing_is_ended(firing, DRIVER_SEGMENTS);
-    int64_t end = is_known  ? *(const int64_t *)firing_cells(firing, DRIVER_SEGMENTS).data
-                  : is_open ? firing_frontier(firing, DRIVER_SEGMENTS)
-                            : state->last;
-    if (!state->is_decided && (is_known || end > state->last)) {
-        if (firing_room(firing, 0) == 0)
-            return false;
-        firing_produce_uniform(firing, 0, &(bool){end == state->last}, 1);
+    if (state->is_decided && firing_available(firing, DRIVER_SEGMENTS) > 0) {
+        state->last = *(const int64_t *)firing_cells(firing, DRIVER_SEGMENTS).data;
+        state->is_decided = false;
+        firing_consume(firing, DRIVER_SEGMENTS, 1);
+    }
+    size_t count = points_least(firing_available(firing, DRIVER_SEGMENTS), firing_room(firing, 0));
+    if (count > 0)
+        give_differences(firing, (Differences){.are_empty = firing_reserve(firing, 0, count)}, count, compare_ends);
+}
+
+/* Answers for the parent in turn as soon as it is known to have a point. */
+static void empty_by_ends(Firing *firing)
+{
+    Lengths *state = firing->state;
+    firing_ignore(firing, DRIVER);
+    empty_known(firing);
+    if (firing_is_ended(firing, DRIVER_SEGMENTS)) {
+        firing_finish(firing);
+        return;
+    }
+    bool has_point = firing_available(firing, DRIVER_SEGMENTS) == 0 && firing_frontier(firing, DRIVER_SEGMENTS) > state->last;
+    if (has_point && !state->is_decided && firing_room(firing, 0) > 0) {
+        firing_produce_uniform(firing, 0, &(bool){false}, 1);
         state->is_decided = true;
     }
-    if (!is_known)
-        return false;
-    state->last = end;
-    state->is_decided = false;
-    firing_consume(firing, DRIVER_SEGMENTS, 1);
-    return true;
 }
 
 static void fire_empty(Firing *firing)
@@ -204,13 +244,7 @@ static void fire_empty(Firing *firing)
     switch (firing->node->segments) {
     case SEGMENTS_SINGLE: empty_single(firing); break;
     case SEGMENTS_REGULAR: empty_regular(firing); break;
-    case SEGMENTS_ENDS:
-        firing_ignore(firing, DRIVER);
-        while (empty_step(firing))
-            ;
-        if (firing_is_ended(firing, DRIVER_SEGMENTS))
-            firing_finish(firing);
-        break;
+    case SEGMENTS_ENDS: empty_by_ends(firing); break;
     }
 }
 
