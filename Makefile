@@ -190,9 +190,11 @@ check-long: $(GENERATE)
 
 # Small measurements: each file is a program beside the library, compiled for this machine, so that plain loops in it are as good as C gets.
 MICRO_BENCHMARKS := $(patsubst bench/micro/%.c,$(BUILD)/bench/micro/%,$(wildcard bench/micro/*.c))
+MICRO_OPENMP = $(shell echo 'int main(void) { return 0; }' | $(CC) -fopenmp -x c -o /dev/null - 2>/dev/null && echo -fopenmp)
 $(BUILD)/bench/micro/%.o: private CFLAGS += -O3 -march=native
+$(BUILD)/bench/micro/threads.o: private CFLAGS += $(MICRO_OPENMP) -Wno-unknown-pragmas
 $(BUILD)/bench/micro/%: $(BUILD)/bench/micro/%.o $(LIBRARY)
-	$(Q) $(CC) $(CFLAGS) -o $@ $^ $(LDLIBS)
+	$(Q) $(CC) $(CFLAGS) $(MICRO_OPENMP) -o $@ $^ $(LDLIBS)
 
 bench-micro: $(MICRO_BENCHMARKS)
 	@for benchmark in $(if $(ONLY),$(foreach name,$^,$(if $(findstring $(ONLY),$(name)),$(name))),$^); do $$benchmark || exit 1; done

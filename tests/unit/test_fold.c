@@ -415,7 +415,7 @@ static void test_type(VectorLevel level, ScalarType type)
 /* Types that differ in how they are shared. */
 static void test_team(Memory *memory, uint32_t threads)
 {
-    static const ScalarType types[] = {SCALAR_F64, SCALAR_F32, SCALAR_I64, SCALAR_U8, SCALAR_BOOL};
+    static const ScalarType types[] = {SCALAR_F64, SCALAR_I64, SCALAR_BOOL};
     team = team_new(memory, (TeamOptions){.threads = threads, .piece_picoseconds = 1});
     for (size_t i = 0; i < sizeof types / sizeof *types; i++)
         test_type(vector_level(), types[i]);
