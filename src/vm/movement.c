@@ -1,8 +1,6 @@
 /* The interface of movements: finds the loops for a size of cells, and shares what is large among a team. */
 #include "vm/movement_private.h"
 
-#include "vm/cut.h"
-
 #include <stdatomic.h>
 #include <string.h>
 
@@ -359,6 +357,61 @@ void movement_local_index(Team *team, int64_t *out, int64_t first, const int64_t
 void movement_local_index_regular(Team *team, int64_t *out, size_t length, size_t segments)
 {
     spread_run(team, &(Spread){{.length = length, .count = segments}, sizeof *out, NULL, (void *)out});
+}
+
+void movement_copy(Team *team, size_t size, void *out, Cells from, size_t count)
+{
+    movement_distribute_regular(team, size, out, from.data, from.is_uniform ? count : 1, from.is_uniform ? 1 : count);
+}
+
+/* ---- shift: a copy, then the fills over it ---- */
+
+typedef struct Shifting {
+    CutSegments segments;
+    size_t size;
+    Cells from, fills;
+    bool is_next;
+    unsigned char *out;
+} Shifting;
+
+/* Positions [start, end) of all. */
+static void shift_cells(const Shifting *shifting, size_t start, size_t end)
+{
+    size_t size = shifting->size, last = cut_start(&shifting->segments, shifting->segments.count) - 1;
+    size_t first = !shifting->is_next && start == 0 ? 1 : start, source = shifting->is_next ? first + 1 : first - 1;
+    end = shifting->is_next ? least(end, last) : end;
+    if (first >= end)
+        return;
+    Cells from = {(const unsigned char *)shifting->from.data + size * cells_index(shifting->from, source), shifting->from.is_uniform};
+    movement_copy(NULL, size, shifting->out + size * first, from, end - first);
+}
+
+static void shift_part(void *context, size_t first, size_t end, uint32_t member)
+{
+    (void)member;
+    const Shifting *shifting = context;
+    const CutSegments *segments = &shifting->segments;
+    size_t size = shifting->size;
+    Cut from = cut_at(segments, first), to = cut_at(segments, end);
+    shift_cells(shifting, from.elements, to.elements);
+    for (size_t k = from.segments; k <= to.segments && k < segments->count; k++) {
+        size_t start = cut_start(segments, k), stop = cut_end(segments, k), place = shifting->is_next ? stop - 1 : start;
+        if (start < stop && place >= from.elements && place < to.elements)
+            memcpy(shifting->out + size * place,
+                   (const unsigned char *)shifting->fills.data + size * cells_index(shifting->fills, k), size);
+    }
+}
+
+void movement_shift(Team *team, size_t size, void *out, Cells from, Cells fills, CutSegments segments, bool is_next)
+{
+    Shifting shifting = {segments, size, from, fills, is_next, out};
+    size_t points = cut_points(&segments);
+    if (size == 0 || points == segments.count)
+        return;
+    if (is_shared(team, points, SEGMENT_POINT))
+        team_run(team, points, team_grain(team, SEGMENT_POINT), shift_part, &shifting);
+    else
+        shift_part(&shifting, 0, points, 0);
 }
 
 /* ---- merge: how many each piece takes of each source is counted first ---- */

@@ -6,6 +6,7 @@
 #define RUNNEL_VM_MOVEMENT_H
 
 #include "vm/array.h"
+#include "vm/cut.h"
 #include "vm/team.h"
 
 /* How many flags equal `keep`. */
@@ -27,6 +28,12 @@ void movement_distribute_regular(Team *team, size_t size, void *out, const void 
 /* Each position gets its index within its segment. */
 void movement_local_index(Team *team, int64_t *out, int64_t first, const int64_t *ends, size_t segments);
 void movement_local_index_regular(Team *team, int64_t *out, size_t length, size_t segments);
+
+/* Every position gets the cell of the one before it in its segment, or after it if `is_next`; the first, or the last, gets that of fills[k]. Segments by ends
+ * if there are any, else all of `length`. */
+void movement_shift(Team *team, size_t size, void *out, Cells from, Cells fills, CutSegments segments, bool is_next);
+/* Copies cells. */
+void movement_copy(Team *team, size_t size, void *out, Cells from, size_t count);
 
 /* out[i] is the next cell of sources[selector[i]], which is at taken[selector[i]]; a uniform source always gives its one cell. `taken` goes up by what
  * was taken. */

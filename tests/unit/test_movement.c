@@ -162,6 +162,34 @@ static void test_regular(size_t size, size_t length)
     free(from);
 }
 
+/* Segments by ends, or all of one length. `uniform`: of the elements, of the fills. */
+static void test_shift(size_t size, CutSegments segments, unsigned uniform, bool is_next)
+{
+    size_t total = cut_start(&segments, SEGMENTS);
+    Cells from = {cells_new(size, total + 1), (uniform & 1) != 0}, fills = {cells_new(size, SEGMENTS), (uniform & 2) != 0};
+    unsigned char *out = malloc(size * total);
+    movement_shift(team, size, out, from, fills, segments, is_next);
+    bool is_right = true;
+    for (size_t k = 0; k < SEGMENTS; k++)
+        for (size_t start = cut_start(&segments, k), end = cut_end(&segments, k), i = start; i < end; i++) {
+            bool is_filled = i == (is_next ? end - 1 : start);
+            size_t at = is_filled ? cells_index(fills, k) : cells_index(from, is_next ? i + 1 : i - 1);
+            const unsigned char *cells = is_filled ? fills.data : from.data;
+            is_right = is_right && memcmp(out + size * i, cells + size * at, size) == 0;
+        }
+    check(is_right, is_next ? "shift to the front" : "shift to the back", size, total);
+    free(out);
+    free((void *)from.data);
+    free((void *)fills.data);
+}
+
+static void test_shifts(CutSegments segments)
+{
+    for (size_t size = 1; size <= 8; size *= 2)
+        for (unsigned way = 0; way < 8; way++)
+            test_shift(size, segments, way & 3, way > 3);
+}
+
 static void test_segments(void)
 {
     for (int shape = 0; shape < SHAPES; shape++) {
@@ -171,7 +199,10 @@ static void test_segments(void)
         for (size_t size = 1; size <= 8; size *= 2)
             test_distribute(size, ends, (size_t)(end - FIRST));
         test_local_index(ends, (size_t)(end - FIRST));
+        test_shifts((CutSegments){.first = FIRST, .ends = ends, .count = SEGMENTS});
     }
+    for (size_t length = 0; length < 20; length += 1 + length / 2)
+        test_shifts((CutSegments){.length = length, .count = SEGMENTS});
     for (size_t length = 0; length < 40; length++)
         for (size_t size = 1; size <= 8; size *= 2)
             test_regular(size, length);
