@@ -190,11 +190,10 @@ check-long: $(GENERATE)
 
 # Small measurements: each file is a program beside the library, compiled for this machine, so that plain loops in it are as good as C gets.
 MICRO_BENCHMARKS := $(patsubst bench/micro/%.c,$(BUILD)/bench/micro/%,$(wildcard bench/micro/*.c))
-HAVE_OPENMP = $(shell printf '\043include <omp.h>\nint main(void) { return omp_get_max_threads() == 0; }\n' | \
-	$(CC) -fopenmp -x c -o /dev/null - 2>/dev/null && echo -fopenmp)
-$(BUILD)/bench/micro/%.o: private CFLAGS += -O3 -march=native $(HAVE_OPENMP)
+MICRO_OPENMP = $(shell echo 'int main(void) { return 0; }' | $(CC) -fopenmp -x c -o /dev/null - 2>/dev/null && echo -fopenmp)
+$(BUILD)/bench/micro/%.o: private CFLAGS += -O3 -march=native $(MICRO_OPENMP) -Wno-unknown-pragmas
 $(BUILD)/bench/micro/%: $(BUILD)/bench/micro/%.o $(LIBRARY)
-	$(Q) $(CC) $(CFLAGS) $(HAVE_OPENMP) -o $@ $^ $(LDLIBS)
+	$(Q) $(CC) $(CFLAGS) $(MICRO_OPENMP) -o $@ $^ $(LDLIBS)
 
 bench-micro: $(MICRO_BENCHMARKS)
 	@for benchmark in $(if $(ONLY),$(foreach name,$^,$(if $(findstring $(ONLY),$(name)),$(name))),$^); do $$benchmark || exit 1; done

@@ -1,453 +1,390 @@
-/* How much faster the VM is with all threads than with one, next to loops in C with OpenMP that do the same, in the same run: seconds, speed-up, and
- * the share of C's speed-up that Runnel reaches. (Times themselves are not the point here: the VM's loops are not fused.) `busy` is how much of the threads'
- * time was spent working. The last lines show what a small program and an empty one cost.
+/* Folds and movements by one thread, by a team, and by OpenMP: nanoseconds per point, elements and segments counted alike.
  *
- * Answers are compared before anything is shown. */
+ *     chunk    one segment of 262144 elements, again and again: a chunk of a stream
+ *     flat     one segment of 8 million
+ *     tiny     a million segments of lengths 0 to 2
+ *     random   a million of lengths 1 to 32
+ *     giant    the same as `tiny`, and one of 8 million among them
+ *
+ * Loops over segments are shared segment by segment in OpenMP, as one would write them. Answers are compared before anything is timed; sums of
+ * floats may differ in the last places. The number of threads is the first argument, 2 if there is none. */
 #define _POSIX_C_SOURCE 200809L
 
-#include "base/machine.h"
-#include "math/elementary.h"
-#include "runnel.h"
+#include "vm/fold.h"
+#include "vm/movement.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#ifdef _OPENMP
-#include <omp.h>
-#endif
+#include <time.h>
 
-enum { MILLION = 1000000, RUNS = 3, ROWS = 100000 };
+enum { MILLION = 1000000, FLAT = 8 * MILLION, CHUNK = 262144, RUNS_LEAST = 7, THREADS_MAX = 64 };
+#define SECONDS_LEAST 0.2
+/* Segments that an OpenMP thread takes at once. */
+enum { AT_ONCE = 4096 };
 
-/* ---- data, the same for both ---- */
+static int threads = 2;
+static Team *team; /* of the run that is timed: null for one thread */
 
-static int64_t mix(int64_t i)
+typedef struct Shape {
+    const char *name;
+    size_t segments, elements, repeats;
+    int64_t *ends;
+    bool is_flat;
+} Shape;
+
+typedef struct Task {
+    const Shape *shape;
+    const double *floats;
+    const int64_t *integers;
+    const bool *flags;
+    void *out;
+} Task;
+
+typedef void Run(const Task *task);
+
+static size_t start_of(const Shape *shape, size_t k)
 {
-    return (i * 7919 + i / 3 * 104729) % 1000003;
+    return k == 0 ? 0 : (size_t)shape->ends[k - 1];
 }
 
-/* Lengths of rows fall off as a power: some have thousands of elements, most have two. */
-static int64_t row_length(int64_t i)
+/* ---- by a team ---- */
+
+static void fold(const Task *task, Op op, ScalarType type, const void *elements)
 {
-    return 2 + 200000 / (i + 1);
-}
-
-static const char prelude[] =
-    "function mix(i : int) : int = rem(i * 7919 + i / 3 * 104729, 1000003)\n"
-    "v = {float(mix(i)) * 1.0e-6 : i in [0 : 10000000]};\n"
-    "keys = {rem(mix(i), 1000) : i in [0 : 10000000]};\n"
-    "ints = {mix(i) * 1000 + rem(i, 1000) : i in [0 : 10000000]};\n"
-    "few = take(ints, 1000000);\n"
-    "x = take(v, 100000);\n"
-    "rows = {{(rem(i * 31 + j * 17, 100000), v[i + j]) : j in [0 : 2 + 200000 / (i + 1)]} : i in [0 : 100000]};\n"
-    "function quicksort(a : [int]) : [int] =\n"
-    "  if #a < 2 then a else\n"
-    "  let p = a[#a / 2];\n"
-    "      parts = {quicksort(b) : b in [{y : y in a | y < p}, {y : y in a | y > p}]}\n"
-    "  in parts[0] ++ {y : y in a | y == p} ++ parts[1]\n"
-    "function collatz(i : int, steps : int) : int =\n"
-    "  if i <= 1 then steps else collatz(if rem(i, 2) == 0 then i / 2 else 3 * i + 1, steps + 1)\n";
-
-static double *v, *sums;
-static int64_t *keys, *ints, *sorted, *scratch, *starts, *columns;
-static double *values;
-
-static void *make(size_t count, size_t size)
-{
-    void *block = calloc(count, size);
-    if (block == NULL)
-        exit(1);
-    return block;
-}
-
-static void make_rows(void)
-{
-    starts = make(ROWS + 1, sizeof *starts);
-    for (int64_t i = 0; i < ROWS; i++)
-        starts[i + 1] = starts[i] + row_length(i);
-    columns = make((size_t)starts[ROWS], sizeof *columns);
-    values = make((size_t)starts[ROWS], sizeof *values);
-    for (int64_t i = 0; i < ROWS; i++)
-        for (int64_t j = 0; j < starts[i + 1] - starts[i]; j++) {
-            columns[starts[i] + j] = (i * 31 + j * 17) % 100000;
-            values[starts[i] + j] = v[i + j];
-        }
-}
-
-static void make_data(void)
-{
-    v = make(10 * MILLION, sizeof *v);
-    keys = make(10 * MILLION, sizeof *keys);
-    ints = make(10 * MILLION, sizeof *ints);
-    sorted = make(10 * MILLION, sizeof *sorted);
-    scratch = make(10 * MILLION, sizeof *scratch);
-    sums = make(10 * MILLION, sizeof *sums);
-    for (int64_t i = 0; i < 10 * MILLION; i++) {
-        v[i] = (double)mix(i) * 1.0e-6;
-        keys[i] = mix(i) % 1000;
-        ints[i] = mix(i) * 1000 + i % 1000;
+    const FoldKind *kind = fold_kind(op, type);
+    const Shape *shape = task->shape;
+    uint64_t state[FOLD_STATE_MAX / 8];
+    if (!shape->is_flat) {
+        fold_segments(team, kind, (Cells){elements, false}, 0, shape->ends, shape->segments, task->out);
+        return;
     }
-    make_rows();
+    fold_start(kind, state);
+    fold_add(team, kind, state, (Cells){elements, false}, shape->elements);
+    fold_result(kind, state, task->out);
 }
 
-/* ---- in C ---- */
-
-static int thread_count(void)
+static void scan(const Task *task, ScalarType type, const void *elements)
 {
-#ifdef _OPENMP
-    return omp_get_max_threads();
-#else
-    return 1;
-#endif
-}
-
-static int thread_number(void)
-{
-#ifdef _OPENMP
-    return omp_get_thread_num();
-#else
-    return 0;
-#endif
-}
-
-static double c_one_segment(void)
-{
-    double sum = 0;
-#pragma omp parallel for simd reduction(+ : sum)
-    for (int64_t i = 0; i < 100 * MILLION; i++)
-        sum += (double)i * 0.5;
-    return sum;
-}
-
-static double c_segments_of_one(void)
-{
-    double sum = 0;
-#pragma omp parallel for reduction(+ : sum)
-    for (int64_t i = 0; i < 100 * MILLION; i++) {
-        double inner = 0;
-        for (int64_t j = 0; j < (i < 5 ? 0 : 1); j++)
-            inner += (double)(i + j);
-        sum += inner;
+    const FoldKind *kind = fold_kind(OP_PLUS_SCAN, type);
+    const Shape *shape = task->shape;
+    uint64_t state[FOLD_STATE_MAX / 8];
+    if (!shape->is_flat) {
+        fold_scan_segments(team, kind, (Cells){elements, false}, 0, shape->ends, shape->segments, task->out);
+        return;
     }
-    return sum;
+    fold_start(kind, state);
+    fold_scan(team, kind, state, (Cells){elements, false}, shape->elements, task->out);
 }
 
-static double c_logsum(void)
+static void sum_f64(const Task *task)
 {
-    double sum = 0;
-#pragma omp parallel for reduction(+ : sum)
-    for (int64_t i = 1; i <= 50 * MILLION; i++)
-        sum += log((double)i);
-    return sum;
+    fold(task, OP_SUM, SCALAR_F64, task->floats);
 }
 
-static double c_matrix_vector(void)
+static void sum_i64(const Task *task)
 {
-    double sum = 0;
-#pragma omp parallel for schedule(dynamic, 64) reduction(+ : sum)
-    for (int64_t i = 0; i < ROWS; i++) {
-        double row = 0;
-        for (int64_t j = starts[i]; j < starts[i + 1]; j++)
-            row += values[j] * v[columns[j]];
-        sum += row * (double)(i % 7);
+    fold(task, OP_SUM, SCALAR_I64, task->integers);
+}
+
+static void scan_f64(const Task *task)
+{
+    scan(task, SCALAR_F64, task->floats);
+}
+
+static void scan_i64(const Task *task)
+{
+    scan(task, SCALAR_I64, task->integers);
+}
+
+static void distribute(const Task *task)
+{
+    movement_distribute(team, 8, task->out, task->integers, 0, task->shape->ends, task->shape->segments);
+}
+
+static void local_index(const Task *task)
+{
+    movement_local_index(team, task->out, 0, task->shape->ends, task->shape->segments);
+}
+
+static void pack(const Task *task)
+{
+    movement_pack(team, 8, task->out, task->integers, task->flags, task->shape->elements, true);
+}
+
+static void running(const Task *task)
+{
+    movement_count_running(team, task->out, task->flags, task->shape->elements, true, 0);
+}
+
+/* ---- by OpenMP ---- */
+
+#define EACH_SEGMENT(body)                                                                                             \
+    const Shape *shape = task->shape;                                                                                  \
+    _Pragma("omp parallel for num_threads(threads) schedule(dynamic, AT_ONCE)")                                        \
+    for (size_t k = 0; k < shape->segments; k++) {                                                                     \
+        size_t start = start_of(shape, k), end = (size_t)shape->ends[k];                                               \
+        body                                                                                                           \
     }
-    return sum;
+
+#define OPENMP_SUM(name, Cell, source)                                                                                 \
+    static void openmp_##name(const Task *task)                                                                        \
+    {                                                                                                                  \
+        Cell all = 0;                                                                                                  \
+        if (task->shape->is_flat) {                                                                                    \
+            _Pragma("omp parallel for simd num_threads(threads) reduction(+ : all)")                                   \
+            for (size_t i = 0; i < task->shape->elements; i++)                                                         \
+                all += task->source[i];                                                                                \
+            *(Cell *)task->out = all;                                                                                  \
+            return;                                                                                                    \
+        }                                                                                                              \
+        EACH_SEGMENT({                                                                                                 \
+            Cell total = 0;                                                                                            \
+            for (size_t i = start; i < end; i++)                                                                       \
+                total += task->source[i];                                                                              \
+            ((Cell *)task->out)[k] = total;                                                                            \
+        })                                                                                                             \
+    }
+OPENMP_SUM(sum_f64, double, floats)
+OPENMP_SUM(sum_i64, int64_t, integers)
+
+static size_t part_of(size_t count, int part)
+{
+    return count * (size_t)part / (size_t)threads;
 }
 
-/* Counts of digits by thread, then every thread moves what it has counted. */
-static void radix_pass(const int64_t *from, int64_t *to, size_t count, int shift)
+/* In two passes: totals of as many parts as there are threads, then the outputs. */
+#define OPENMP_SCAN(name, Cell, source)                                                                                \
+    static void openmp_##name(const Task *task)                                                                        \
+    {                                                                                                                  \
+        Cell *out = task->out, totals[THREADS_MAX + 1] = {0};                                                          \
+        if (task->shape->is_flat) {                                                                                    \
+            size_t count = task->shape->elements;                                                                      \
+            _Pragma("omp parallel for num_threads(threads)")                                                           \
+            for (int t = 0; t < threads - 1; t++) {                                                                    \
+                Cell total = 0;                                                                                        \
+                _Pragma("omp simd reduction(+ : total)")                                                               \
+                for (size_t i = part_of(count, t); i < part_of(count, t + 1); i++)                                     \
+                    total += task->source[i];                                                                          \
+                totals[t + 1] = total;                                                                                 \
+            }                                                                                                          \
+            for (int t = 0; t < threads; t++)                                                                          \
+                totals[t + 1] += totals[t];                                                                            \
+            _Pragma("omp parallel for num_threads(threads)")                                                           \
+            for (int t = 0; t < threads; t++) {                                                                        \
+                Cell total = totals[t];                                                                                \
+                for (size_t i = part_of(count, t); i < part_of(count, t + 1); i++) {                                   \
+                    out[i] = total;                                                                                    \
+                    total += task->source[i];                                                                          \
+                }                                                                                                      \
+            }                                                                                                          \
+            return;                                                                                                    \
+        }                                                                                                              \
+        EACH_SEGMENT({                                                                                                 \
+            Cell total = 0;                                                                                            \
+            for (size_t i = start; i < end; i++) {                                                                     \
+                out[i] = total;                                                                                        \
+                total += task->source[i];                                                                              \
+            }                                                                                                          \
+        })                                                                                                             \
+    }
+OPENMP_SCAN(scan_f64, double, floats)
+OPENMP_SCAN(scan_i64, int64_t, integers)
+
+static void openmp_distribute(const Task *task)
 {
-    enum { DIGITS = 2048, THREADS = 256 };
-    static size_t counts[THREADS][DIGITS];
-    memset(counts, 0, sizeof counts);
-#pragma omp parallel
-    {
-        size_t *mine = counts[thread_number()];
-#pragma omp for schedule(static)
-        for (size_t i = 0; i < count; i++)
-            mine[from[i] >> shift & (DIGITS - 1)]++;
-#pragma omp single
-        for (size_t digit = 0, sum = 0; digit < DIGITS; digit++)
-            for (int t = 0; t < thread_count(); t++) {
-                size_t here = counts[t][digit];
-                counts[t][digit] = sum;
-                sum += here;
-            }
-#pragma omp for schedule(static)
-        for (size_t i = 0; i < count; i++)
-            to[mine[from[i] >> shift & (DIGITS - 1)]++] = from[i];
+    EACH_SEGMENT({
+        for (size_t i = start; i < end; i++)
+            ((int64_t *)task->out)[i] = task->integers[k];
+    })
+}
+
+static void openmp_local_index(const Task *task)
+{
+    EACH_SEGMENT({
+        for (size_t i = start; i < end; i++)
+            ((int64_t *)task->out)[i] = (int64_t)(i - start);
+    })
+}
+
+/* What is kept by parts is counted first. */
+static void count_parts(const Task *task, size_t *before)
+{
+    size_t count = task->shape->elements;
+    before[0] = 0;
+#pragma omp parallel for num_threads(threads)
+    for (int t = 0; t < threads; t++) {
+        size_t kept = 0;
+        for (size_t i = part_of(count, t); i < part_of(count, t + 1); i++)
+            kept += task->flags[i];
+        before[t + 1] = kept;
+    }
+    for (int t = 0; t < threads; t++)
+        before[t + 1] += before[t];
+}
+
+static void openmp_pack(const Task *task)
+{
+    size_t before[THREADS_MAX + 1], count = task->shape->elements;
+    count_parts(task, before);
+#pragma omp parallel for num_threads(threads)
+    for (int t = 0; t < threads; t++) {
+        size_t kept = before[t];
+        for (size_t i = part_of(count, t); i < part_of(count, t + 1); i++)
+            if (task->flags[i])
+                ((int64_t *)task->out)[kept++] = task->integers[i];
     }
 }
 
-static double c_sort(void)
+static void openmp_running(const Task *task)
 {
-    radix_pass(ints, scratch, 10 * MILLION, 0);
-    radix_pass(scratch, sorted, 10 * MILLION, 11);
-    radix_pass(sorted, scratch, 10 * MILLION, 22);
-    return (double)scratch[1234567];
-}
-
-static double c_group(void)
-{
-    static double sum[1000];
-    memset(sum, 0, sizeof sum);
-#pragma omp parallel for reduction(+ : sum)
-    for (int64_t i = 0; i < 10 * MILLION; i++)
-        sum[keys[i]] += v[i];
-    return sum[77];
-}
-
-static double c_filter(void)
-{
-    static size_t counts[257];
-    size_t total = 0;
-    memset(counts, 0, sizeof counts);
-#pragma omp parallel
-    {
-        int t = thread_number();
-        size_t from = 10u * MILLION * (size_t)t / (size_t)thread_count();
-        size_t end = 10u * MILLION * (size_t)(t + 1) / (size_t)thread_count();
-        size_t count = 0;
-        for (size_t i = from; i < end; i++)
-            count += v[i] > 0.3;
-        counts[t + 1] = count;
-#pragma omp barrier
-#pragma omp single
-        for (int k = 0; k < thread_count(); k++)
-            total = counts[k + 1] += counts[k];
-        double *to = sums + counts[t];
-        for (size_t i = from; i < end; i++) {
-            *to = v[i];
-            to += v[i] > 0.3;
-        }
+    size_t before[THREADS_MAX + 1], count = task->shape->elements;
+    count_parts(task, before);
+#pragma omp parallel for num_threads(threads)
+    for (int t = 0; t < threads; t++) {
+        int64_t kept = (int64_t)before[t];
+        for (size_t i = part_of(count, t); i < part_of(count, t + 1); i++)
+            ((int64_t *)task->out)[i] = kept += task->flags[i];
     }
-    return sums[total / 2];
 }
-
-static double c_scan(void)
-{
-    static double totals[257];
-    memset(totals, 0, sizeof totals);
-#pragma omp parallel
-    {
-        int t = thread_number();
-        size_t from = 10u * MILLION * (size_t)t / (size_t)thread_count();
-        size_t end = 10u * MILLION * (size_t)(t + 1) / (size_t)thread_count();
-        double sum = 0;
-        for (size_t i = from; i < end; i++)
-            sum += v[i];
-        totals[t + 1] = sum;
-#pragma omp barrier
-#pragma omp single
-        for (int k = 0; k < thread_count(); k++)
-            totals[k + 1] += totals[k];
-        sum = totals[t];
-        for (size_t i = from; i < end; i++) {
-            sums[i] = sum;
-            sum += v[i];
-        }
-    }
-    return sums[9 * MILLION];
-}
-
-static void quicksort(int64_t *a, int64_t count)
-{
-    while (count > 1) {
-        int64_t p = a[count / 2], i = 0, j = count - 1;
-        while (i <= j) {
-            while (a[i] < p)
-                i++;
-            while (a[j] > p)
-                j--;
-            if (i <= j) {
-                int64_t other = a[i];
-                a[i++] = a[j];
-                a[j--] = other;
-            }
-        }
-        int64_t *low = a, low_count = j + 1;
-#pragma omp task if (low_count > 2000) firstprivate(low, low_count)
-        quicksort(low, low_count);
-        a += i;
-        count -= i;
-    }
-#pragma omp taskwait
-}
-
-static double c_quicksort(void)
-{
-    memcpy(scratch, ints, MILLION * sizeof *scratch);
-#pragma omp parallel
-#pragma omp single
-    quicksort(scratch, MILLION);
-    return (double)scratch[123456];
-}
-
-static double c_recursion(void)
-{
-    int64_t sum = 0;
-#pragma omp parallel for schedule(dynamic, 256) reduction(+ : sum)
-    for (int64_t i = 1; i < 300000; i++)
-        for (int64_t n = i; n > 1; n = n % 2 == 0 ? n / 2 : 3 * n + 1)
-            sum++;
-    return (double)sum;
-}
-
-/* ---- what is measured ---- */
 
 typedef struct Row {
     const char *name;
-    const char *program; /* prints a number */
-    double (*in_c)(void);
+    Run *run, *openmp;
+    bool is_float;   /* compare as floats */
+    bool is_each;    /* one output for each element, not for each segment */
+    bool is_flat;    /* knows nothing of segments */
 } Row;
 
+#define ROW(name, is_float, is_each, is_flat) {#name, name, openmp_##name, is_float, is_each, is_flat}
 static const Row rows[] = {
-    {"one segment of 10^8", "sum({float(i) * 0.5 : i in iota(100000000)})", c_one_segment},
-    {"10^8 segments of one", "sum({sum({float(i + j) : j in iota(if i < 5 then 0 else 1)}) : i in iota(100000000)})",
-     c_segments_of_one},
-    {"logsum", "sum({log(float(i)) : i in {1 : 50000001}})", c_logsum},
-    {"sparse matrix, power law",
-     "sum({sum({a * x[j] : (j, a) in row}) * float(rem(i, 7)) : row in rows; i in [0 : #rows]})", c_matrix_vector},
-    {"sort", "sort(ints)[1234567]", c_sort},
-    {"group by", "{sum(y) : (k, y) in {(k, y) : k in keys; y in v} group by k}[77]", c_group},
-    {"filter", "let f = {y : y in v | y > 0.3} in f[#f / 2]", c_filter},
-    {"scan", "plus_scan(v)[9000000]", c_scan},
-    {"quicksort", "quicksort(few)[123456]", c_quicksort},
-    {"scalar recursion", "sum({collatz(i, 0) : i in iota(300000) | i > 0})", c_recursion},
+    ROW(sum_f64, true, false, false),    ROW(sum_i64, false, false, false),    ROW(scan_f64, true, true, false),
+    ROW(scan_i64, false, true, false),   ROW(distribute, false, true, false),  ROW(local_index, false, true, false),
+    ROW(pack, false, true, true),        ROW(running, false, true, true),
 };
 
-/* ---- Runnel ---- */
+/* ---- shapes ---- */
 
-static char output[256];
+static uint64_t seed = 1;
 
-static void keep(void *context, const char *bytes, size_t length)
+static uint64_t draw(uint64_t limit)
 {
-    (void)context;
-    size_t kept = length < sizeof output - 1 ? length : sizeof output - 1;
-    memcpy(output, bytes, kept);
-    output[kept] = '\0';
+    seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (seed >> 33) % limit;
 }
 
-static RunnelSession *open_session(uint32_t threads)
+/* Segments of lengths least to most, and one of length `giant` in the middle. */
+static Shape shape_new(const char *name, size_t segments, size_t least, size_t most, size_t giant, size_t repeats)
 {
-    RunnelSession *session = runnel_open(&(RunnelOptions){.write = keep, .threads = threads, .measures = true});
-    if (session == NULL)
-        exit(1);
-    return session;
-}
-
-static void load(RunnelSession *session, const char *text)
-{
-    if (runnel_load_text(session, "bench", text, strlen(text), RUNNEL_DIALECT_RNL) != RUNNEL_OK) {
-        fputs(runnel_messages(session), stderr);
-        exit(1);
+    Shape shape = {name, segments, 0, repeats, malloc(segments * sizeof(int64_t)), segments == 1};
+    for (size_t k = 0; k < segments; k++) {
+        shape.elements += k == segments / 2 && giant > 0 ? giant : least + draw(most - least + 1);
+        shape.ends[k] = (int64_t)shape.elements;
     }
+    return shape;
 }
 
-static double run(RunnelSession *session, const char *program)
+/* ---- timing ---- */
+
+static double seconds(void)
 {
-    char text[512];
-    snprintf(text, sizeof text, "%s;", program);
-    load(session, text);
-    uint64_t start = machine_clock();
-    if (runnel_run(session, NULL, 0) != RUNNEL_OK) {
-        fputs(runnel_messages(session), stderr);
-        exit(1);
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* The best of many short runs: other programs disturb the rest. */
+static double nanoseconds_per_point(Run *run, const Task *task, size_t points)
+{
+    double best = 1e9, spent = 0.0;
+    for (int i = 0; i < RUNS_LEAST || spent < SECONDS_LEAST; i++) {
+        double start = seconds();
+        for (size_t repeat = 0; repeat < task->shape->repeats; repeat++)
+            run(task);
+        double taken = seconds() - start;
+        best = taken < best ? taken : best;
+        spent += taken;
     }
-    return (double)(machine_clock() - start) * 1e-9;
+    return best * 1e9 / (double)(points * task->shape->repeats);
 }
 
-static double least(double a, double b)
+static bool is_close(const Row *row, const void *a, const void *b, size_t i)
 {
-    return a == 0 || b < a ? b : a;
+    double x = ((const double *)a)[i], y = ((const double *)b)[i];
+    return row->is_float ? fabs(x - y) <= 1e-6 * (1.0 + fabs(x)) : ((const int64_t *)a)[i] == ((const int64_t *)b)[i];
 }
 
-/* ---- comparing ---- */
-
-typedef struct Times {
-    double runnel[2], c[2]; /* with one thread, with all */
-} Times;
-
-static double time_c(const Row *row, int threads, double *answer)
+/* The team's answer is that of one thread to the bit, and close to OpenMP's. */
+static void check(const Row *row, Task task, Team *shared)
 {
-#ifdef _OPENMP
-    omp_set_num_threads(threads);
-#else
-    (void)threads;
-#endif
-    uint64_t start = machine_clock();
-    *answer = row->in_c();
-    return (double)(machine_clock() - start) * 1e-9;
-}
-
-static void check(const Row *row, double expected)
-{
-    double answer = strtod(output, NULL);
-    if (fabs(answer - expected) <= 1e-9 * fabs(expected))
+    size_t outputs = row->is_each ? task.shape->elements : task.shape->segments, size = outputs * 8;
+    void *outs[3] = {calloc(1, size), calloc(1, size), calloc(1, size)};
+    for (size_t i = 0; i < 3; i++) {
+        team = i == 1 ? shared : NULL;
+        task.out = outs[i];
+        (i == 2 ? row->openmp : row->run)(&task);
+    }
+    bool is_right = memcmp(outs[0], outs[1], size) == 0;
+    for (size_t i = 0; i < outputs; i++)
+        is_right = is_right && is_close(row, outs[0], outs[2], i);
+    for (size_t i = 0; i < 3; i++)
+        free(outs[i]);
+    if (is_right)
         return;
-    fprintf(stderr, "%s: Runnel says %s, C %.17g\n", row->name, output, expected);
+    fprintf(stderr, "%s of %s is wrong\n", row->name, task.shape->name);
     exit(1);
 }
 
-static void show(const Row *row, RunnelSession *const *sessions, int threads)
+static void measure(const Row *row, const Task *task, Team *shared)
 {
-    Times times = {{0, 0}, {0, 0}};
-    for (int round = 0; round < RUNS; round++)
-        for (int i = 0; i < 2; i++) {
-            double answer;
-            times.c[i] = least(times.c[i], time_c(row, i == 0 ? 1 : threads, &answer));
-            times.runnel[i] = least(times.runnel[i], run(sessions[i], row->program));
-            check(row, answer);
-        }
-    double by_runnel = times.runnel[0] / times.runnel[1], by_c = times.c[0] / times.c[1];
-    printf("%-26s %8.3f %8.3f %6.2f   %8.3f %8.3f %6.2f   %6.2f\n", row->name, times.runnel[0], times.runnel[1], by_runnel,
-           times.c[0], times.c[1], by_c, by_runnel / by_c);
+    size_t points = task->shape->elements + (row->is_flat || task->shape->is_flat ? 0 : task->shape->segments);
+    check(row, *task, shared);
+    team = NULL;
+    double alone = nanoseconds_per_point(row->run, task, points);
+    team = shared;
+    double together = nanoseconds_per_point(row->run, task, points);
+    printf("  %5.2f /%5.2f /%5.2f", alone, together, nanoseconds_per_point(row->openmp, task, points));
     fflush(stdout);
 }
 
-/* ---- what is small ---- */
+enum { SHAPES = 5 };
 
-static double time_small(RunnelSession *session)
+int main(int argc, char **argv)
 {
-    double time = 0;
-    for (int i = 0; i < 200; i++)
-        time = least(time, run(session, "sum({log(float(i)) : i in {1 : 101}}) + float(sort({100 - i : i in [0 : 100]})[3])"));
-    return time;
-}
-
-static double time_start(uint32_t threads)
-{
-    double time = 0;
-    for (int i = 0; i < 20; i++) {
-        uint64_t start = machine_clock();
-        RunnelSession *session = open_session(threads);
-        load(session, "1 + 1;");
-        runnel_run(session, NULL, 0);
-        runnel_close(session);
-        time = least(time, (double)(machine_clock() - start) * 1e-9);
+    if (argc > 1)
+        threads = atoi(argv[1]);
+    if (threads < 1 || threads > THREADS_MAX)
+        return 1;
+    const Shape shapes[SHAPES] = {
+        shape_new("chunk", 1, CHUNK, CHUNK, 0, 10),   shape_new("flat", 1, FLAT, FLAT, 0, 1),
+        shape_new("tiny", MILLION, 0, 2, 0, 1),       shape_new("random", MILLION, 1, 32, 0, 1),
+        shape_new("giant", MILLION, 0, 2, FLAT, 1),
+    };
+    size_t most = shapes[3].elements;
+    double *floats = malloc(most * sizeof *floats);
+    int64_t *integers = malloc(most * sizeof *integers);
+    bool *flags = malloc(most);
+    for (size_t i = 0; i < most; i++) {
+        integers[i] = (int64_t)draw(1000);
+        floats[i] = (double)draw(1 << 20) / (1 << 20);
+        flags[i] = draw(2) != 0;
     }
-    return time;
-}
-
-int main(int argument_count, char **arguments)
-{
-    const char *only = argument_count > 1 ? arguments[1] : "";
-    uint32_t threads = machine_processors();
-    make_data();
-    RunnelSession *sessions[2] = {open_session(1), open_session(threads)};
-    for (int i = 0; i < 2; i++) {
-        load(sessions[i], prelude);
-        run(sessions[i], "#v");
+    Memory memory = {0};
+    Team *shared = team_new(&memory, (TeamOptions){.threads = (uint32_t)threads});
+    Task task = {NULL, floats, integers, flags, calloc(most, 8)};
+    printf("threads: ns per point, 1 thread / team of %d / OpenMP with %d\n%-12s", threads, threads, "");
+    for (size_t s = 0; s < SHAPES; s++)
+        printf("  %-19s", shapes[s].name);
+    printf("\n");
+    for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
+        printf("%-12s", rows[r].name);
+        for (size_t s = 0; s < SHAPES; s++) {
+            task.shape = &shapes[s];
+            measure(&rows[r], &task, shared);
+        }
+        printf("\n");
     }
-    printf("threads 1 and %u            Runnel: seconds, speed-up   C with OpenMP              ratio\n", threads);
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (strstr(rows[i].name, only) != NULL)
-            show(&rows[i], sessions, (int)threads);
-    printf("a program over a hundred elements: %.1f us with one thread, %.1f us with %u\n", time_small(sessions[0]) * 1e6,
-           time_small(sessions[1]) * 1e6, threads);
-    printf("a session that computes 1 + 1: %.1f ms with one thread, %.1f ms with %u\n", time_start(1) * 1e3,
-           time_start(threads) * 1e3, threads);
-    for (int i = 0; i < 2; i++)
-        runnel_close(sessions[i]);
+    team_free(shared);
     return 0;
 }

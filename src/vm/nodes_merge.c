@@ -52,10 +52,10 @@ static uint32_t select_at(Cells selector, LeafType type, size_t i)
 }
 
 /* How many of the first `count` points have what they select. Leaves in `taken` how many of each operand they select. */
-static size_t count_ready(const Merging *merging, Cells selector, LeafType type, size_t count)
+static size_t count_ready(Team *team, const Merging *merging, Cells selector, LeafType type, size_t count)
 {
     if (type == SCALAR_BOOL && !selector.is_uniform) {
-        size_t trues = movement_count(selector.data, count, true);
+        size_t trues = movement_count(team, selector.data, count, true);
         if (trues <= merging->known[1] && count - trues <= merging->known[0])
             return count;
     }
@@ -82,17 +82,17 @@ static void merge_mixed(size_t size, char *out, const Merging *merging, Cells se
     }
 }
 
-static void merge_into(void *out, const Merging *merging, size_t size, Cells selector, LeafType type, size_t count)
+static void merge_into(Team *team, void *out, const Merging *merging, size_t size, Cells selector, LeafType type, size_t count)
 {
     bool is_bool = type == SCALAR_BOOL;
     if (selector.is_uniform || (merging->has_direct && (merging->has_next || !is_bool)))
         merge_mixed(size, out, merging, selector, type, count);
     else if (merging->has_direct)
-        movement_select(size, out, selector.data, count, merging->cells);
+        movement_select(team, size, out, selector.data, count, merging->cells);
     else if (is_bool)
-        movement_merge_bool(size, out, selector.data, count, merging->cells, merging->taken);
+        movement_merge_bool(team, size, out, selector.data, count, merging->cells, merging->taken);
     else
-        movement_merge_int32(size, out, selector.data, count, merging->cells, merging->taken);
+        movement_merge_int32(team, size, out, selector.data, count, merging->cells, merging->taken, merging->count);
 }
 
 static void merge(Firing *firing, Merging *merging)
@@ -101,11 +101,11 @@ static void merge(Firing *firing, Merging *merging)
     LeafType selector_type = firing->node->inputs[MERGE_SELECTOR].type;
     LeafType type = firing->node->inputs[MERGE_OPERANDS].type;
     size_t count = points_least(firing_available(firing, MERGE_SELECTOR), firing_room(firing, 0));
-    count = count_ready(merging, selector, selector_type, look(firing, merging, count));
+    count = count_ready(firing->vm->team, merging, selector, selector_type, look(firing, merging, count));
     if (count == 0)
         return;
     void *out = firing_reserve(firing, 0, count);
-    merge_into(out, merging, leaf_size(type), selector, selector_type, count);
+    merge_into(firing->vm->team, out, merging, leaf_size(type), selector, selector_type, count);
     cells_retain(type, out, count);
     firing_produce(firing, 0, count);
     firing_consume(firing, MERGE_SELECTOR, count);

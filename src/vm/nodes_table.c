@@ -368,7 +368,7 @@ static void fold_points(Firing *firing, const FoldKind *kind, size_t first, size
         size_t run = numbers.is_uniform ? count : run_length(items + i, first + count - i);
         if (number >= state->count)
             start_groups(firing, kind, number);
-        fold_add(kind, state->states + number * size, cells_from(elements, cell_size, i, run), run);
+        fold_add(firing->vm->team, kind, state->states + number * size, cells_from(elements, cell_size, i, run), run);
         i += run;
     }
 }
