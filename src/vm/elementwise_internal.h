@@ -54,7 +54,6 @@ bool elementwise_has_level(ElementwiseLevel level);
 ElementwiseKernel elementwise_kernel_of(ElementwiseLevel level, Op op, ScalarType operand, ScalarType result);
 
 /* The types of an operation's arguments, whose number it gives; SCALAR_COUNT for one whose value does not matter. */
-enum { ELEMENTWISE_ARGUMENTS_MAX = 3 };
 uint32_t elementwise_argument_types(Op op, ScalarType operand, ScalarType types[ELEMENTWISE_ARGUMENTS_MAX]);
 
 typedef struct ElementwiseRow {

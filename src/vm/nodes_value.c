@@ -77,7 +77,7 @@ const NodeKind node_kind_CONSTANTS = {
 
 enum { ARGUMENTS_MAX = 4 };
 
-static void fail_operation(Firing *firing, const PointsViews *views, size_t offset, ScalarType result)
+static void fail_operation(Firing *firing, const PointsViews *views, size_t offset)
 {
     const FlowNode *node = firing->node;
     Scalar arguments[ARGUMENTS_MAX] = {0};
@@ -87,6 +87,7 @@ static void fail_operation(Firing *firing, const PointsViews *views, size_t offs
         if (!node->inputs[i].is_constant && !node->inputs[i].is_uniform)
             driver = i;
     }
+    ScalarType result = firing->plan->elementwise.result;
     failure_scalar(firing_fail(firing, driver, offset), node->core_op, node->scalar, result, arguments);
 }
 
@@ -100,18 +101,17 @@ static void fire_operation(Firing *firing)
     }
     PointsViews views;
     points_views(firing, 0, node->input_count, &views);
-    ScalarType result = firing->plan->result;
-    ElementwiseKernel kernel = firing->plan->kernel;
     bool is_uniform = points_are_uniform(&views);
     uint64_t cell;
     void *out = is_uniform ? (void *)&cell : firing_reserve(firing, 0, count);
-    size_t wanted = is_uniform ? 1 : count, done = kernel(node->scalar, result, out, views.cells, wanted);
+    size_t wanted = is_uniform ? 1 : count;
+    size_t done = elementwise_run(firing->vm->team, &firing->plan->elementwise, out, views.cells, wanted);
     if (!is_uniform)
         firing_produce(firing, 0, done);
     else if (done == 1)
         firing_produce_uniform(firing, 0, &cell, count);
     if (done < wanted)
-        fail_operation(firing, &views, done, result);
+        fail_operation(firing, &views, done);
     else
         points_take(firing, count);
 }

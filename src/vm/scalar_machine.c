@@ -254,7 +254,7 @@ static const void *column_cell(Scalar array, uint32_t column, uint64_t position,
 #define FAIL(kind, a, b, c) return fail(machine, at, SCALAR_PROBLEM_##kind, a, b, c)
 #define POLL                                                                                                          \
     do {                                                                                                              \
-        if (RARE(*is_interrupted != 0))                                                                               \
+        if (RARE(__atomic_load_n(is_interrupted, __ATOMIC_RELAXED) != 0))                                             \
             FAIL(INTERRUPTED, none, none, none);                                                                      \
         if (RARE(atomic_load_explicit(is_halted, memory_order_relaxed)) && is_unwanted(machine))                      \
             return OUTCOME_HALTED;                                                                                    \
