@@ -1,7 +1,7 @@
 /* Which kernel computes an operation, and on which threads; kernels that go through scalar_apply; what kernels in blocks share. */
 #include "vm/elementwise_internal.h"
+#include "vm/shared.h"
 
-#include <stdatomic.h>
 #include <string.h>
 
 /* ---- properties of operations ---- */
@@ -263,44 +263,32 @@ Elementwise elementwise_of(Op op, ScalarType operand, ScalarType result)
 
 /* ---- on several threads ---- */
 
-typedef struct Sharing {
+typedef struct Computing {
     const Elementwise *elementwise;
     char *out;
     const Cells *args;
-    _Atomic size_t computed; /* the first element without a result, as far as known */
-} Sharing;
+} Computing;
 
 static Cells cells_from(Cells cells, size_t cell_size, size_t first)
 {
     return cells.is_uniform ? cells : (Cells){.data = (const char *)cells.data + first * cell_size};
 }
 
-static void compute_piece(void *context, size_t first, size_t end, uint32_t member)
+static size_t compute(const void *context, size_t first, size_t end)
 {
-    (void)member;
-    Sharing *sharing = context;
-    const Elementwise *elementwise = sharing->elementwise;
-    size_t least = atomic_load_explicit(&sharing->computed, memory_order_relaxed);
-    if (first >= least)
-        return;
+    const Computing *computing = context;
+    const Elementwise *elementwise = computing->elementwise;
     Cells args[ELEMENTWISE_ARGUMENTS_MAX];
     for (uint32_t i = 0; i < elementwise->argument_count; i++)
-        args[i] = cells_from(sharing->args[i], elementwise->argument_sizes[i], first);
-    size_t computed = first + elementwise->kernel(elementwise->operand, elementwise->result,
-                                                  sharing->out + first * elementwise->result_size, args, end - first);
-    while (computed < end && computed < least && !atomic_compare_exchange_weak(&sharing->computed, &least, computed))
-        continue;
+        args[i] = cells_from(computing->args[i], elementwise->argument_sizes[i], first);
+    return first + elementwise->kernel(elementwise->operand, elementwise->result,
+                                       computing->out + first * elementwise->result_size, args, end - first);
 }
 
 size_t elementwise_run(Team *team, const Elementwise *elementwise, void *out, const Cells *args, size_t count)
 {
-    enum { LINE = 64 }; /* elements: so no two pieces write to the same cache line */
-    size_t grain = (team_grain(team, elementwise->picoseconds) + LINE - 1) / LINE * LINE;
-    if (!team_shares(team, count, grain))
-        return elementwise->kernel(elementwise->operand, elementwise->result, out, args, count);
-    Sharing sharing = {.elementwise = elementwise, .out = out, .args = args, .computed = count};
-    team_run(team, count, grain, compute_piece, &sharing);
-    return atomic_load(&sharing.computed);
+    Computing computing = {.elementwise = elementwise, .out = out, .args = args};
+    return shared_run(team, count, elementwise->picoseconds, compute, &computing);
 }
 
 /* ---- what kernels share ---- */
