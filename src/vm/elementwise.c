@@ -175,41 +175,19 @@ static const ElementwiseKernel generic_kernels[OP_COUNT] = {
 
 /* ---- the choice ---- */
 
-#define SET(name, level) extern const ElementwiseRow elementwise_##name##_##level[];
-#define LEVEL(name, is_there) ELEMENTWISE_SETS(SET, name)
-ELEMENTWISE_LEVELS(LEVEL)
+#define SET(name, level) extern const ElementwiseRow VECTOR_NAME_AT(elementwise_##name, level)[];
+#define LEVEL(level) ELEMENTWISE_SETS(SET, level)
+VECTOR_LEVELS(LEVEL)
 #undef SET
 #undef LEVEL
 
-static const struct {
-    const char *name;
-    const ElementwiseRow *sets[ELEMENTWISE_SET_COUNT];
-} levels[LEVEL_COUNT] = {
-#define SET(name, level) elementwise_##name##_##level,
-#define LEVEL(name, is_there) {#name, {ELEMENTWISE_SETS(SET, name)}},
-    ELEMENTWISE_LEVELS(LEVEL)
+static const ElementwiseRow *const sets[VECTOR_LEVEL_COUNT][ELEMENTWISE_SET_COUNT] = {
+#define SET(name, level) VECTOR_NAME_AT(elementwise_##name, level),
+#define LEVEL(level) [VECTOR_##level] = {ELEMENTWISE_SETS(SET, level)},
+    VECTOR_LEVELS(LEVEL)
 #undef SET
 #undef LEVEL
 };
-
-const char *elementwise_level_name(ElementwiseLevel level)
-{
-    return levels[level].name;
-}
-
-bool elementwise_has_level(ElementwiseLevel level)
-{
-    switch (level) {
-#define LEVEL(name, is_there)                                                                                         \
-    case LEVEL_##name:                                                                                                \
-        return is_there;
-        ELEMENTWISE_LEVELS(LEVEL)
-#undef LEVEL
-    case LEVEL_COUNT:
-        break;
-    }
-    return false;
-}
 
 static ElementwiseKernel kernel_in_set(const ElementwiseRow *row, Op op, ScalarType operand, ScalarType result)
 {
@@ -219,20 +197,17 @@ static ElementwiseKernel kernel_in_set(const ElementwiseRow *row, Op op, ScalarT
     return NULL;
 }
 
-ElementwiseKernel elementwise_kernel_of(ElementwiseLevel level, Op op, ScalarType operand, ScalarType result)
+ElementwiseKernel elementwise_kernel_of(VectorLevel level, Op op, ScalarType operand, ScalarType result)
 {
     ElementwiseKernel kernel = NULL;
     for (uint32_t set = 0; set < ELEMENTWISE_SET_COUNT && kernel == NULL; set++)
-        kernel = kernel_in_set(levels[level].sets[set], properties[op].is_conversion ? OP_CONVERT : op, operand, result);
+        kernel = kernel_in_set(sets[level][set], properties[op].is_conversion ? OP_CONVERT : op, operand, result);
     return kernel;
 }
 
 ElementwiseKernel elementwise_kernel(Op op, ScalarType operand, ScalarType result)
 {
-    ElementwiseKernel kernel = NULL;
-    for (uint32_t level = LEVEL_COUNT; level-- > 0 && kernel == NULL;)
-        if (elementwise_has_level((ElementwiseLevel)level))
-            kernel = elementwise_kernel_of((ElementwiseLevel)level, op, operand, result);
+    ElementwiseKernel kernel = elementwise_kernel_of(vector_level(), op, operand, result);
     return kernel != NULL ? kernel : generic_kernels[op];
 }
 

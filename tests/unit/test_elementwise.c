@@ -260,11 +260,10 @@ static void check_case(Team *const *teams, Op op, ScalarType operand, ScalarType
         check_shared(&c);
     }
     c.team = teams[0];
-    for (ElementwiseLevel level = 0; level < LEVEL_COUNT; level++) {
-        c.level = elementwise_level_name(level);
+    for (VectorLevel level = 0; level <= vector_level(); level++) {
+        c.level = vector_level_name(level);
         c.elementwise.kernel = elementwise_kernel_of(level, op, operand, result);
-        if (c.elementwise.kernel != NULL && elementwise_has_level(level) &&
-            c.elementwise.kernel != elementwise_kernel(op, operand, result))
+        if (c.elementwise.kernel != NULL && c.elementwise.kernel != elementwise_kernel(op, operand, result))
             check_kernel(&c);
     }
 }
