@@ -37,9 +37,8 @@ typedef struct NodePlan {
     const FlowNode *node;
     const NodeKind *kind;
     bool can_fail;
-    ScalarType result;        /* OPERATION: of the result */
-    ElementwiseKernel kernel; /* OPERATION */
-    const FoldKind *fold;     /* FOLD, SCAN */
+    Elementwise elementwise; /* OPERATION */
+    const FoldKind *fold;    /* FOLD, SCAN */
     uint32_t first_cursor; /* of its inputs, in cursors and in inputs */
     uint32_t state;        /* offset in the block */
     uint32_t call;         /* index of its call, UINT32_MAX if it makes none */

@@ -132,10 +132,10 @@ static void plan_work(const FlowNetwork *network, NodePlan *plan)
         plan->can_fail = node->keep;
     if (node->op != FLOW_OPERATION)
         return;
-    plan->result = result_type(network, node);
-    plan->can_fail = elementwise_can_fail(node->core_op, node->scalar, plan->result);
-    plan->kernel = elementwise_kernel(node->core_op, node->scalar, plan->result);
-    if (plan->kernel == NULL)
+    ScalarType result = result_type(network, node);
+    plan->can_fail = elementwise_can_fail(node->core_op, node->scalar, result);
+    plan->elementwise = elementwise_of(node->core_op, node->scalar, result);
+    if (plan->elementwise.kernel == NULL)
         bug("vm", "%s is not an operation on scalars", op_name(node->core_op));
 }
 
