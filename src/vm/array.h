@@ -11,6 +11,7 @@
 #include "flow/layout.h"
 #include "io/value.h"
 #include "math/scalar.h"
+#include "vm/team.h"
 
 /* Cells to read: of one leaf, next to each other, or one for all. */
 typedef struct Cells {
@@ -93,8 +94,15 @@ Value rows_value(Heap *heap, Types *types, const Layout *layout, const Cells *ce
 /* ---- sorting (array_sort.c) ---- */
 /* The positions, counted from `start`, that sort elements [start, start + length) stably by rows_compare, into `out`; equal
  * elements stay in their order, descending too. */
-void array_grade(Memory *memory, const Array *array, size_t start, size_t length, bool is_descending, int64_t *out);
+void array_grade(Team *team, const Array *array, size_t start, size_t length, bool is_descending, int64_t *out);
 /* The same for rows [0, count) of `cells`. */
-void rows_grade(Memory *memory, const Layout *layout, const Cells *cells, size_t count, bool is_descending, int64_t *out);
+void rows_grade(Team *team, const Layout *layout, const Cells *cells, size_t count, bool is_descending, int64_t *out);
+/* The same for many slices of arrays, which are of one layout; null stands for an array of which a slice is empty. */
+typedef struct Grade {
+    const Array *array;
+    size_t start, length;
+    int64_t *out;
+} Grade;
+void arrays_grade(Team *team, const Grade *slices, size_t count, bool is_descending);
 
 #endif

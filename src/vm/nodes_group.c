@@ -176,7 +176,7 @@ static void order_points(Firing *firing)
     state->order.items = memory_alloc(memory, count * sizeof *state->order.items);
     state->order.count = state->order.capacity = count;
     if (count > 0)
-        array_grade(memory, state->keys, 0, count, false, state->order.items);
+        array_grade(firing->vm->team, state->keys, 0, count, false, state->order.items);
     find_groups(firing);
     state->groups_given = state->ends_given = state->members_given = 0;
     state->is_parent_given = false;

@@ -213,7 +213,7 @@ static bool grade(RowsCall *call, size_t row, bool is_descending)
     Slice slice = slice_argument(call, 0, row);
     int64_t *order = scratch(call, slice.length, sizeof *order);
     if (slice.length > 0)
-        array_grade(memory, slice.array, slice.start, slice.length, is_descending, order);
+        array_grade(call->firing->vm->team, slice.array, slice.start, slice.length, is_descending, order);
     Cells cells = {.data = order};
     array_append(memory, call->state->vectors, &cells, 0, slice.length);
     rows_give_vector(call, 0, row, slice.length);

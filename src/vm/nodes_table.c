@@ -229,7 +229,7 @@ static void order_groups(Firing *firing)
     size_t count = group_count(table);
     if (count > 0) {
         table->order = memory_alloc(memory, count * sizeof *table->order);
-        array_grade(memory, table->keys, 0, count, false, table->order);
+        array_grade(firing->vm->team, table->keys, 0, count, false, table->order);
     }
     table->is_ordered = true;
     table->is_parent_given = false;

@@ -7,6 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Teams that share even the smallest loops. */
+static const uint32_t team_sizes[] = {1, 2, 3, 8};
+enum { TEAM_COUNT = sizeof team_sizes / sizeof *team_sizes };
+
 typedef struct Fixture {
     Memory memory;
     Memory array_memory; /* apart, so that the bytes of arrays can be counted */
@@ -15,6 +19,8 @@ typedef struct Fixture {
     Types types;
     Layouts layouts;
     Heap heap;
+    Memory team_memory;
+    Team *teams[TEAM_COUNT];
     uint64_t random;
     int failures;
 } Fixture;
@@ -37,12 +43,17 @@ static void set_up(Fixture *f)
     types_init(&f->types, &f->arena, &f->names);
     layouts_init(&f->layouts, &f->arena, &f->types);
     heap_init(&f->heap, &f->memory);
+    for (int i = 0; i < TEAM_COUNT; i++)
+        f->teams[i] = team_new(&f->team_memory, (TeamOptions){.threads = team_sizes[i], .piece_picoseconds = 1000});
 }
 
 static void tear_down(Fixture *f)
 {
     CHECK(f, f->array_memory.live_bytes == 0);
     CHECK(f, f->heap.objects == NULL);
+    for (int i = 0; i < TEAM_COUNT; i++)
+        team_free(f->teams[i]);
+    CHECK(f, f->team_memory.live_bytes == 0);
     heap_free(&f->heap);
     arena_free(&f->arena);
     CHECK(f, f->memory.live_bytes == 0);
@@ -550,27 +561,49 @@ static void sort_naively(const Layout *layout, const Cells *cells, bool is_desce
     free(merged);
 }
 
+typedef struct Sorted {
+    const Array *array;
+    size_t start, count;
+    bool is_descending;
+    int64_t *expected, *found; /* one more than count, which is -1 */
+} Sorted;
+
+static void check_found(Fixture *f, const Sorted *sorted, const Team *team, const char *what)
+{
+    if (memcmp(sorted->found, sorted->expected, (sorted->count + 1) * sizeof(int64_t)) == 0)
+        return;
+    f->failures++;
+    fprintf(stderr, "%zu elements of type %u (%s) are sorted wrongly by %u\n", sorted->count,
+            (unsigned)sorted->array->layout->type, what, team_size(team));
+}
+
+static void check_with_team(Fixture *f, const Sorted *sorted, const Cells *cells, Team *team, const char *what)
+{
+    memset(sorted->found, 0, sorted->count * sizeof(int64_t));
+    array_grade(team, sorted->array, sorted->start, sorted->count, sorted->is_descending, sorted->found);
+    check_found(f, sorted, team, what);
+    memset(sorted->found, 0, sorted->count * sizeof(int64_t));
+    rows_grade(team, sorted->array->layout, cells, sorted->count, sorted->is_descending, sorted->found);
+    check_found(f, sorted, team, what);
+}
+
 static void check_sorting(Fixture *f, const Array *array, size_t start, size_t count, const char *what)
 {
     Cells cells[LEAVES];
     cells_of(array, start, cells);
     size_t size = (count + 1) * sizeof(int64_t);
-    int64_t *found = malloc(size), *again = malloc(size), *expected = malloc(size);
+    Sorted sorted = {array, start, count, .expected = malloc(size), .found = malloc(size)};
     for (int is_descending = 0; is_descending < 2; is_descending++) {
         for (size_t i = 0; i < count; i++)
-            expected[i] = (int64_t)i;
-        found[count] = again[count] = expected[count] = -1;
-        sort_naively(array->layout, cells, is_descending, expected, count);
-        array_grade(&f->array_memory, array, start, count, is_descending, found);
-        rows_grade(&f->array_memory, array->layout, cells, count, is_descending, again);
-        if (memcmp(found, expected, size) != 0 || memcmp(again, expected, size) != 0) {
-            f->failures++;
-            fprintf(stderr, "%zu elements of type %u (%s) are sorted wrongly\n", count, (unsigned)array->layout->type, what);
-        }
+            sorted.expected[i] = (int64_t)i;
+        sorted.expected[count] = sorted.found[count] = -1;
+        sorted.is_descending = is_descending;
+        sort_naively(array->layout, cells, is_descending, sorted.expected, count);
+        check_with_team(f, &sorted, cells, f->teams[0], what);
+        check_with_team(f, &sorted, cells, f->teams[1 + random_below_size(f, TEAM_COUNT - 1)], what);
     }
-    free(found);
-    free(again);
-    free(expected);
+    free(sorted.expected);
+    free(sorted.found);
 }
 
 /* Kinds of keys: anything; in a small range; in a small range but for one; with zeros below; sorted. */
@@ -669,11 +702,53 @@ static void test_sorting_uniform(Fixture *f)
     CHECK(f, f->array_memory.live_bytes == 0);
 }
 
+/* Slices of many lengths, all at once: as each would be on its own. */
+static void check_slices(Fixture *f, const Array *array, const size_t *lengths, size_t count)
+{
+    int64_t *found = malloc((array->count + 1) * sizeof *found), *expected = malloc((array->count + 1) * sizeof *found);
+    Grade *slices = malloc(count * sizeof *slices);
+    for (int is_descending = 0; is_descending < 2; is_descending++)
+        for (int team = 0; team < TEAM_COUNT; team++) {
+            size_t start = 0;
+            for (size_t i = 0; i < count; start += lengths[i++]) {
+                slices[i] = (Grade){lengths[i] == 0 ? NULL : array, start, lengths[i], found + start};
+                if (lengths[i] > 0)
+                    array_grade(f->teams[0], array, start, lengths[i], is_descending, expected + start);
+            }
+            memset(found, 0, start * sizeof *found);
+            arrays_grade(f->teams[team], slices, count, is_descending);
+            CHECK(f, memcmp(found, expected, start * sizeof *found) == 0);
+        }
+    free(found);
+    free(expected);
+    free(slices);
+}
+
+static void test_slices(Fixture *f)
+{
+    enum { SLICES = 500, LONGEST = 5000 };
+    static size_t lengths[SLICES];
+    for (int shape = 0; shape < 5; shape++) {
+        size_t total = 0;
+        for (size_t i = 0; i < SLICES; total += lengths[i++])
+            lengths[i] = shape == 0   ? 0
+                         : shape == 1 ? 1
+                         : shape == 2 ? random_below_size(f, 100)
+                         : shape == 3 ? (i == 250 ? LONGEST : i % 3)
+                                      : (i % 100 == 0 ? 700 : 33);
+        Array *array = random_array(f, shape % 2 == 0 ? TYPE_INT : type_vector(&f->types, TYPE_CHAR), total);
+        check_slices(f, array, lengths, SLICES);
+        array_release(&f->array_memory, array);
+    }
+    CHECK(f, f->array_memory.live_bytes == 0);
+}
+
 /* ---- failing allocations ---- */
 
 /* What a run has made, where the failure finds it. */
 typedef struct Made {
     Array *array, *other, *copy;
+    Team *team;
 } Made;
 
 static void make_and_use(Fixture *f, Made *made, Value value, Value other)
@@ -691,7 +766,8 @@ static void make_and_use(Fixture *f, Made *made, Value value, Value other)
     made->copy = array_copy(&f->array_memory, made->array, 1, 9);
     for (int i = 0; i < 3; i++)
         array_append_slice(&f->array_memory, made->copy, made->copy, 0, made->copy->count);
-    array_grade(&f->array_memory, made->copy, 0, 70, false, positions);
+    made->team = team_new(&f->array_memory, (TeamOptions){.threads = 2, .piece_picoseconds = 1});
+    array_grade(made->team, made->copy, 0, 70, false, positions);
 }
 
 /* Every allocation fails once; nothing is lost, and nothing freed twice. */
@@ -717,6 +793,7 @@ static void test_allocation_failure(Fixture *f)
         array_release(&f->array_memory, made.copy);
         array_release(&f->array_memory, made.array);
         array_release(&f->array_memory, made.other);
+        team_free(made.team);
         CHECK(f, f->array_memory.live_bytes == 0);
     }
     CHECK(f, n > 30);
@@ -748,6 +825,7 @@ int main(void)
     test_order_of_uniform(&f);
     test_sorting(&f);
     test_sorting_uniform(&f);
+    test_slices(&f);
     test_allocation_failure(&f);
     tear_down(&f);
     return f.failures == 0 ? 0 : 1;
