@@ -49,15 +49,15 @@ void array_release(Memory *memory, Array *array);
  * of arrays that may become so. */
 void array_reserve(Memory *memory, Array *array, size_t count);
 /* Appends rows [first, first + count) of `cells`, one Cells for each leaf; retains arrays among them. The cells are not the array's own.
- * Where an allocation fails, here or below, the array is as it was. */
-void array_append(Memory *memory, Array *array, const Cells *cells, size_t first, size_t count);
+ * Where an allocation fails, here or below, the array is as it was. The team shares the copying of many. */
+void array_append(Memory *memory, Team *team, Array *array, const Cells *cells, size_t first, size_t count);
 /* Appends elements [start, start + count) of an array of the same layout, perhaps itself. */
-void array_append_slice(Memory *memory, Array *array, const Array *from, size_t start, size_t count);
+void array_append_slice(Memory *memory, Team *team, Array *array, const Array *from, size_t start, size_t count);
 
 /* The cells of a column from element `start` on. */
 Cells array_cells(const Array *array, uint32_t leaf, size_t start);
 /* A copy of elements [start, start + length) that nobody else refers to, with no uniform columns: for scattering into. */
-Array *array_copy(Memory *memory, const Array *from, size_t start, size_t length);
+Array *array_copy(Memory *memory, Team *team, const Array *from, size_t start, size_t length);
 
 /* ---- cells; null stands for an array nobody made yet, of which all vectors are empty ---- */
 static inline size_t cells_index(Cells cells, size_t i)
@@ -68,10 +68,12 @@ void cells_retain(LeafType type, const void *data, size_t count);               
 void cells_release(Memory *memory, LeafType type, const void *data, size_t count); /* likewise */
 /* Copies `count` cells, retaining them. */
 void cells_copy(LeafType type, void *out, Cells from, size_t first, size_t count);
+/* The same, shared by a team if there are many. */
+void cells_copy_shared(Team *team, LeafType type, void *out, Cells from, size_t first, size_t count);
 /* Writes `count` times the cell `value`, retaining it. */
 void cells_fill(LeafType type, void *out, const void *value, size_t count);
 /* out[i] = column `leaf` of arrays[i] at index[i] (int64_t, in range); retains. Fast where `arrays` is uniform. */
-void cells_gather(LeafType type, void *out, Cells arrays, uint32_t leaf, Cells index, size_t count);
+void cells_gather(Team *team, LeafType type, void *out, Cells arrays, uint32_t leaf, Cells index, size_t count);
 /* As a Scalar; scalar types only. */
 Scalar cells_scalar(ScalarType type, Cells cells, size_t i);
 void cells_set_scalar(ScalarType type, void *out, size_t i, Scalar value);

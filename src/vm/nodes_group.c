@@ -129,7 +129,7 @@ static void collect(Firing *firing, Array *array, Inputs inputs, size_t first, s
     for (uint32_t i = 0; i < inputs.count; i++)
         if (firing->node->inputs[inputs.first + i].type != LEAF_POINTS)
             state->cells[used++] = firing_cells(firing, inputs.first + i);
-    array_append(firing->vm->memory, array, state->cells, first, count);
+    array_append(firing->vm->memory, firing->vm->team, array, state->cells, first, count);
 }
 
 static void collect_points(Firing *firing, const Walk *walk, size_t count)
@@ -193,7 +193,7 @@ static void give_gathered(Firing *firing, Array *array, Inputs inputs, uint32_t 
         LeafType type = firing->node->inputs[inputs.first + i].type;
         bool is_wanted = firing_is_wanted(firing, output + i);
         if (is_wanted && type != LEAF_POINTS)
-            cells_gather(type, firing_reserve(firing, output + i, count), (Cells){&array, true}, column,
+            cells_gather(firing->vm->team, type, firing_reserve(firing, output + i, count), (Cells){&array, true}, column,
                          (Cells){.data = places}, count);
         if (is_wanted)
             firing_produce(firing, output + i, count);

@@ -113,7 +113,7 @@ static void tidy_table(Firing *firing)
         return;
     array_renew(memory, &state->before, firing->node->layout, 0);
     if (state->is_open)
-        array_extend_by(memory, state->before, state->table, state->open.start, kept);
+        array_extend_by(firing->vm, state->before, state->table, state->open.start, kept);
     array_release(memory, state->table);
     state->table = state->before;
     state->before = NULL;
@@ -130,7 +130,7 @@ static void open_vector(Firing *firing, size_t parent)
     size_t start = cells_scalar(SCALAR_I64, firing_cells(firing, VECTOR_START), parent).bits;
     state->open.length = cells_scalar(SCALAR_I64, firing_cells(firing, VECTOR_LENGTH), parent).bits;
     state->open.start = state->table->count;
-    array_extend_by(firing->vm->memory, state->table, from, start, state->open.length);
+    array_extend_by(firing->vm, state->table, from, start, state->open.length);
     state->is_open = true;
 }
 

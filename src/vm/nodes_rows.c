@@ -75,7 +75,7 @@ void rows_give_vector(RowsCall *call, uint32_t leaf, size_t row, size_t length)
 void rows_give_text(RowsCall *call, uint32_t leaf, size_t row, const char *bytes, size_t length)
 {
     Cells chars = {.data = bytes};
-    array_append(call->firing->vm->memory, call->state->vectors, &chars, 0, length);
+    array_append(call->firing->vm->memory, call->firing->vm->team, call->state->vectors, &chars, 0, length);
     rows_give_vector(call, leaf, row, length);
 }
 
@@ -215,7 +215,7 @@ static bool grade(RowsCall *call, size_t row, bool is_descending)
     if (slice.length > 0)
         array_grade(call->firing->vm->team, slice.array, slice.start, slice.length, is_descending, order);
     Cells cells = {.data = order};
-    array_append(memory, call->state->vectors, &cells, 0, slice.length);
+    array_append(memory, call->firing->vm->team, call->state->vectors, &cells, 0, slice.length);
     rows_give_vector(call, 0, row, slice.length);
     return true;
 }
@@ -240,9 +240,9 @@ static bool row_replace(RowsCall *call, size_t row)
     size_t place = (size_t)index;
     Array *vectors = call->state->vectors;
     array_reserve(memory, vectors, slice.length);
-    array_append_slice(memory, vectors, slice.array, slice.start, place);
-    array_append(memory, vectors, call->arguments + VECTOR_LEAVES, row, 1);
-    array_append_slice(memory, vectors, slice.array, slice.start + place + 1, slice.length - place - 1);
+    array_append_slice(memory, call->firing->vm->team, vectors, slice.array, slice.start, place);
+    array_append(memory, call->firing->vm->team, vectors, call->arguments + VECTOR_LEAVES, row, 1);
+    array_append_slice(memory, call->firing->vm->team, vectors, slice.array, slice.start + place + 1, slice.length - place - 1);
     rows_give_vector(call, 0, row, slice.length);
     return true;
 }
@@ -353,7 +353,7 @@ static bool row_transpose(RowsCall *call, size_t row)
     array_reserve(memory, state->vectors, width);
     for (size_t i = 0; i < width; i++, start += height) {
         Cells column[] = {{&state->inner, true}, {&start, true}, {&height, true}};
-        array_append(memory, state->vectors, column, 0, 1);
+        array_append(memory, call->firing->vm->team, state->vectors, column, 0, 1);
     }
     rows_give_vector(call, 0, row, width);
     return true;
@@ -385,7 +385,7 @@ static void add_part(Parts *parts, int64_t length)
 static bool give_parts(RowsCall *call, size_t row, Slice elements, const Parts *parts)
 {
     Cells cells[] = {{&elements.array, true}, {.data = parts->starts}, {.data = parts->lengths}};
-    array_append(call->firing->vm->memory, call->state->vectors, cells, 0, parts->count);
+    array_append(call->firing->vm->memory, call->firing->vm->team, call->state->vectors, cells, 0, parts->count);
     rows_give_vector(call, 0, row, parts->count);
     return true;
 }

@@ -78,7 +78,7 @@ static void begin_copy(Firing *firing, size_t parent)
     const Array *from = ((Array *const *)arrays.data)[cells_index(arrays, parent)];
     size_t start = cells_scalar(SCALAR_I64, firing_cells(firing, VECTOR_START), parent).bits;
     begin_array(firing, cells_scalar(SCALAR_I64, firing_cells(firing, VECTOR_LENGTH), parent).bits);
-    array_extend_by(firing->vm->memory, state->array, from, start, state->length);
+    array_extend_by(firing->vm, state->array, from, start, state->length);
 }
 
 static void begin_permutation(Firing *firing, size_t parent)

@@ -165,7 +165,7 @@ static void add_key(Firing *firing, size_t i)
         array_append_value(vm->memory, vm->types, table->keys, key);
         value_release(&vm->heap, vm->types, layout->type, key);
     } else
-        array_append(vm->memory, table->keys, table->cells, i, 1);
+        array_append(vm->memory, vm->team, table->keys, table->cells, i, 1);
     for (uint32_t leaf = 0; leaf < layout->count; leaf++)
         table->cells[layout->count + leaf] = array_cells(table->keys, leaf, 0);
 }
@@ -197,7 +197,7 @@ static void give_keys(Firing *firing, uint32_t output, const int64_t *places, si
     Table *table = firing->state;
     for (uint32_t leaf = 0; leaf < leaf_count(firing->node); leaf++)
         if (firing_is_wanted(firing, output + leaf)) {
-            cells_gather(firing->node->layout->leaves[leaf].type, firing_reserve(firing, output + leaf, count),
+            cells_gather(firing->vm->team, firing->node->layout->leaves[leaf].type, firing_reserve(firing, output + leaf, count),
                          (Cells){&table->keys, true}, leaf, (Cells){.data = places}, count);
             firing_produce(firing, output + leaf, count);
         }

@@ -30,7 +30,7 @@ static void append_points(Firing *firing, size_t count)
         state->array = array_new(memory, firing->node->layout);
     PointsViews views;
     points_views(firing, COLLECT_LEAVES, count == 0 ? 0 : firing->node->layout->count, &views);
-    array_append(memory, state->array, views.cells, 0, count);
+    array_append(memory, firing->vm->team, state->array, views.cells, 0, count);
     points_views_free(firing, &views);
 }
 
@@ -316,8 +316,8 @@ static void fire_gather(Firing *firing)
     size_t count = points_least(points_available(firing), firing_room(firing, 0));
     if (count > 0 && firing_is_wanted(firing, 0)) {
         Cells arrays = firing_cells(firing, GATHER_ARRAY), index = firing_cells(firing, GATHER_INDEX);
-        cells_gather(firing_output_type(firing, 0), firing_reserve(firing, 0, count), arrays, firing->node->leaf, index,
-                     count);
+        cells_gather(firing->vm->team, firing_output_type(firing, 0), firing_reserve(firing, 0, count), arrays,
+                     firing->node->leaf, index, count);
         firing_produce(firing, 0, count);
     }
     points_take(firing, count);
