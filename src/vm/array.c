@@ -121,9 +121,11 @@ void cells_fill(LeafType type, void *out, const void *value, size_t count)
     cells_retain(type, out, count);
 }
 
-/* Without retaining. */
-static void copy_plainly(size_t size, void *out, Cells from, size_t first, size_t count)
+void cells_copy_unretained(LeafType type, void *out, Cells from, size_t first, size_t count)
 {
+    size_t size = leaf_size(type);
+    if (count == 0 || size == 0)
+        return;
     if (from.is_uniform) {
         memcpy(out, from.data, size);
         repeat_first(out, size, count * size);
@@ -133,15 +135,12 @@ static void copy_plainly(size_t size, void *out, Cells from, size_t first, size_
 
 void cells_copy(LeafType type, void *out, Cells from, size_t first, size_t count)
 {
-    size_t size = leaf_size(type);
-    if (count == 0 || size == 0)
-        return;
-    copy_plainly(size, out, from, first, count);
+    cells_copy_unretained(type, out, from, first, count);
     cells_retain(type, out, count);
 }
 
 typedef struct Copying {
-    size_t size;
+    LeafType type;
     char *out;
     Cells from;
     size_t first;
@@ -151,7 +150,8 @@ static void copy_piece(void *context, size_t first, size_t end, uint32_t member)
 {
     const Copying *copying = context;
     (void)member;
-    copy_plainly(copying->size, copying->out + first * copying->size, copying->from, copying->first + first, end - first);
+    cells_copy_unretained(copying->type, copying->out + first * leaf_size(copying->type), copying->from,
+                          copying->first + first, end - first);
 }
 
 void cells_copy_shared(Team *team, LeafType type, void *out, Cells from, size_t first, size_t count)
@@ -159,7 +159,7 @@ void cells_copy_shared(Team *team, LeafType type, void *out, Cells from, size_t 
     size_t size = leaf_size(type);
     if (count == 0 || size == 0)
         return;
-    Copying copying = {size, out, from, first};
+    Copying copying = {type, out, from, first};
     if (count <= FEW_CELLS)
         copy_piece(&copying, 0, count, 0);
     else

@@ -68,7 +68,9 @@ void cells_retain(LeafType type, const void *data, size_t count);               
 void cells_release(Memory *memory, LeafType type, const void *data, size_t count); /* likewise */
 /* Copies `count` cells, retaining them. */
 void cells_copy(LeafType type, void *out, Cells from, size_t first, size_t count);
-/* The same, shared by a team if there are many. */
+/* Leaves retaining to the caller: for loops that are shared, whose pieces must not count references. */
+void cells_copy_unretained(LeafType type, void *out, Cells from, size_t first, size_t count);
+/* Copies and retains, shared by a team if there are many. */
 void cells_copy_shared(Team *team, LeafType type, void *out, Cells from, size_t first, size_t count);
 /* Writes `count` times the cell `value`, retaining it. */
 void cells_fill(LeafType type, void *out, const void *value, size_t count);
