@@ -139,10 +139,6 @@ static const char *const programs[] = {
 static const uint64_t chunks[] = {1, 2, 7, 1000, 0};
 enum { PROGRAM_COUNT = sizeof programs / sizeof *programs, CHUNK_COUNT = sizeof chunks / sizeof *chunks };
 
-static const uint32_t team_sizes[] = {2, 3, 8};
-static const uint64_t team_chunks[] = {0, 1000, 100};
-enum { TEAM_COUNT = sizeof team_sizes / sizeof *team_sizes };
-
 static Memory memory;
 
 static void keep(void *context, const char *bytes, size_t length)
@@ -174,8 +170,8 @@ static bool compare(const char *program, RunnelOptions options, const Text *expe
     run(program, options, &found);
     bool is_same = strcmp(text_string(&found), text_string(expected)) == 0;
     if (!is_same)
-        fprintf(stderr, "%s\n  chunk %llu, threads %u%s: found\n%s\nexpected\n%s\n", program, (unsigned long long)options.chunk,
-                (unsigned)options.threads, options.is_unsimplified ? ", not simplified" : "", text_string(&found), text_string(expected));
+        fprintf(stderr, "%s\n  chunk %llu%s: found\n%s\nexpected\n%s\n", program, (unsigned long long)options.chunk,
+                options.is_unsimplified ? ", not simplified" : "", text_string(&found), text_string(expected));
     text_free(&found);
     return is_same;
 }
@@ -193,12 +189,6 @@ static int compare_all(const char *program)
     for (size_t i = 0; i < 2 * CHUNK_COUNT; i++) {
         RunnelOptions options = {.engine = RUNNEL_ENGINE_VM, .chunk = chunks[i / 2], .materializes = true};
         options.is_unsimplified = i % 2 == 1;
-        failures += !compare(program, options, &expected);
-    }
-    for (size_t i = 0; i < TEAM_COUNT; i++) {
-        RunnelOptions options = {.engine = RUNNEL_ENGINE_VM, .chunk = team_chunks[i], .materializes = true};
-        options.threads = team_sizes[i];
-        options.piece_nanoseconds = 1; /* small enough to share the loops of these programs */
         failures += !compare(program, options, &expected);
     }
     text_free(&expected);
