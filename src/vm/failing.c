@@ -3,15 +3,38 @@
  * The others go on as far as they can. Nodes that wait for what will never come are *cut*: they let go of their inputs, so that nothing is held back
  * by them, and which failures are found does not depend on the size of buffers. Each remembers the failure it waited for: where a node reads
  * from several that failed, that is the one it met first in the order of its own points. What the last nodes of the network waited for is
- * what counts. */
+ * what counts.
+ *
+ * Points that come after a failure are of no interest, and nodes that are only there because they may fail need not go on to them: `cut_at` says how far
+ * each set of points has come where a failure holds it up. Streams may be very long. */
 #include "vm/instance.h"
 
 /* ---- recording ---- */
 
+static uint32_t points_of(const Instance *instance, FlowSpaceId space)
+{
+    return instance->plan->network->spaces.items[space].points;
+}
+
+/* Sets of points have the numbers of spaces. */
+static uint32_t points_count(const Instance *instance)
+{
+    return instance->plan->network->spaces.count + 1;
+}
+
+static void set_up(Vm *vm, Instance *instance)
+{
+    if (instance->blame != NULL)
+        return;
+    instance->blame = memory_alloc(vm->memory, instance->plan->node_count * sizeof(uint32_t));
+    instance->cut_at = memory_alloc(vm->memory, points_count(instance) * sizeof(uint64_t));
+    for (uint32_t i = 0; i < points_count(instance); i++)
+        instance->cut_at[i] = UINT64_MAX;
+}
+
 FailedNode *instance_add_failure(Vm *vm, Instance *instance, FlowNodeId node)
 {
-    if (instance->blame == NULL)
-        instance->blame = memory_alloc(vm->memory, instance->plan->node_count * sizeof(uint32_t));
+    set_up(vm, instance);
     if (instance->failed_count == instance->failed_capacity) {
         uint32_t capacity = instance->failed_capacity * 2 + 1;
         instance->failed = memory_resize(vm->memory, instance->failed, instance->failed_capacity * sizeof(FailedNode),
@@ -32,6 +55,8 @@ void instance_free_failures(Vm *vm, Instance *instance)
     memory_free(vm->memory, instance->failed, instance->failed_capacity * sizeof(FailedNode));
     if (instance->blame != NULL)
         memory_free(vm->memory, instance->blame, instance->plan->node_count * sizeof(uint32_t));
+    if (instance->cut_at != NULL)
+        memory_free(vm->memory, instance->cut_at, points_count(instance) * sizeof(uint64_t));
 }
 
 /* ---- which comes first ---- */
@@ -40,10 +65,9 @@ void instance_free_failures(Vm *vm, Instance *instance)
  * from outside is good as far as the others had it, so its failures come last. */
 static bool failure_is_before(const Instance *instance, const FailedNode *a, const FailedNode *b)
 {
-    const FlowNetwork *network = instance->plan->network;
-    const FlowSpace *space_a = &network->spaces.items[instance->plan->nodes[a->node].node->space];
-    const FlowSpace *space_b = &network->spaces.items[instance->plan->nodes[b->node].node->space];
-    if (space_a->points == space_b->points && a->position != b->position)
+    uint32_t points_a = points_of(instance, instance->plan->nodes[a->node].node->space);
+    uint32_t points_b = points_of(instance, instance->plan->nodes[b->node].node->space);
+    if (points_a == points_b && a->position != b->position)
         return a->position < b->position;
     bool is_input_a = instance->plan->nodes[a->node].node->op == FLOW_INPUT;
     bool is_input_b = instance->plan->nodes[b->node].node->op == FLOW_INPUT;
@@ -58,7 +82,7 @@ static uint32_t first_of(const Instance *instance, uint32_t a, uint32_t b)
     return failure_is_before(instance, &instance->failed[b - 1], &instance->failed[a - 1]) ? b : a;
 }
 
-/* ---- cutting ---- */
+/* ---- what nodes wait for ---- */
 
 /* What a node waits for. */
 typedef struct Waiting {
@@ -104,16 +128,84 @@ static Waiting find_waiting(Vm *vm, Instance *instance, FlowNodeId id)
     return waiting;
 }
 
+/* The node could give more if there were room. */
+static bool is_held_back(const Instance *instance, const FlowNode *node)
+{
+    for (uint32_t i = 0; i < node->output_count; i++) {
+        const Stream *stream = &instance->streams[node->outputs[i]];
+        if (stream->is_read && stream->count >= stream->limit)
+            return true;
+    }
+    return false;
+}
+
+static bool can_be_cut(const Instance *instance, FlowNodeId id, const Waiting *waiting)
+{
+    bool is_ready = (instance->ready[id / 64] >> id % 64 & 1) != 0;
+    return waiting->is_certain && !is_ready && !is_held_back(instance, instance->plan->nodes[id].node);
+}
+
+/* ---- how far points matter ---- */
+
+/* Whether a set of points is that of a space, or of one above it. */
+static bool is_above(const FlowNetwork *network, uint32_t points, FlowSpaceId id)
+{
+    const FlowSpace *space = &network->spaces.items[id];
+    return space->points == points || (space->base != 0 && is_above(network, points, space->base)) ||
+           (space->parent != 0 && is_above(network, points, space->parent));
+}
+
+static void cut_points(Instance *instance, uint32_t points, uint64_t position)
+{
+    if (points < points_count(instance) && position < instance->cut_at[points])
+        instance->cut_at[points] = position;
+}
+
+/* A node that was cut says where the failure is among the points it gives, if these stand above those that failed. */
+static void note_cut(Instance *instance, FlowNodeId id)
+{
+    const FlowNetwork *network = instance->plan->network;
+    const FlowNode *node = instance->plan->nodes[id].node;
+    const FailedNode *failed = &instance->failed[instance->blame[id] - 1];
+    FlowSpaceId failed_space = instance->plan->nodes[failed->node].node->space;
+    for (uint32_t i = 0; i < node->output_count; i++) {
+        FlowStreamId stream = node->outputs[i];
+        uint32_t points = points_of(instance, network->streams.items[stream].space);
+        if (stream != 0 && instance->streams[stream].is_read && is_above(network, points, failed_space))
+            cut_points(instance, points, stream_end(&instance->streams[stream]));
+    }
+}
+
+bool is_past_failure(Vm *vm, Instance *instance, FlowNodeId id)
+{
+    Firing firing = instance_firing(vm, instance, id);
+    uint32_t points = points_of(instance, firing.node->space);
+    for (uint32_t i = 0; i < firing.node->output_count; i++)
+        if (firing_is_wanted(&firing, i))
+            return false;
+    for (uint32_t i = 0; points < points_count(instance) && i < firing.node->input_count; i++)
+        if (firing.inputs[i].mode == INPUT_STREAM && firing_points(&firing, firing.inputs[i].stream) == points)
+            return firing.cursors[i] > instance->cut_at[points];
+    return false;
+}
+
+/* ---- cutting ---- */
+
 bool cut_blocked(Vm *vm, Instance *instance, bool is_certain)
 {
     bool has_cut = false;
+    for (uint32_t i = 0; i < instance->failed_count; i++) {
+        const FailedNode *failed = &instance->failed[i];
+        cut_points(instance, points_of(instance, instance->plan->nodes[failed->node].node->space), failed->position);
+    }
     for (FlowNodeId id = 0; id < instance->plan->node_count; id++) {
         if ((instance->status[id] & NODE_DONE) != 0)
             continue;
         Waiting waiting = find_waiting(vm, instance, id);
-        if (waiting.failure == 0 || (is_certain && !waiting.is_certain))
+        if (waiting.failure == 0 || (is_certain && !can_be_cut(instance, id, &waiting)))
             continue;
         instance->blame[id] = waiting.failure;
+        note_cut(instance, id);
         instance_cut_node(vm, instance, id);
         has_cut = true;
     }

@@ -1,9 +1,16 @@
 /* The engine as sessions see it: values in and out, globals, the state of random numbers. */
+#include "base/machine.h"
 #include "vm/call.h"
 
 /* ---- making ---- */
 
 static void free_passage(Vm *vm);
+
+static uint32_t default_threads(void)
+{
+    uint32_t processors = machine_processors();
+    return processors < TEAM_THREADS_MAX ? processors : TEAM_THREADS_MAX;
+}
 
 Vm *vm_new(Memory *memory, const FlowProgram *program, Diagnostics *diagnostics, VmOptions options)
 {
@@ -13,14 +20,16 @@ Vm *vm_new(Memory *memory, const FlowProgram *program, Diagnostics *diagnostics,
     vm->types = program->core->types;
     vm->diagnostics = diagnostics;
     vm->options = options;
+    if (options.threads == 0)
+        vm->options.threads = default_threads();
+    if (options.memory_limit == 0)
+        vm->options.memory_limit = machine_memory() / 5 * 4;
     vm->random = (RandomState){.key = RANDOM_FIRST_KEY};
     heap_init(&vm->heap, memory);
     arena_init(&vm->arena, memory);
     world_init(&vm->world, memory, options.write, options.write_context);
     failure_init(&vm->failure, memory);
     text_init(&vm->printed, memory);
-    vm->team = team_new(memory, (TeamOptions){.threads = options.threads != 0 ? options.threads : team_processors(),
-                                              .piece_picoseconds = options.piece_nanoseconds * 1000});
     return vm;
 }
 
@@ -202,12 +211,21 @@ static void take_results(Vm *vm, TypeId type, CoreVar global, Value *result)
 
 /* ---- running ---- */
 
+/* The VM must be there to hold the team, so that neither is lost if there is no memory for the other. */
+static void make_team(Vm *vm)
+{
+    if (vm->team == NULL)
+        vm->team = team_new(vm->memory, (TeamOptions){.threads = vm->options.threads,
+                                                      .piece_picoseconds = vm->options.piece_nanoseconds * 1000});
+}
+
 /* Runs a network on unit. */
 static bool run(Vm *vm, FlowNetworkId id, const CoreBlock *block, const Value *values, TypeId type, CoreVar global,
                 Value *result)
 {
     const FlowNetwork *network = vm->program->networks.items[id];
     call_unwind(vm); /* what a run without memory has left */
+    make_team(vm);
     team_give_back_all(vm->team);
     free_passage(vm);
     make_arguments(vm, network, block, values);
