@@ -139,6 +139,10 @@ static const char *const programs[] = {
 static const uint64_t chunks[] = {1, 2, 7, 1000, 0};
 enum { PROGRAM_COUNT = sizeof programs / sizeof *programs, CHUNK_COUNT = sizeof chunks / sizeof *chunks };
 
+static const uint32_t team_sizes[] = {2, 3};
+static const uint64_t team_chunks[] = {1000, 0};
+enum { TEAM_COUNT = sizeof team_sizes / sizeof *team_sizes };
+
 static Memory memory;
 
 static void keep(void *context, const char *bytes, size_t length)
@@ -195,8 +199,8 @@ static int compare_all(RunnelOptions options, const Text *expected)
         run_in(session, programs[i], &found);
         if (strcmp(text_string(&found), text_string(&expected[i])) == 0)
             continue;
-        fprintf(stderr, "%s\n  chunk %llu%s: found\n%s\nexpected\n%s\n", programs[i], (unsigned long long)options.chunk,
-                options.is_unsimplified ? ", not simplified" : "", text_string(&found), text_string(&expected[i]));
+        fprintf(stderr, "%s\n  chunk %llu, threads %u%s: found\n%s\nexpected\n%s\n", programs[i],
+                (unsigned long long)options.chunk, (unsigned)options.threads, options.is_unsimplified ? ", not simplified" : "", text_string(&found), text_string(&expected[i]));
         failures++;
     }
     runnel_close(session);
@@ -264,6 +268,12 @@ int main(void)
     for (size_t i = 0; i < 2 * CHUNK_COUNT; i++) {
         RunnelOptions options = {.engine = RUNNEL_ENGINE_VM, .chunk = chunks[i / 2], .materializes = true};
         options.is_unsimplified = i % 2 == 1;
+        failures += compare_all(options, expected);
+    }
+    for (size_t i = 0; i < TEAM_COUNT; i++) {
+        RunnelOptions options = {.engine = RUNNEL_ENGINE_VM, .chunk = team_chunks[i], .materializes = true};
+        options.threads = team_sizes[i];
+        options.piece_nanoseconds = 1; /* even the loops of these programs are shared */
         failures += compare_all(options, expected);
     }
     for (size_t i = 0; i < PROGRAM_COUNT; i++)
