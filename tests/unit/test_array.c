@@ -589,6 +589,8 @@ static void check_with_team(Fixture *f, const Sorted *sorted, const Cells *cells
     memset(sorted->found, 0, sorted->count * sizeof(int64_t));
     array_grade(team, sorted->array, sorted->start, sorted->count, sorted->is_descending, sorted->found);
     check_found(f, sorted, team, what);
+    if (team_size(team) > 1 && sorted->count > 1000)
+        return;
     memset(sorted->found, 0, sorted->count * sizeof(int64_t));
     rows_grade(team, sorted->array->layout, cells, sorted->count, sorted->is_descending, sorted->found);
     check_found(f, sorted, team, what);
