@@ -50,7 +50,7 @@ static void fire_text(Firing *firing)
     Vm *vm = firing->vm;
     Literal *state = firing->state;
     state->array = array_new(vm->memory, layout_of(vm->program->layouts, TYPE_CHAR));
-    array_append(vm->memory, state->array, &(Cells){.data = firing->node->text}, 0, firing->node->text_length);
+    array_append(vm->memory, vm->team, state->array, &(Cells){.data = firing->node->text}, 0, firing->node->text_length);
     firing_produce_uniform(firing, 0, &state->array, 1);
     firing_finish(firing);
 }
@@ -66,7 +66,7 @@ static void fire_constants(Firing *firing)
     state->cells = memory_alloc(memory, node->layout->count * sizeof(Cells));
     for (uint32_t i = 0; i < node->layout->count; i++)
         state->cells[i] = (Cells){.data = node->columns[i]};
-    array_append(memory, state->array, state->cells, 0, node->index);
+    array_append(memory, firing->vm->team, state->array, state->cells, 0, node->index);
     firing_produce_uniform(firing, 0, &state->array, 1);
     firing_finish(firing);
 }

@@ -179,7 +179,7 @@ static void bind_global(Vm *vm, CoreVar variable, const Cells *cells)
         *vec_push(&vm->arena, &vm->globals) = NULL;
     TypeId type = vm->program->core->variables.items[variable].type;
     vm->passage.global = array_new(vm->memory, layout_of(vm->program->layouts, type));
-    array_append(vm->memory, vm->passage.global, cells, 0, 1);
+    array_append(vm->memory, vm->team, vm->passage.global, cells, 0, 1);
     array_release(vm->memory, vm->globals.items[variable]);
     vm->globals.items[variable] = vm->passage.global;
     vm->passage.global = NULL;

@@ -134,10 +134,39 @@ static const char *const programs[] = {
     "{(k, #v) : (k, v) in [(\"b\", 1), (\"a\", 2), (\"b\", 3), (\"\", 4)] group by k};",
     "{k : k in [nan, 0.0, -0.0, nan, 1.0] group by k};",
     "{(k, [sum(x) : x in v]) : (k, v) in {(rem(i, 2), [i, 1]) : i in &5} group by k};",
+
+    /* enough for loops to be shared */
+    "let v = [rem(i * 7919, 1009) : i in &3000]; g = grade_down(v) in (sort(v)[17], rank(v)[5], g[2999], sum(rank(v)), sum([v[i] * j : "
+    "i in g; j in [0 : 3000]]));",
+    "[let v = sort([rem(i * n, 17) : i in &n]) in (n, sum([x * i : x in v; i in [0 : n]])) : n in [0 : 60] ++ [2000, 3, 1]];",
+    "let v = sort([take(\"abcabcdabcabcda\", rem(i * 37, 15)) : i in &1500]) in (v[0], v[700], v[1499], #rank(v));",
+    "let v = [10, 20, 30] in [v[if i == 1500 or i == 2500 then 3 + i else rem(i, 3)] : i in &3000];",
+    "[take([1, 2, 3], if i == 1700 or i == 2600 then i else rem(i, 4)) : i in &3000];",
+    "permute([i : i in &3000], [if i == 2000 then 77 else if i == 2500 then 20 else i : i in &3000]);",
+    "let v = permute([i * 3 : i in &3000], [rem(i * 7919, 3000) : i in &3000]) in (v[1], v[2999], sum([x * i : x in v; i in [0 : 3000]]));",
+    "let v = [0 : 100] <- [(rem(i * i, 100), i) : i in &3000] in (v, #v);",
+    "let v = [i32(i) : i in &5000] <- {(rem(i * 7919, 5000), i32(i * i)) : i in &4000} in sum([int(x) * i : x in v; i in [0 : 5000]]);",
+    "[0 : 5000] <- {(if i == 3000 then 5000 else if i == 3500 then -1 else i, i) : i in &4000};",
+    "{(k, sum(v), #v) : (k, v) in {(rem(i * 7919, 503), float(i) * 0.1) : i in &3000} group by k};",
+    "{(k, sum(v), max_val(v)) : (k, v) in {([rem(i, 7), rem(i, 3)], float(i) * 0.1) : i in &3000} group by k};",
+    "{(k, tab(concat(v))) : (k, v) in {(rem(i * 7919, 50), @i) : i in &2000} group by k};",
+    "{(k, tab(v)) : (k, v) in {(rem(i * 7919, 50), (@i, i)) : i in &2000} group by k};",
+    "{sum(p) : p in part({i : i in &2000}, concat({{false, rem(i, 3) == 1} : i in &1999}) ++ {false, true})};",
+    "{sum(p) : p in part({i : i in &4000}, concat({if rem(i, 3) == 1 then {true, false} else {false} : i in &4000}) ++ {true})};",
+    "{sum(p) : p in flag_partition({i : i in &4000}, {rem(i * i, 7) == 1 : i in &4000})};",
+    "[[sum(p) : p in flag_partition([0 : n], [rem(i * i, 7) == 1 : i in &n])] : n in [700, 0, 1, 2000, 5]];",
+    "[hash([i], if i < 1500 then 10 + i else 1500 - i) : i in &3000];",
+    "sum([hash([i, i], 10 + i) : i in &3000]);",
+    "[[i, 3] < [rem(i * 7, 50)] : i in &2000];",
+    "let t = transpose([[i * 100 + j : j in &200] : i in &150]) in (t[199][149], sum([sum(r) : r in t]));",
 };
 
 static const uint64_t chunks[] = {1, 2, 7, 1000, 0};
 enum { PROGRAM_COUNT = sizeof programs / sizeof *programs, CHUNK_COUNT = sizeof chunks / sizeof *chunks };
+
+static const uint32_t team_sizes[] = {2, 3};
+static const uint64_t team_chunks[] = {1000, 0};
+enum { TEAM_COUNT = sizeof team_sizes / sizeof *team_sizes };
 
 static Memory memory;
 
@@ -195,8 +224,8 @@ static int compare_all(RunnelOptions options, const Text *expected)
         run_in(session, programs[i], &found);
         if (strcmp(text_string(&found), text_string(&expected[i])) == 0)
             continue;
-        fprintf(stderr, "%s\n  chunk %llu%s: found\n%s\nexpected\n%s\n", programs[i], (unsigned long long)options.chunk,
-                options.is_unsimplified ? ", not simplified" : "", text_string(&found), text_string(&expected[i]));
+        fprintf(stderr, "%s\n  chunk %llu, threads %u%s: found\n%s\nexpected\n%s\n", programs[i],
+                (unsigned long long)options.chunk, (unsigned)options.threads, options.is_unsimplified ? ", not simplified" : "", text_string(&found), text_string(&expected[i]));
         failures++;
     }
     runnel_close(session);
@@ -264,6 +293,12 @@ int main(void)
     for (size_t i = 0; i < 2 * CHUNK_COUNT; i++) {
         RunnelOptions options = {.engine = RUNNEL_ENGINE_VM, .chunk = chunks[i / 2], .materializes = true};
         options.is_unsimplified = i % 2 == 1;
+        failures += compare_all(options, expected);
+    }
+    for (size_t i = 0; i < TEAM_COUNT; i++) {
+        RunnelOptions options = {.engine = RUNNEL_ENGINE_VM, .chunk = team_chunks[i], .materializes = true};
+        options.threads = team_sizes[i];
+        options.piece_nanoseconds = 1; /* even the loops of these programs are shared */
         failures += compare_all(options, expected);
     }
     for (size_t i = 0; i < PROGRAM_COUNT; i++)
