@@ -152,7 +152,6 @@ struct Interpreter {
     LineReader lines;
     Value result; /* of the run, once its last frame is gone */
     Failure failure; /* why the run ends: what made a step give false */
-    uint32_t steps; /* for polling now and then */
     CostCounter cost;
 };
 

@@ -9,6 +9,7 @@
 #include "session/arguments.h"
 #include "session/engine.h"
 #include "session/operations.h"
+#include "session/watchdog.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -41,7 +42,6 @@ static RunnelStatus guarded(RunnelSession *session, SessionWork *work, void *arg
 static void start_call(RunnelSession *session)
 {
     diagnostics_clear(&session->diagnostics);
-    session->is_interrupted = 0;
 }
 
 static RunnelStatus status_of_errors(const RunnelSession *session)
@@ -115,6 +115,7 @@ RunnelSession *runnel_open(const RunnelOptions *options)
         session->options.engine = RUNNEL_ENGINE_REFERENCE;
     }
     session->print_length = options->print_length;
+    session->stop.time_limit_milliseconds = options->time_limit_milliseconds;
     session->memory.fail_after = options->fail_after;
     arena_init(&session->arena, &session->memory);
     text_init(&session->output, &session->memory);
@@ -173,9 +174,17 @@ static RunnelStatus load(RunnelSession *session, Source *source)
     return RUNNEL_COMPILE_ERROR;
 }
 
-static RunnelStatus load_file_work(RunnelSession *session, void *argument)
+/* Who interrupts from now on means what is being loaded: the run that follows. */
+static void start_load(RunnelSession *session)
 {
     start_call(session);
+    stop_clear(&session->stop);
+    session->was_stopped = false;
+}
+
+static RunnelStatus load_file_work(RunnelSession *session, void *argument)
+{
+    start_load(session);
     Source *source = read_file(session, argument, (Span){0});
     return source == NULL ? RUNNEL_COMPILE_ERROR : load(session, source);
 }
@@ -195,7 +204,7 @@ typedef struct GivenText {
 static RunnelStatus load_text_work(RunnelSession *session, void *argument)
 {
     const GivenText *given = argument;
-    start_call(session);
+    start_load(session);
     Source *source = sources_add(&session->sources, given->name, given->text, given->length, given->dialect);
     if (source != NULL)
         return load(session, source);
@@ -382,10 +391,32 @@ static RunnelStatus run_work(RunnelSession *session, void *argument)
     return status == RUNNEL_OK && is_for_main ? run_main(session, arguments) : status;
 }
 
+static RunnelStatus no_watchdog_work(RunnelSession *session, void *argument)
+{
+    (void)argument;
+    start_call(session);
+    diagnostics_error(&session->diagnostics, ERROR_OUT_OF_MEMORY, (Span){0},
+                      "the system has no thread left that could watch the time");
+    return RUNNEL_RUN_ERROR;
+}
+
+/* Runs within the time allowed. A stop ends this run and no other. */
+static RunnelStatus watched(RunnelSession *session, SessionWork *work, void *argument)
+{
+    Watchdog watchdog;
+    session->was_stopped = false;
+    bool is_watched = watchdog_start(&watchdog, &session->stop);
+    RunnelStatus status = guarded(session, is_watched ? work : no_watchdog_work, argument);
+    watchdog_end(&watchdog);
+    session->was_stopped = stop_reason(&session->stop) != STOP_NOT;
+    stop_clear(&session->stop);
+    return status;
+}
+
 RunnelStatus runnel_run(RunnelSession *session, const char *const *texts, size_t count)
 {
     Arguments arguments = {.texts = texts, .count = count};
-    return guarded(session, run_work, &arguments);
+    return watched(session, run_work, &arguments);
 }
 
 static RunnelStatus run_items_work(RunnelSession *session, void *argument)
@@ -397,7 +428,7 @@ static RunnelStatus run_items_work(RunnelSession *session, void *argument)
 
 RunnelStatus runnel_run_items(RunnelSession *session)
 {
-    return guarded(session, run_items_work, NULL);
+    return watched(session, run_items_work, NULL);
 }
 
 /* ---- looking ---- */
@@ -536,7 +567,12 @@ const char *runnel_stats(RunnelSession *session)
 
 void runnel_interrupt(RunnelSession *session)
 {
-    session->is_interrupted = 1;
+    stop_set(&session->stop, STOP_INTERRUPTED);
+}
+
+bool runnel_is_stopping(const RunnelSession *session)
+{
+    return session->was_stopped || stop_reason(&session->stop) != STOP_NOT;
 }
 
 typedef struct Question {

@@ -59,14 +59,14 @@ bool scalar_run(Vm *vm, CoreFunctionId function, const Cells *arguments, void *c
                      .count = count,
                      .depth = vm->frame_count - 1,
                      .max_depth = vm->options.max_depth,
-                     .is_interrupted = vm->options.is_interrupted,
+                     .stop = vm->options.stop,
                      .global = read_global,
                      .context = vm};
     bool is_done = scalar_code_run(vm->scalar_code, function, &run);
     *done = run.done;
     if (is_done)
         return true;
-    if (run.problem.kind == SCALAR_PROBLEM_INTERRUPTED) {
+    if (run.problem.kind == SCALAR_PROBLEM_STOPPED) {
         scalar_code_word(vm->scalar_code, &run, vm->diagnostics->sources, &vm->failure);
         vm->has_failed = true;
     }

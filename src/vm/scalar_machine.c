@@ -271,8 +271,8 @@ static const void *column_cell(Scalar array, uint32_t column, uint64_t position,
 #define FAIL(kind, a, b, c) return fail(machine, at, SCALAR_PROBLEM_##kind, a, b, c)
 #define POLL                                                                                                          \
     do {                                                                                                              \
-        if (RARE(*is_interrupted != 0))                                                                               \
-            FAIL(INTERRUPTED, none, none, none);                                                                      \
+        if (RARE(stop_reason(stop) != STOP_NOT))                                                                      \
+            FAIL(STOPPED, none, none, none);                                                                          \
     } while (0)
 #define ENTER(callee)                                                                                                 \
     do {                                                                                                              \
@@ -329,13 +329,13 @@ static bool execute(Machine *machine)
 #undef ROW
     };
     static const Instruction frame_of_point[2] = {{.opcode = CODE_CALL}, {.opcode = CODE_STOP}};
-    static const volatile int never = 0;
+    static const StopFlag never = {0};
     static const Scalar none = {0};
 
     ScalarCode *code = machine->code;
     ScalarRun *run = machine->run;
     const ScalarFunction *functions = code->functions.items;
-    const volatile int *is_interrupted = run->is_interrupted == NULL ? &never : run->is_interrupted;
+    const StopFlag *stop = run->stop == NULL ? &never : run->stop;
     const Instruction *at = machine->function->code;
     Scalar *registers = code->registers, *registers_end = end_of_registers(code);
     const Instruction **returns = code->returns, **returns_end = end_of_returns(machine);

@@ -1,8 +1,6 @@
 /* Which node fires next, and what to do when none can. */
 #include "vm/stages.h"
 
-enum { STEPS_BETWEEN_POLLS = 256 };
-
 /* ---- firing ---- */
 
 /* The lowest set bit of words [first, end), the first one cut by `mask`. */
@@ -141,11 +139,9 @@ static bool is_stopped(Vm *vm)
     if (vm->options.memory_limit != 0 && vm->memory->live_bytes > vm->options.memory_limit) {
         failure_memory(failure_at(&vm->failure, vm->diagnostics->sources, (Span){0}), vm->options.memory_limit);
         vm->has_failed = true;
-    } else if (++vm->steps % STEPS_BETWEEN_POLLS == 0 && vm->options.is_interrupted != NULL &&
-               *vm->options.is_interrupted != 0) {
-        failure_interrupted(failure_at(&vm->failure, vm->diagnostics->sources, (Span){0}));
-        vm->has_failed = true;
     }
+    if (!vm->has_failed && stop_reason(vm->options.stop) != STOP_NOT)
+        vm_stop(vm);
     return vm->has_failed;
 }
 

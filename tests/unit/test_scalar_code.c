@@ -26,7 +26,7 @@ typedef struct Fixture {
     uint64_t calls; /* of functions, compared so far */
     bool has_limit; /* the global `limit` has a value */
     int64_t limit;
-    volatile int is_interrupted;
+    StopFlag stop;
     uint64_t random;
     int failures;
 } Fixture;
@@ -46,6 +46,11 @@ static void check(Fixture *f, bool condition, const char *text, int line)
     fprintf(stderr, "%s:%d: failed: %s\n", __FILE__, line, text);
 }
 
+static bool is_stopped(const Fixture *f)
+{
+    return stop_reason(&f->stop) != STOP_NOT;
+}
+
 /* ---- setting up ---- */
 
 static void open_program(Fixture *f, const CoreProgram *program)
@@ -56,8 +61,8 @@ static void open_program(Fixture *f, const CoreProgram *program)
     layouts_init(&f->layouts, &f->arena, program->types);
     f->interpreter = ref_new(memory, program, &f->session->diagnostics,
                              (InterpreterOptions){.max_depth = f->max_depth,
-                                                  .write = drop_output,
-                                                  .is_interrupted = &f->is_interrupted});
+                                                  .output = {.write = drop_output},
+                                                  .stop = &f->stop});
     f->code = scalar_code_new(memory, program, &f->layouts);
     failure_init(&f->failure, memory);
     text_init(&f->expected, memory);
@@ -178,7 +183,7 @@ static void complain(Fixture *f, CoreFunctionId id, size_t point)
 static void compare_text(Fixture *f, CoreFunctionId id, size_t point)
 {
     f->calls++;
-    if (!f->is_interrupted && strcmp(text_string(&f->found), text_string(&f->expected)) != 0)
+    if (!is_stopped(f) && strcmp(text_string(&f->found), text_string(&f->expected)) != 0)
         complain(f, id, point);
 }
 
@@ -200,7 +205,7 @@ static void compare_points(Fixture *f, CoreFunctionId id, const ScalarRun *run, 
     if (run->done == run->count)
         return;
     bool is_expected = expect_point(f, id, points[run->done]);
-    if (f->is_interrupted)
+    if (is_stopped(f))
         return;
     CHECK(f, !is_expected);
     scalar_code_word(f->code, run, &f->session->sources, &f->failure);
@@ -223,13 +228,13 @@ static size_t run_from(Fixture *f, CoreFunctionId id, const Array *array, const 
                      .results = results.columns,
                      .count = points->count - start,
                      .max_depth = f->max_depth,
-                     .is_interrupted = &f->is_interrupted,
+                     .stop = &f->stop,
                      .global = give_global,
                      .context = f};
     bool is_done = scalar_code_run(f->code, id, &run);
     CHECK(f, is_done == (run.done == run.count));
     CHECK(f, is_done == (run.problem.kind == SCALAR_PROBLEM_NONE));
-    if (run.problem.kind != SCALAR_PROBLEM_INTERRUPTED)
+    if (run.problem.kind != SCALAR_PROBLEM_STOPPED)
         compare_points(f, id, &run, &results, points->items + start);
     release_results(f, &results, run.done);
     return start + run.done + (is_done ? 0 : 1);
@@ -243,7 +248,7 @@ static void run_points(Fixture *f, CoreFunctionId id, const Object *points)
     Array *array = array_new(memory, layout);
     for (size_t i = 0; i < points->count; i++)
         array_append_value(memory, f->program->types, array, points->items[i]);
-    for (size_t start = 0; start < points->count && !f->is_interrupted;)
+    for (size_t start = 0; start < points->count && !is_stopped(f);)
         start = run_from(f, id, array, points, start);
     array_release(memory, array);
 }
@@ -596,13 +601,13 @@ static void test_interrupt(Fixture *f)
     open_program(f, &f->session->program);
     CoreFunctionId count = find_function(f, "count");
     int64_t n = -1, k = 0, result = 0;
-    int is_interrupted = 1;
+    StopFlag stop = {.reason = STOP_INTERRUPTED};
     Cells arguments[] = {{&n, true}, {&k, true}};
     void *results[] = {&result};
-    ScalarRun run = {.arguments = arguments, .results = results, .count = 1, .max_depth = 1, .is_interrupted = &is_interrupted};
+    ScalarRun run = {.arguments = arguments, .results = results, .count = 1, .max_depth = 1, .stop = &stop};
     CHECK(f, scalar_code_accepts(f->code, count));
     CHECK(f, !scalar_code_run(f->code, count, &run));
-    CHECK(f, run.problem.kind == SCALAR_PROBLEM_INTERRUPTED);
+    CHECK(f, run.problem.kind == SCALAR_PROBLEM_STOPPED);
     scalar_code_word(f->code, &run, &f->session->sources, &f->failure);
     CHECK(f, f->failure.code == ERROR_INTERRUPTED);
     close_program(f);
@@ -700,14 +705,14 @@ static Fixture *interrupted;
 static void interrupt(int signal)
 {
     (void)signal;
-    interrupted->is_interrupted = 1;
+    stop_set(&interrupted->stop, STOP_INTERRUPTED);
 }
 
 /* Not for long: functions may run forever on arguments that nobody thought of. */
 static void try_briefly(Fixture *f, CoreFunctionId id)
 {
     struct itimerval brief = {.it_value = {.tv_usec = 300000}}, never = {0};
-    f->is_interrupted = 0;
+    stop_clear(&f->stop);
     setitimer(ITIMER_REAL, &brief, NULL);
     try_random(f, id);
     setitimer(ITIMER_REAL, &never, NULL);
