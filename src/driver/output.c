@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 /* A block is what a pipe holds. Waiting is given up when the reader has taken nothing for so long (milliseconds). */
-enum { BLOCK_SIZE = 1 << 16, BEHIND_SIZE = 4 * BLOCK_SIZE, LAST_CHANCE = 100 };
+enum { BLOCK_SIZE = 1 << 16, BEHIND_SIZE = 4 * BLOCK_SIZE, LAST_CHANCE = 60 };
 
 static struct {
     _Atomic int error; /* errno of the first write that failed */

@@ -461,7 +461,7 @@ static bool step(Interpreter *machine)
     if (frame->block == NULL)
         return !is_stopped(machine, frame->loop->statement->core->span) && ref_loop_step(machine);
     if (frame->next == frame->block->core->statement_count)
-        return finish_block(machine, frame);
+        return !is_stopped(machine, (Span){0}) && finish_block(machine, frame);
     const PreparedStatement *statement = &frame->block->statements[frame->next];
     return !is_stopped(machine, statement->core->span) && execute(machine, statement, frame->base);
 }

@@ -6,6 +6,7 @@
 #include "front/parse.h"
 #include "flow/flatten.h"
 #include "flow/flow_count.h"
+#include "io/failure.h"
 #include "session/arguments.h"
 #include "session/engine.h"
 #include "session/operations.h"
@@ -278,21 +279,46 @@ static VmPrinter shown_printer(Shown *shown)
     return (VmPrinter){.format = shown_format(shown), .write = show_piece, .context = shown};
 }
 
-/* The run has ended: shows the value, or the end of what the engine has printed. A line that was begun is ended in any case. */
-static void show_result(Shown *shown, bool is_right, Value value)
+static bool take_output(void *context, Text *text)
+{
+    (void)text; /* the session's */
+    RunnelSession *session = context;
+    write_output(session);
+    return stop_reason(&session->stop) == STOP_NOT;
+}
+
+static bool report_stop(RunnelSession *session)
+{
+    Failure failure;
+    failure_init(&failure, &session->memory);
+    failure_stopped(&failure, &session->stop);
+    failure_report(&failure, &session->diagnostics);
+    failure_free(&failure);
+    return false;
+}
+
+/* False after an error: it can be stopped. */
+static bool show_value(Shown *shown, Value value)
 {
     RunnelSession *session = shown->session;
-    bool is_printed = engine_prints(session, shown->type);
-    if (is_right && !is_printed) {
-        show_label(shown);
-        value_print(&session->types, shown->type, value, shown_format(shown), &session->output);
-    }
-    if (is_right) {
+    ValueOutlet outlet = {.take = take_output, .context = session};
+    show_label(shown);
+    return value_print_in_pieces(&session->types, shown->type, value, shown_format(shown), &session->output, outlet) ||
+           report_stop(session);
+}
+
+/* The run has ended: shows the value, or the end of what the engine has printed. A line that was begun is ended in any case. */
+static bool show_result(Shown *shown, bool is_right, Value value)
+{
+    RunnelSession *session = shown->session;
+    bool is_shown = is_right && (engine_prints(session, shown->type) || show_value(shown, value));
+    if (is_shown) {
         show_end(shown);
     } else if (shown->is_begun) {
         text_add(&session->output, "\n");
         write_output(session);
     }
+    return is_shown;
 }
 
 static void release_result(RunnelSession *session, TypeId type, Value value)
@@ -313,10 +339,10 @@ static bool run_step(RunnelSession *session, const Step *step, bool is_shown)
         .session = session, .dialect = item->dialect, .label = item->label, .type = item->block->result.type};
     VmPrinter printer = shown_printer(&shown);
     Value value = {.scalar = {.bits = 0}};
-    bool is_right = engine_run_item(session, step->item, &printer, &value);
+    bool is_done = engine_run_item(session, step->item, &printer, &value), is_right = is_done;
     if (is_shown && (step->kind == STEP_EXPRESSION || item->dialect == DIALECT_NESL))
-        show_result(&shown, is_right, value);
-    if (is_right)
+        is_right = show_result(&shown, is_done, value);
+    if (is_done)
         release_result(session, shown.type, value);
     return is_right;
 }
