@@ -445,8 +445,7 @@ static bool execute(Interpreter *machine, const PreparedStatement *prepared, siz
 static bool finish_block(Interpreter *machine, const Frame *frame)
 {
     Value value;
-    Span nowhere = {0};
-    if (!ref_take(machine, frame->base, &frame->block->core->result, nowhere, &value))
+    if (!ref_take(machine, frame->base, &frame->block->core->result, machine->origin, &value))
         return false;
     if (machine->options.counts_costs)
         ref_cost_leave(machine, value);
@@ -461,7 +460,7 @@ static bool step(Interpreter *machine)
     if (frame->block == NULL)
         return !is_stopped(machine, frame->loop->statement->core->span) && ref_loop_step(machine);
     if (frame->next == frame->block->core->statement_count)
-        return !is_stopped(machine, (Span){0}) && finish_block(machine, frame);
+        return !is_stopped(machine, machine->origin) && finish_block(machine, frame);
     const PreparedStatement *statement = &frame->block->statements[frame->next];
     return !is_stopped(machine, statement->core->span) && execute(machine, statement, frame->base);
 }
@@ -483,9 +482,10 @@ static bool run(Interpreter *machine, Value *result)
 }
 
 /* Starts a run with an activation of its own. */
-static void begin(Interpreter *machine, const PreparedFunction *function)
+static void begin(Interpreter *machine, const PreparedFunction *function, Span origin)
 {
     unwind(machine);
+    machine->origin = origin;
     push_root(machine, function);
     machine->depth = 1;
 }
@@ -539,7 +539,7 @@ Heap *ref_heap(Interpreter *machine)
 bool ref_run_item(Interpreter *machine, const CoreItem *item, Value *result)
 {
     PreparedFunction function = ref_prepare_block(machine, item->block);
-    begin(machine, &function);
+    begin(machine, &function, item->span);
     if (!run(machine, result))
         return false;
     if (machine->options.counts_costs)
@@ -552,9 +552,8 @@ bool ref_run_item(Interpreter *machine, const CoreItem *item, Value *result)
 bool ref_call(Interpreter *machine, CoreFunctionId function, const Value *arguments, uint32_t count, Span span,
               Value *result)
 {
-    (void)span; /* of the call; errors have the positions of what failed */
     const PreparedFunction *prepared = ref_prepare_function(machine, function);
-    begin(machine, prepared);
+    begin(machine, prepared, span);
     for (uint32_t i = 0; i < count; i++)
         ref_set(machine, 0, prepared->body->core->parameters[i], arguments[i]);
     if (!run(machine, result))

@@ -141,6 +141,7 @@ struct Interpreter {
     Value *slots;
     size_t slot_count, slot_capacity;
     uint64_t depth; /* activations on the stack */
+    Span origin;    /* of what is run: for failures of which no place is known */
 
     RandomState random;
     World world;

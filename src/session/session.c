@@ -119,6 +119,7 @@ RunnelSession *runnel_open(const RunnelOptions *options)
     session->stop.time_limit_milliseconds = options->time_limit_milliseconds;
     session->memory.fail_after = options->fail_after;
     arena_init(&session->arena, &session->memory);
+    text_init(&session->reading_text, &session->memory);
     text_init(&session->output, &session->memory);
     text_init(&session->messages, &session->memory);
     if (guarded(session, open_work, NULL) == RUNNEL_OK)
@@ -133,6 +134,8 @@ void runnel_close(RunnelSession *session)
         return;
     arguments_close(session);
     engine_close(session);
+    read_end(session);
+    text_free(&session->reading_text);
     text_free(&session->output);
     text_free(&session->messages);
     arena_free(&session->arena);

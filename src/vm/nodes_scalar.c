@@ -88,6 +88,16 @@ static void give_results(Firing *firing, const Signature *signature, void *const
             cells_release(firing->vm->memory, signature->results[i], results[i], count);
 }
 
+/* A failure of which no place is known is that of the call. */
+static void fail(Firing *firing, size_t point, const Failure *failure)
+{
+    Failure *failed = firing_fail(firing, SCALAR_DRIVER, point);
+    Span call = failed->span;
+    *failed = *failure;
+    if (failed->span.start == 0)
+        failed->span = call;
+}
+
 static void run_points(Firing *firing, size_t count)
 {
     enum { FEW = 16 };
@@ -111,7 +121,7 @@ static void run_points(Firing *firing, size_t count)
     if (is_done)
         points_take(firing, count);
     else
-        *firing_fail(firing, SCALAR_DRIVER, done) = failure;
+        fail(firing, done, &failure);
 }
 
 static void fire_scalar_call(Firing *firing)
