@@ -35,8 +35,9 @@ typedef struct RunnelOptions {
     RunnelEngine engine;
     /* Receives the program's output and printed results. Required. */
     void (*write)(void *context, const char *bytes, size_t length);
-    /* Called before the program waits for standard input, or writes to the stream of messages: what was written is to be seen. May be null. */
-    void (*flush)(void *context);
+    /* What was written is to be seen: soon, for the program is about to wait for input, or, if `is_awaited`, when this returns, for it writes to the
+     * stream of messages. May be null. */
+    void (*flush)(void *context, bool is_awaited);
     void *write_context; /* of both */
     uint64_t max_depth;    /* of recursion, tail calls not counted; 0 for the default, 10^6 */
     uint64_t print_length; /* elements of each container shown; 0 for all */

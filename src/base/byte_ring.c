@@ -34,7 +34,7 @@ static bool is_drained(const ByteRing *ring, size_t least)
 
 static bool has_data(const ByteRing *ring, size_t least)
 {
-    return ring->count >= least || ring->is_closed || ring->is_abandoned || (ring->is_urgent && ring->count > 0);
+    return ring->count >= least || ring->is_closed || ring->is_abandoned || ring->is_urgent;
 }
 
 /* With the mutex held. False if that did not come true in time. */
@@ -78,13 +78,25 @@ void byte_ring_close(ByteRing *ring)
     pthread_mutex_unlock(&ring->mutex);
 }
 
+/* With the mutex held. */
+static void hurry(ByteRing *ring)
+{
+    ring->is_urgent = ring->count > 0;
+    pthread_cond_signal(&ring->change);
+}
+
+void byte_ring_hurry(ByteRing *ring)
+{
+    pthread_mutex_lock(&ring->mutex);
+    hurry(ring);
+    pthread_mutex_unlock(&ring->mutex);
+}
+
 RingStatus byte_ring_drain(ByteRing *ring, int milliseconds)
 {
     pthread_mutex_lock(&ring->mutex);
-    ring->is_urgent = true;
-    pthread_cond_signal(&ring->change);
+    hurry(ring);
     bool is_ready = wait_for(ring, is_drained, 0, milliseconds), is_over = ring->is_abandoned;
-    ring->is_urgent = !is_ready;
     pthread_mutex_unlock(&ring->mutex);
     return is_over ? RING_OVER : is_ready ? RING_READY : RING_WAITING;
 }
@@ -108,6 +120,7 @@ void byte_ring_take(ByteRing *ring, size_t count)
     pthread_mutex_lock(&ring->mutex);
     ring->start = (ring->start + count) % ring->size;
     ring->count -= count;
+    ring->is_urgent = ring->is_urgent && ring->count > 0;
     pthread_cond_signal(&ring->change);
     pthread_mutex_unlock(&ring->mutex);
 }

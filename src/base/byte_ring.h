@@ -35,7 +35,9 @@ RingStatus byte_ring_room(ByteRing *ring, int milliseconds, char **bytes, size_t
 void byte_ring_put(ByteRing *ring, size_t count);
 /* Nothing more comes. */
 void byte_ring_close(ByteRing *ring);
-/* Hurries the reader, and waits until it has everything; RING_OVER if it does not want it. */
+/* The reader is not to wait for more than there is now. */
+void byte_ring_hurry(ByteRing *ring);
+/* The same, and waits until it has everything; RING_OVER if it does not want it. */
 RingStatus byte_ring_drain(ByteRing *ring, int milliseconds);
 
 /* Bytes in one piece; waits until there are `least`, or they are urgent or the last. */

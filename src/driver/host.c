@@ -39,10 +39,13 @@ static void write_result(void *context, const char *bytes, size_t length)
         runnel_interrupt(host->session);
 }
 
-static void flush_results(void *context)
+static void flush_results(void *context, bool is_awaited)
 {
     (void)context;
-    output_flush();
+    if (is_awaited)
+        output_flush();
+    else
+        output_hurry();
 }
 
 /* Nobody waits for the reader of the results after Ctrl-C, or when the time for them is over. */

@@ -262,6 +262,14 @@ bool output_flush(void)
     return output.error == 0;
 }
 
+void output_hurry(void)
+{
+    if (output.is_behind)
+        byte_ring_hurry(&output.ring);
+    else
+        output_flush();
+}
+
 int output_finish(int status)
 {
     output_flush();

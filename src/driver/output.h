@@ -17,6 +17,8 @@ bool output_write(const char *bytes, size_t length);
 __attribute__((format(printf, 1, 2))) bool output_print(const char *format, ...);
 /* What was written so far is out when this returns. */
 bool output_flush(void);
+/* ... or soon after, if the thread writes it. */
+void output_hurry(void);
 
 /* Whether every write so far worked. */
 bool output_is_good(void);

@@ -248,6 +248,8 @@ static bool read_element(ValueSource *source, Value *value)
 bool value_source_is_at_hand(const ValueSource *source)
 {
     const ValueReader *reader = &source->reader;
+    if (source->kind == SOURCE_RAW)
+        return false;
     if (source->kind != SOURCE_TEXT || reader->more == NULL || source->elements.phase == ELEMENTS_RANGE)
         return true;
     if (reader->at >= reader->length)

@@ -43,10 +43,10 @@ static WorldFile *find_opened(World *world, int64_t descriptor)
     return &world->files[descriptor - DESCRIPTOR_FIRST];
 }
 
-static void flush_output(World *world)
+void world_flush(World *world, bool is_awaited)
 {
     if (world->output.flush != NULL)
-        world->output.flush(world->output.context);
+        world->output.flush(world->output.context, is_awaited);
 }
 
 /* Results are seen before a question's answer is waited for, and before messages that were written later. */
@@ -57,7 +57,7 @@ static FILE *find_file(World *world, int64_t descriptor)
         return opened->whole.file;
     if (descriptor != DESCRIPTOR_STDIN && descriptor != DESCRIPTOR_STDERR)
         return NULL;
-    flush_output(world);
+    world_flush(world, descriptor == DESCRIPTOR_STDERR);
     return descriptor == DESCRIPTOR_STDIN ? stdin : stderr;
 }
 

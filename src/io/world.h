@@ -17,7 +17,7 @@
 /* Standard output, the host's. */
 typedef struct WorldOutput {
     void (*write)(void *context, const char *bytes, size_t length); /* null throws it away */
-    void (*flush)(void *context); /* what was written is to be seen now; may be null */
+    void (*flush)(void *context, bool is_awaited); /* see RunnelOptions; may be null */
     void *context;
 } WorldOutput;
 
@@ -53,6 +53,8 @@ void world_free(World *world);
 void world_abandon(World *world);
 
 void world_print(World *world, const char *bytes, size_t length);
+/* What was printed is to be seen: with `is_awaited`, when this returns, otherwise soon. */
+void world_flush(World *world, bool is_awaited);
 
 /* The descriptor, or -1 and the reason. */
 int64_t world_open(World *world, const Text *path, WorldMode mode, const char **reason);

@@ -84,6 +84,8 @@ static size_t give_lines(Firing *firing, size_t room)
     int64_t *starts = firing_reserve(firing, LINES_OUT_START, room);
     int64_t *lengths = firing_reserve(firing, LINES_OUT_LENGTH, room);
     state->chars = array_new(firing->vm->memory, layout_of(firing->vm->program->layouts, TYPE_CHAR));
+    if (!line_reader_is_at_hand(&state->reader))
+        world_flush(&firing->vm->world, false);
     size_t made = read_lines(firing, room, starts, lengths);
     firing_produce_uniform(firing, LINES_OUT_ARRAY, &state->chars, made);
     firing_produce(firing, LINES_OUT_START, made);
