@@ -35,11 +35,15 @@ typedef struct RunnelOptions {
     RunnelEngine engine;
     /* Receives the program's output and printed results. Required. */
     void (*write)(void *context, const char *bytes, size_t length);
-    void *write_context;
+    /* What was written is to be seen: soon, for the program is about to wait for input, or, if `is_awaited`, when this returns, for it writes to the
+     * stream of messages. May be null. */
+    void (*flush)(void *context, bool is_awaited);
+    void *write_context; /* of both */
     uint64_t max_depth;    /* of recursion, tail calls not counted; 0 for the default, 10^6 */
     uint64_t print_length; /* elements of each container shown; 0 for all */
     uint64_t chunk;        /* the VM: elements of a buffer; 0 for the default */
     uint64_t memory_limit; /* the VM: bytes a session may hold; 0 for no limit */
+    uint64_t time_limit_milliseconds; /* of each run; 0 for none */
     uint32_t threads;      /* the VM; 0 for as many as the process can keep busy */
     uint64_t piece_nanoseconds; /* testing: the least work, about, that is given to a thread; 0 for the default */
     bool measures;         /* the VM: for runnel_write_stats */
@@ -86,8 +90,11 @@ RunnelStatus runnel_write_operations(RunnelSession *session, const char *name);
 /* Errors, warnings and notes of the last call, ready to show; "" when there are none. Valid until the next call. */
 const char *runnel_messages(RunnelSession *session);
 
-/* Makes a running call end soon with an error; safe in a signal handler and from other threads. */
+/* Makes a run end soon with an error, or the next one if none is under way; loading forgets it. Safe in a signal handler and from other threads. */
 void runnel_interrupt(RunnelSession *session);
+
+/* Whether the run under way, or the last one, was told to end, by runnel_interrupt or for its time: what then waits in `write` or `flush` gives up. */
+bool runnel_is_stopping(const RunnelSession *session);
 
 /* Whether files can be read so: a value for file_format. */
 bool runnel_is_file_format(const char *name);

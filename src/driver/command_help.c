@@ -1,5 +1,6 @@
 #include "driver/commands.h"
 #include "driver/host.h"
+#include "driver/output.h"
 #include "driver/report.h"
 
 #include <stdio.h>
@@ -9,12 +10,12 @@ static void show_option(const OptionRow *row)
 {
     char usage[32];
     snprintf(usage, sizeof usage, "%s %s", row->name, row->value == NULL ? "" : row->value);
-    printf("  %-18s  %s\n", usage, row->summary);
+    output_print("  %-18s  %s\n", usage, row->summary);
 }
 
 static void show_options(unsigned bits)
 {
-    puts("\nOptions:");
+    output_print("\nOptions:\n");
     for (OptionId id = 0; id < OPTION_COUNT; id++)
         if ((bits & OPTION_BIT(id)) != 0)
             show_option(&option_rows[id]);
@@ -22,20 +23,20 @@ static void show_options(unsigned bits)
 
 static void show_overview(void)
 {
-    puts("Runnel " RUNNEL_VERSION " runs nested data-parallel programs.\n\nCommands:");
+    output_print("Runnel %s runs nested data-parallel programs.\n\nCommands:\n", RUNNEL_VERSION);
     for (size_t i = 0; i < command_count; i++) {
         char usage[64];
         snprintf(usage, sizeof usage, "%s %s", commands[i].name, commands[i].arguments);
-        printf("  runnel %-18s  %s\n", usage, commands[i].summary);
+        output_print("  runnel %-18s  %s\n", usage, commands[i].summary);
     }
     show_options(OPTION_BIT(OPTION_COUNT) - 1);
-    puts("\nOptions may stand anywhere. `-3` is a value, and so is everything after `--`.\n"
-         "Exit status: 0, or 1 when the program failed, 2 when it or the command line is wrong.");
+    output_print("\nOptions may stand anywhere. `-3` is a value, and so is everything after `--`.\n"
+                 "Exit status: 0, or 1 when the program failed, 2 when it or the command line is wrong, 130 after Ctrl-C.\n");
 }
 
 static void show_command(const Command *command)
 {
-    printf("runnel %s%s%s\n\n%s", command->name, *command->arguments == '\0' ? "" : " ", command->arguments,
+    output_print("runnel %s%s%s\n\n%s", command->name, *command->arguments == '\0' ? "" : " ", command->arguments,
            command->help);
     show_options(command->options | OPTION_BIT(OPTION_HELP));
 }

@@ -83,13 +83,13 @@ enum { REPL_COMMAND_COUNT = sizeof repl_commands / sizeof *repl_commands };
 static void run_help(Repl *repl, const char *argument)
 {
     (void)repl, (void)argument;
-    puts("Type a definition or an expression; it goes on in the next line while it is not finished.");
+    output_print("Type a definition or an expression; it goes on in the next line while it is not finished.\n");
     for (size_t i = 0; i < REPL_COMMAND_COUNT; i++) {
         const ReplCommand *command = &repl_commands[i];
-        printf("  %-6s %-4s  %s\n", command->name, command->argument == NULL ? "" : command->argument,
-               command->summary);
+        output_print("  %-6s %-4s  %s\n", command->name, command->argument == NULL ? "" : command->argument,
+                     command->summary);
     }
-    puts("Ctrl-C stops what is running, or drops what was typed.");
+    output_print("Ctrl-C stops what is running, or drops what was typed.\n");
 }
 
 static void report_unknown_command(const char *name)
@@ -189,7 +189,7 @@ static void end_input(Repl *repl)
     if (repl->length > 0)
         evaluate_text(repl);
     else if (line_is_interactive())
-        putchar('\n');
+        output_print("\n");
     repl->is_ended = true;
 }
 
@@ -207,7 +207,7 @@ static void read_and_evaluate(Repl *repl)
         case LINE_INTERRUPTED:
             host_take_interrupt();
             drop_input(repl);
-            putchar('\n');
+            output_print("\n");
             break;
         case LINE_END:
             end_input(repl);
@@ -228,7 +228,7 @@ int command_repl(const Options *options)
         return host_close(&repl.host, RUNNEL_RUN_ERROR);
     }
     if (line_is_interactive())
-        puts("Runnel " RUNNEL_VERSION "; :help shows what can be done here.");
+        output_print("Runnel %s; :help shows what can be done here.\n", RUNNEL_VERSION);
     read_and_evaluate(&repl);
     line_close(repl.lines);
     free(repl.input);

@@ -39,11 +39,28 @@ static void write_result(void *context, const char *bytes, size_t length)
         runnel_interrupt(host->session);
 }
 
+static void flush_results(void *context, bool is_awaited)
+{
+    (void)context;
+    if (is_awaited)
+        output_flush();
+    else
+        output_hurry();
+}
+
+/* Nobody waits for the reader of the results after Ctrl-C, or when the time for them is over. */
+static bool is_stopping(void *context)
+{
+    const RunnelSession *session = context;
+    return interrupt_count > 0 || (session != NULL && runnel_is_stopping(session));
+}
+
 bool host_open(Host *host, const Options *options)
 {
     *host = (Host){0};
     RunnelOptions session_options = {
         .write = write_result,
+        .flush = flush_results,
         .write_context = host,
         .engine = options->engine,
         .chunk = options->chunk,
@@ -51,6 +68,7 @@ bool host_open(Host *host, const Options *options)
         .piece_nanoseconds = options->piece,
         .measures = options_has(options, OPTION_STATS),
         .memory_limit = options->memory,
+        .time_limit_milliseconds = options->time,
         .file_format = options->format,
         .max_depth = options->max_depth,
         .print_length = options->print_length,
@@ -63,6 +81,7 @@ bool host_open(Host *host, const Options *options)
         report_error("out-of-memory", "there is not enough memory to start");
         return false;
     }
+    output_set_stopping(is_stopping, host->session);
     host_watch_interrupts(host, true);
     install_handlers();
     return true;
@@ -71,6 +90,8 @@ bool host_open(Host *host, const Options *options)
 int host_close(Host *host, RunnelStatus status)
 {
     host_watch_interrupts(host, false);
+    output_flush();
+    output_set_stopping(is_stopping, NULL);
     fputs(runnel_stats(host->session), stderr);
     runnel_close(host->session);
     return host_take_interrupt() ? STATUS_INTERRUPTED : (int)status;

@@ -4,7 +4,6 @@
 #include "driver/report.h"
 
 #include <signal.h>
-#include <stdio.h>
 
 /* False after showing an error. */
 static bool check_usage(const Command *command, const Options *options)
@@ -26,7 +25,7 @@ static bool check_usage(const Command *command, const Options *options)
 static int run_command(const Options *options)
 {
     if (options_has(options, OPTION_VERSION)) {
-        puts("runnel " RUNNEL_VERSION);
+        output_print("runnel %s\n", RUNNEL_VERSION);
         return RUNNEL_OK;
     }
     if (options_has(options, OPTION_HELP))

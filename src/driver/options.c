@@ -80,6 +80,31 @@ static bool set_memory(Options *options, const char *value)
     return read_size("--memory", value, &options->memory);
 }
 
+/* A time in milliseconds: in seconds, or in the unit given. What is beyond milliseconds counts as one. */
+static bool read_time(const char *option, const char *text, uint64_t *milliseconds)
+{
+    static const struct {
+        const char *name;
+        double milliseconds;
+    } units[] = {{"", 1000}, {"s", 1000}, {"ms", 1}, {"m", 60000}, {"h", 3600000}};
+    size_t length = strspn(text, "0123456789.");
+    bool is_number = strspn(text, ".") < length && strchr(text, '.') == strrchr(text, '.');
+    for (size_t i = 0; is_number && i < sizeof units / sizeof *units; i++) {
+        double value = strtod(text, NULL) * units[i].milliseconds;
+        if (strcmp(text + length, units[i].name) != 0 || !(value > 0) || value > 1e15)
+            continue;
+        *milliseconds = (uint64_t)value + (value > (double)(uint64_t)value);
+        return true;
+    }
+    report_usage("`%s` wants a time such as 2.5 (seconds), 500ms or 2m, not `%s`", option, text);
+    return false;
+}
+
+static bool set_time(Options *options, const char *value)
+{
+    return read_time("--time", value, &options->time);
+}
+
 static bool set_format(Options *options, const char *value)
 {
     options->format = value;
@@ -100,6 +125,7 @@ const OptionRow option_rows[OPTION_COUNT] = {
     [OPTION_THREADS] = {"--threads", "N", "use N threads (one for each processor there is for it)", set_threads},
     [OPTION_PIECE] = {"--piece", "N", "give threads no less than N nanoseconds of work at a time, about (4000)", set_piece},
     [OPTION_MEMORY] = {"--memory", "SIZE", "end with an error when more than SIZE bytes are held, such as 64M (four fifths of the machine's)", set_memory},
+    [OPTION_TIME] = {"--time", "LIMIT", "end with an error when a run takes longer, such as 2.5 (seconds), 500ms or 2m (no limit)", set_time},
     [OPTION_STATS] = {"--stats", NULL, "show what the VM did, on standard error", NULL},
     [OPTION_MAX_DEPTH] = {"--max-depth", "N",
                           "the deepest recursion allowed, tail calls not counted (1000000)", set_max_depth},

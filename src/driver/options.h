@@ -13,6 +13,7 @@ typedef enum OptionId {
     OPTION_THREADS,
     OPTION_PIECE,
     OPTION_MEMORY,
+    OPTION_TIME,
     OPTION_STATS,
     OPTION_MAX_DEPTH,
     OPTION_PRINT_LENGTH,
@@ -48,6 +49,7 @@ struct Options {
     uint64_t threads;
     uint64_t piece;
     uint64_t memory;
+    uint64_t time; /* milliseconds */
     uint64_t print_length;
 };
 

@@ -1,6 +1,7 @@
 #include "driver/report.h"
 
 #include "base/names.h"
+#include "driver/output.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -8,7 +9,7 @@
 
 static void show(const char *code, const char *format, va_list arguments)
 {
-    fflush(stdout);
+    output_flush();
     fprintf(stderr, "runnel: error[%s]: ", code);
     vfprintf(stderr, format, arguments);
     fputc('\n', stderr);

@@ -66,9 +66,27 @@ static void add_shown(Text *text, const char *bytes, size_t length)
 
 /* ---- the run itself ---- */
 
-bool failure_interrupted(Failure *failure)
+/* A time as one would write it: without zeros at its end. */
+static void add_seconds(Text *text, uint64_t milliseconds)
 {
-    return say(failure, ERROR_INTERRUPTED, "interrupted");
+    text_addf(text, "%" PRIu64, milliseconds / 1000);
+    uint64_t rest = milliseconds % 1000, digit = 100;
+    for (text_add(text, rest > 0 ? "." : ""); rest > 0; digit /= 10) {
+        text_addf(text, "%" PRIu64, rest / digit);
+        rest %= digit;
+    }
+    text_add(text, milliseconds == 1000 ? " second" : " seconds");
+}
+
+bool failure_stopped(Failure *failure, const StopFlag *stop)
+{
+    if (stop_reason(stop) == STOP_INTERRUPTED)
+        return say(failure, ERROR_INTERRUPTED, "interrupted");
+    Text *text = start(failure, ERROR_TIME_LIMIT);
+    text_add(text, "the run took longer than the ");
+    add_seconds(text, stop->time_limit_milliseconds);
+    text_add(text, " that --time allows");
+    return false;
 }
 
 bool failure_memory(Failure *failure, uint64_t limit)

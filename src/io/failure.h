@@ -8,6 +8,7 @@
 #ifndef RUNNEL_IO_FAILURE_H
 #define RUNNEL_IO_FAILURE_H
 
+#include "base/stop.h"
 #include "ops/ops.h"
 #include "source/diagnostics.h"
 
@@ -26,7 +27,7 @@ Failure *failure_at(Failure *failure, const Sources *sources, Span span);
 void failure_report(const Failure *failure, Diagnostics *diagnostics);
 
 /* ---- the run itself ---- */
-bool failure_interrupted(Failure *failure);
+bool failure_stopped(Failure *failure, const StopFlag *stop); /* that is set */
 bool failure_memory(Failure *failure, uint64_t limit);
 bool failure_too_deep(Failure *failure, uint64_t max_depth);
 bool failure_no_value(Failure *failure, const char *global); /* "" for one without a name */

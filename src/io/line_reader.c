@@ -5,19 +5,17 @@
 
 enum { BLOCK_SIZE = 1 << 16 };
 
-void line_reader_init(LineReader *reader, Memory *memory)
+void line_reader_init(LineReader *reader, Memory *memory, const StopFlag *stop)
 {
-    *reader = (LineReader){0};
+    *reader = (LineReader){.input = {.stop = stop}};
     text_init(&reader->pending, memory);
 }
 
 void line_reader_close(LineReader *reader)
 {
-    if (reader->file != NULL)
-        fclose(reader->file);
+    byte_input_close(&reader->input);
     memory_free(reader->pending.memory, reader->block, BLOCK_SIZE);
     text_free(&reader->pending);
-    reader->file = NULL;
     reader->block = NULL;
     reader->start = reader->end = 0;
 }
@@ -25,20 +23,23 @@ void line_reader_close(LineReader *reader)
 bool line_reader_open(LineReader *reader, const Text *path)
 {
     line_reader_close(reader);
-    reader->block = memory_alloc(reader->pending.memory, BLOCK_SIZE);
-    reader->file = world_open_file(path, WORLD_READ);
-    reader->reason = reader->file == NULL ? strerror(errno) : NULL;
-    return reader->file != NULL;
+    Memory *memory = reader->pending.memory;
+    reader->block = memory_alloc(memory, BLOCK_SIZE);
+    bool has_zero = strlen(text_string(path)) != path->length; /* as no name of a file has */
+    if (has_zero)
+        reader->input.reason = strerror(ENOENT);
+    else
+        byte_input_open(&reader->input, text_string(path), memory, reader->input.stop);
+    reader->reason = reader->input.reason;
+    return reader->reason == NULL;
 }
 
 /* Reads the next block; false if there is none. */
 static bool read_block(LineReader *reader)
 {
-    errno = 0;
     reader->start = 0;
-    reader->end = fread(reader->block, 1, BLOCK_SIZE, reader->file);
-    if (reader->end == 0 && ferror(reader->file))
-        reader->reason = strerror(errno);
+    reader->end = byte_input_read(&reader->input, reader->block, BLOCK_SIZE);
+    reader->reason = reader->input.reason;
     return reader->end > 0;
 }
 
@@ -55,6 +56,11 @@ static bool give(LineReader *reader, const char *last, size_t last_length, const
     if (*length > 0 && (*bytes)[*length - 1] == '\r')
         --*length;
     return true;
+}
+
+bool line_reader_is_at_hand(const LineReader *reader)
+{
+    return memchr(reader->block + reader->start, '\n', reader->end - reader->start) != NULL;
 }
 
 bool line_reader_next(LineReader *reader, const char **bytes, size_t *length)

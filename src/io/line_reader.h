@@ -9,21 +9,25 @@
 #ifndef RUNNEL_IO_LINE_READER_H
 #define RUNNEL_IO_LINE_READER_H
 
-#include "io/world.h"
+#include "base/text.h"
+#include "io/byte_input.h"
 
 typedef struct LineReader {
-    FILE *file;         /* null while closed */
+    ByteInput input;
     char *block;        /* what was read last, */
     size_t start, end;  /* ... and what of it was not given yet */
     Text pending;       /* the beginning of a line whose end is not in the same block */
     const char *reason; /* why opening or reading failed; lasts until the next call that can fail */
 } LineReader;
 
-void line_reader_init(LineReader *reader, Memory *memory);
+/* Waiting for lines ends, as if there were none, when the flag is set, which may be null. */
+void line_reader_init(LineReader *reader, Memory *memory, const StopFlag *stop);
 /* Opens another file; closes the one before. False if it cannot be opened. */
 bool line_reader_open(LineReader *reader, const Text *path);
 /* The next line; its bytes last until the next call. False at the end, and after a failure. */
 bool line_reader_next(LineReader *reader, const char **bytes, size_t *length);
+/* Whether the next line can be had without waiting, as far as that can be seen. */
+bool line_reader_is_at_hand(const LineReader *reader);
 /* Gives everything back; may be called at any time after line_reader_init, also again. */
 void line_reader_close(LineReader *reader);
 

@@ -91,6 +91,15 @@ typedef struct ValueFormat {
 } ValueFormat;
 
 void value_print(Types *types, TypeId type, Value value, ValueFormat format, Text *out);
+
+/* Who takes a text while it is made, whenever it has become long, and empties it. False: no more is wanted. */
+typedef struct ValueOutlet {
+    bool (*take)(void *context, Text *text);
+    void *context;
+} ValueOutlet;
+
+/* The same, so that the text of a large value is never there as a whole. False if it was given up; what is in `out` when it ends was not taken yet. */
+bool value_print_in_pieces(Types *types, TypeId type, Value value, ValueFormat format, Text *out, ValueOutlet outlet);
 void value_print_scalar(ScalarType type, Scalar value, ValueStyle style, Text *out);
 
 /* The shortest digits that read back to the same bits. */

@@ -293,9 +293,11 @@ typedef struct Printer {
     Types *types;
     ValueFormat format;
     Text *out;
+    ValueOutlet outlet; /* null: all goes to `out` */
+    bool is_over;       /* no more is wanted */
 } Printer;
 
-static void print_value(const Printer *printer, TypeId type, Value value);
+static void print_value(Printer *printer, TypeId type, Value value);
 
 static size_t shown_count(const Printer *printer, const Object *container)
 {
@@ -303,23 +305,31 @@ static size_t shown_count(const Printer *printer, const Object *container)
     return limit != 0 && limit < container->count ? (size_t)limit : container->count;
 }
 
-static void print_quoted(const Printer *printer, const Object *text)
+static void hand_out(Printer *printer)
+{
+    enum { TEXT_LONG = 1 << 15 };
+    if (printer->outlet.take != NULL && printer->out->length > TEXT_LONG)
+        printer->is_over = !printer->outlet.take(printer->outlet.context, printer->out);
+}
+
+static void print_quoted(Printer *printer, const Object *text)
 {
     Text *out = printer->out;
     size_t count = shown_count(printer, text);
     text_add_char(out, '"');
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count && !printer->is_over; i++) {
         unsigned char c = (unsigned char)text->items[i].scalar.bits;
         unsigned char next = i + 1 < count ? (unsigned char)text->items[i + 1].scalar.bits : 0;
         if (printer->format.style == VALUE_STYLE_RUNNEL)
             add_escaped(c, '"', next, true, out);
         else
             add_nesl_escaped(c, out);
+        hand_out(printer);
     }
     text_add(out, count < text->count ? "\"..." : "\"");
 }
 
-static void print_container(const Printer *printer, TypeId type, const Object *container)
+static void print_container(Printer *printer, TypeId type, const Object *container)
 {
     TypeId element = type_element(printer->types, type);
     bool is_vector = type_is_vector(printer->types, type);
@@ -329,10 +339,11 @@ static void print_container(const Printer *printer, TypeId type, const Object *c
     }
     size_t count = shown_count(printer, container);
     text_add_char(printer->out, is_vector ? '[' : '{');
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count && !printer->is_over; i++) {
         if (i > 0)
             text_add(printer->out, ", ");
         print_value(printer, element, container->items[i]);
+        hand_out(printer);
     }
     if (count < container->count)
         text_add(printer->out, ",...");
@@ -340,7 +351,7 @@ static void print_container(const Printer *printer, TypeId type, const Object *c
 }
 
 /* The components of a tuple along its right spine, without parentheses; any other value is one component. */
-static void print_components(const Printer *printer, TypeId type, Value value)
+static void print_components(Printer *printer, TypeId type, Value value)
 {
     while (type_kind(printer->types, type) == TYPE_PAIR) {
         print_value(printer, type_first(printer->types, type), value.object->items[0]);
@@ -351,7 +362,7 @@ static void print_components(const Printer *printer, TypeId type, Value value)
     print_value(printer, type, value);
 }
 
-static void print_data(const Printer *printer, TypeId type, Value value)
+static void print_data(Printer *printer, TypeId type, Value value)
 {
     Types *types = printer->types;
     const Datatype *datatype = &types->datatypes.items[type_node(types, type)->a];
@@ -425,7 +436,7 @@ void value_print_scalar(ScalarType type, Scalar value, ValueStyle style, Text *o
     }
 }
 
-static void print_value(const Printer *printer, TypeId type, Value value)
+static void print_value(Printer *printer, TypeId type, Value value)
 {
     switch (type_kind(printer->types, type)) {
     case TYPE_SCALAR:
@@ -456,12 +467,18 @@ static void print_value(const Printer *printer, TypeId type, Value value)
     }
 }
 
-void value_print(Types *types, TypeId type, Value value, ValueFormat format, Text *out)
+bool value_print_in_pieces(Types *types, TypeId type, Value value, ValueFormat format, Text *out, ValueOutlet outlet)
 {
-    Printer printer = {types, format, out};
+    Printer printer = {.types = types, .format = format, .out = out, .outlet = outlet};
     bool is_text = type_is_vector(types, type) && type_element(types, type) == TYPE_CHAR;
     if (format.style == VALUE_STYLE_STRING && is_text)
         value_add_chars(value.object, out);
     else
         print_value(&printer, type, value);
+    return !printer.is_over;
+}
+
+void value_print(Types *types, TypeId type, Value value, ValueFormat format, Text *out)
+{
+    value_print_in_pieces(types, type, value, format, out, (ValueOutlet){0});
 }

@@ -1,6 +1,7 @@
 #include "io/value_source.h"
 
 #include "io/byte_input.h"
+#include "io/failure.h"
 #include "io/value_reader.h"
 
 #include <inttypes.h>
@@ -63,19 +64,40 @@ static void fail(ValueSource *source, ErrorCode error)
     source->error = error;
 }
 
+static bool is_stopped(const ValueSource *source)
+{
+    return source->input.is_open && stop_reason(source->input.stop) != STOP_NOT;
+}
+
+static void fail_stopped(ValueSource *source)
+{
+    Failure failure;
+    failure_init(&failure, source->reader.memory);
+    failure_stopped(&failure, source->input.stop);
+    fail(source, failure.code);
+    snprintf(source->reader.problem, VALUE_PROBLEM_SIZE, "%s", text_string(&failure.text));
+    failure_free(&failure);
+}
+
 /* The reason is the outside world's. */
 static void fail_input(ValueSource *source)
 {
-    bool is_interrupted = byte_input_was_interrupted(&source->input);
-    fail(source, is_interrupted ? ERROR_INTERRUPTED : ERROR_IO_FAILURE);
-    snprintf(source->reader.problem, VALUE_PROBLEM_SIZE, is_interrupted ? "interrupted" : "%s: cannot be read: %s",
-             source->of.what, source->input.reason);
+    fail(source, ERROR_IO_FAILURE);
+    snprintf(source->reader.problem, VALUE_PROBLEM_SIZE, "%s: cannot be read: %s", source->of.what, source->input.reason);
+}
+
+/* There may be more than could be read. */
+static bool is_cut(const ValueSource *source)
+{
+    return is_stopped(source) || source->input.reason != NULL;
 }
 
 /* What was read is not what it should be, or could not be read. */
 static void fail_reading(ValueSource *source)
 {
-    if (source->input.reason != NULL)
+    if (is_stopped(source))
+        fail_stopped(source);
+    else if (source->input.reason != NULL)
         fail_input(source);
     else
         fail(source, ERROR_BAD_VALUE);
@@ -167,7 +189,7 @@ static bool holds_scalars(const ValueSourceOf *of, ScalarType scalar)
 }
 
 ValueSource *value_source_from_file(ValueSourceOf of, const char *path, ValueFileFormat format,
-                                    const volatile int *is_interrupted)
+                                    const StopFlag *stop)
 {
     ValueSource *source = new_source(of, format.is_raw ? SOURCE_RAW : SOURCE_TEXT);
     source->scalar = format.scalar;
@@ -178,7 +200,7 @@ ValueSource *value_source_from_file(ValueSourceOf of, const char *path, ValueFil
         fail(source, ERROR_BAD_VALUE);
         snprintf(source->reader.problem, VALUE_PROBLEM_SIZE, "%s: a file of %s can only be given as [%s] or {%s}", of.what,
                  name, name, name);
-    } else if (!byte_input_open(&source->input, path, is_interrupted))
+    } else if (!byte_input_open(&source->input, path, of.heap->memory, stop))
         fail_input(source);
     return source;
 }
@@ -217,7 +239,7 @@ static bool read_element(ValueSource *source, Value *value)
     if (status == ELEMENT_READ)
         return true;
     source->is_ended = true;
-    if (status == ELEMENT_FAILED || source->input.reason != NULL)
+    if (status == ELEMENT_FAILED || is_cut(source))
         fail_reading(source);
     return false;
 }
@@ -226,6 +248,8 @@ static bool read_element(ValueSource *source, Value *value)
 bool value_source_is_at_hand(const ValueSource *source)
 {
     const ValueReader *reader = &source->reader;
+    if (source->kind == SOURCE_RAW)
+        return false;
     if (source->kind != SOURCE_TEXT || reader->more == NULL || source->elements.phase == ELEMENTS_RANGE)
         return true;
     if (reader->at >= reader->length)
@@ -254,8 +278,8 @@ static void normalise(ScalarType type, void *cells, size_t count)
 static void end_raw(ValueSource *source)
 {
     source->is_ended = true;
-    if (source->input.reason != NULL) {
-        fail_input(source);
+    if (is_cut(source)) {
+        fail_reading(source);
     } else if (source->partial > 0) {
         fail(source, ERROR_BAD_VALUE);
         snprintf(source->reader.problem, VALUE_PROBLEM_SIZE,
@@ -387,7 +411,7 @@ static void read_text(ValueSource *source, Value *value)
 {
     bool is_read = reader_value(&source->reader, source->of.type, value);
     source->is_ended = true;
-    if (is_read && reader_end(&source->reader) && source->input.reason == NULL)
+    if (is_read && reader_end(&source->reader) && !is_cut(source))
         return;
     fail_reading(source);
     if (is_read)

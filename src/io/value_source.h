@@ -10,6 +10,7 @@
 #ifndef RUNNEL_IO_VALUE_SOURCE_H
 #define RUNNEL_IO_VALUE_SOURCE_H
 
+#include "base/stop.h"
 #include "io/value.h"
 
 typedef struct ValueSource ValueSource;
@@ -34,9 +35,9 @@ typedef struct ValueSourceOf {
 /* Sources that cannot be opened have failed. The text must last; the value is taken over. */
 ValueSource *value_source_from_text(ValueSourceOf of, const char *text, size_t length);
 ValueSource *value_source_from_value(ValueSourceOf of, Value value);
-/* Standard input if the path is null. Waiting for it ends when *is_interrupted is set. */
+/* Standard input if the path is null. Waiting for it ends when the flag is set, which may be null. */
 ValueSource *value_source_from_file(ValueSourceOf of, const char *path, ValueFileFormat format,
-                                    const volatile int *is_interrupted);
+                                    const StopFlag *stop);
 void value_source_free(ValueSource *source); /* null is allowed */
 
 /* Elements of a scalar type, as cells of their C type, at most `count`; as many as are there without waiting, but one at least. 0 at the end, and

@@ -9,17 +9,25 @@ enum { DESCRIPTOR_STDIN, DESCRIPTOR_STDOUT, DESCRIPTOR_STDERR, DESCRIPTOR_FIRST 
 
 static const char *const not_open = "the stream is not open";
 
-void world_init(World *world, Memory *memory, WorldWrite write, void *write_context)
+void world_init(World *world, Memory *memory, WorldOutput output)
 {
-    *world = (World){.memory = memory, .write = write, .write_context = write_context};
+    *world = (World){.memory = memory, .output = output};
     text_init(&world->scratch, memory);
+}
+
+void world_abandon(World *world)
+{
+    for (size_t i = 0; i < world->file_count; i++)
+        if (world->files[i].is_whole && world->files[i].whole.file != NULL)
+            whole_file_abandon(&world->files[i].whole, world->memory);
 }
 
 void world_free(World *world)
 {
+    world_abandon(world);
     for (size_t i = 0; i < world->file_count; i++)
-        if (world->files[i] != NULL)
-            fclose(world->files[i]);
+        if (world->files[i].whole.file != NULL)
+            fclose(world->files[i].whole.file);
     memory_free(world->memory, world->files, world->file_count * sizeof *world->files);
     world->files = NULL;
     world->file_count = 0;
@@ -28,23 +36,29 @@ void world_free(World *world)
 
 /* ---- the table ---- */
 
-static FILE **find_opened(World *world, int64_t descriptor)
+static WorldFile *find_opened(World *world, int64_t descriptor)
 {
     if (descriptor < DESCRIPTOR_FIRST || (uint64_t)descriptor - DESCRIPTOR_FIRST >= world->file_count)
         return NULL;
     return &world->files[descriptor - DESCRIPTOR_FIRST];
 }
 
+void world_flush(World *world, bool is_awaited)
+{
+    if (world->output.flush != NULL)
+        world->output.flush(world->output.context, is_awaited);
+}
+
+/* Results are seen before a question's answer is waited for, and before messages that were written later. */
 static FILE *find_file(World *world, int64_t descriptor)
 {
-    FILE **opened = find_opened(world, descriptor);
+    const WorldFile *opened = find_opened(world, descriptor);
     if (opened != NULL)
-        return *opened;
-    if (descriptor == DESCRIPTOR_STDIN) {
-        fflush(stdout); /* a question is seen before its answer is waited for */
-        return stdin;
-    }
-    return descriptor == DESCRIPTOR_STDERR ? stderr : NULL;
+        return opened->whole.file;
+    if (descriptor != DESCRIPTOR_STDIN && descriptor != DESCRIPTOR_STDERR)
+        return NULL;
+    world_flush(world, descriptor == DESCRIPTOR_STDERR);
+    return descriptor == DESCRIPTOR_STDIN ? stdin : stderr;
 }
 
 FILE *world_file(World *world, int64_t descriptor, const char **reason)
@@ -58,12 +72,12 @@ FILE *world_file(World *world, int64_t descriptor, const char **reason)
 static size_t free_place(World *world)
 {
     for (size_t i = 0; i < world->file_count; i++)
-        if (world->files[i] == NULL)
+        if (world->files[i].whole.file == NULL)
             return i;
     size_t count = world->file_count;
     world->files = memory_resize(world->memory, world->files, count * sizeof *world->files,
                                  (count + 1) * sizeof *world->files);
-    world->files[count] = NULL;
+    world->files[count] = (WorldFile){0};
     world->file_count++;
     return count;
 }
@@ -75,29 +89,37 @@ static bool has_zero(const Text *text)
     return strlen(text_string(text)) != text->length;
 }
 
-FILE *world_open_file(const Text *path, WorldMode mode)
+static bool open_file(World *world, WorldFile *file, const Text *path, WorldMode mode)
 {
     static const char *const modes[] = {[WORLD_READ] = "rb", [WORLD_WRITE] = "wb", [WORLD_APPEND] = "ab"};
+    *file = (WorldFile){.is_whole = mode == WORLD_REPLACE};
     errno = ENOENT; /* no file has a zero in its name */
-    return has_zero(path) ? NULL : fopen(text_string(path), modes[mode]);
+    if (has_zero(path))
+        return false;
+    if (mode == WORLD_REPLACE)
+        return whole_file_open(&file->whole, world->memory, text_string(path));
+    file->whole.file = fopen(text_string(path), modes[mode]);
+    return file->whole.file != NULL;
 }
 
 int64_t world_open(World *world, const Text *path, WorldMode mode, const char **reason)
 {
     size_t place = free_place(world);
-    world->files[place] = world_open_file(path, mode);
-    *reason = world->files[place] == NULL ? strerror(errno) : NULL;
-    return world->files[place] == NULL ? -1 : (int64_t)place + DESCRIPTOR_FIRST;
+    bool is_open = open_file(world, &world->files[place], path, mode);
+    *reason = is_open ? NULL : strerror(errno);
+    return is_open ? (int64_t)place + DESCRIPTOR_FIRST : -1;
 }
 
 const char *world_close(World *world, int64_t descriptor)
 {
-    FILE **opened = find_opened(world, descriptor);
-    if (opened == NULL || *opened == NULL)
+    WorldFile *file = find_opened(world, descriptor);
+    if (file == NULL || file->whole.file == NULL)
         return not_open;
-    bool is_closed = fclose(*opened) == 0;
-    *opened = NULL;
-    return is_closed ? NULL : strerror(errno);
+    if (file->is_whole && file->is_broken) {
+        whole_file_abandon(&file->whole, world->memory);
+        return NULL;
+    }
+    return whole_file_finish(&file->whole, world->memory) ? NULL : strerror(errno);
 }
 
 /* ---- reading and writing ---- */
@@ -130,8 +152,8 @@ int64_t world_read(World *world, int64_t descriptor, const Text *delimiters, int
 
 void world_print(World *world, const char *bytes, size_t length)
 {
-    if (world->write != NULL)
-        world->write(world->write_context, bytes, length);
+    if (world->output.write != NULL)
+        world->output.write(world->output.context, bytes, length);
 }
 
 const char *world_write(World *world, int64_t descriptor, const char *bytes, size_t length)
@@ -143,8 +165,13 @@ const char *world_write(World *world, int64_t descriptor, const char *bytes, siz
     FILE *file = find_file(world, descriptor);
     if (file == NULL)
         return not_open;
-    bool is_written = fwrite(bytes, 1, length, file) == length && fflush(file) == 0;
-    return is_written ? NULL : strerror(errno);
+    if (fwrite(bytes, 1, length, file) == length && fflush(file) == 0)
+        return NULL;
+    int error = errno;
+    WorldFile *opened = find_opened(world, descriptor);
+    if (opened != NULL)
+        opened->is_broken = true;
+    return strerror(error);
 }
 
 /* ---- the rest ---- */

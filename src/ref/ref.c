@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-enum { STEPS_BETWEEN_POLLS = 1024 };
-
 Failure *ref_failure(Interpreter *machine, Span span)
 {
     return failure_at(&machine->failure, machine->diagnostics->sources, span);
@@ -387,14 +385,10 @@ static bool execute_guard(Interpreter *machine, const PreparedStatement *prepare
 
 /* ---- running ---- */
 
-static bool is_interrupted(Interpreter *machine, Span span)
+static bool is_stopped(Interpreter *machine, Span span)
 {
-    if (machine->options.is_interrupted == NULL || ++machine->steps % STEPS_BETWEEN_POLLS != 0)
-        return false;
-    if (*machine->options.is_interrupted == 0)
-        return false;
-    failure_interrupted(ref_failure(machine, span));
-    return true;
+    return stop_reason(machine->options.stop) != STOP_NOT &&
+           !failure_stopped(ref_failure(machine, span), machine->options.stop);
 }
 
 /* Executes the next statement of the block on top of the stack. */
@@ -451,8 +445,7 @@ static bool execute(Interpreter *machine, const PreparedStatement *prepared, siz
 static bool finish_block(Interpreter *machine, const Frame *frame)
 {
     Value value;
-    Span nowhere = {0};
-    if (!ref_take(machine, frame->base, &frame->block->core->result, nowhere, &value))
+    if (!ref_take(machine, frame->base, &frame->block->core->result, machine->origin, &value))
         return false;
     if (machine->options.counts_costs)
         ref_cost_leave(machine, value);
@@ -465,11 +458,11 @@ static bool step(Interpreter *machine)
 {
     const Frame *frame = &machine->frames[machine->frame_count - 1];
     if (frame->block == NULL)
-        return !is_interrupted(machine, frame->loop->statement->core->span) && ref_loop_step(machine);
+        return !is_stopped(machine, frame->loop->statement->core->span) && ref_loop_step(machine);
     if (frame->next == frame->block->core->statement_count)
-        return finish_block(machine, frame);
+        return !is_stopped(machine, machine->origin) && finish_block(machine, frame);
     const PreparedStatement *statement = &frame->block->statements[frame->next];
-    return !is_interrupted(machine, statement->core->span) && execute(machine, statement, frame->base);
+    return !is_stopped(machine, statement->core->span) && execute(machine, statement, frame->base);
 }
 
 /* Runs until the frames are gone. */
@@ -479,6 +472,7 @@ static bool run(Interpreter *machine, Value *result)
     while (machine->frame_count > 0)
         if (!step(machine)) {
             unwind(machine);
+            world_abandon(&machine->world);
             machine->random = random; /* what failed has drawn nothing */
             failure_report(&machine->failure, machine->diagnostics);
             return false;
@@ -488,9 +482,10 @@ static bool run(Interpreter *machine, Value *result)
 }
 
 /* Starts a run with an activation of its own. */
-static void begin(Interpreter *machine, const PreparedFunction *function)
+static void begin(Interpreter *machine, const PreparedFunction *function, Span origin)
 {
     unwind(machine);
+    machine->origin = origin;
     push_root(machine, function);
     machine->depth = 1;
 }
@@ -506,8 +501,8 @@ Interpreter *ref_new(Memory *memory, const CoreProgram *program, Diagnostics *di
     machine->diagnostics = diagnostics;
     machine->options = options;
     machine->random = (RandomState){.key = RANDOM_FIRST_KEY};
-    world_init(&machine->world, memory, options.write, options.write_context);
-    line_reader_init(&machine->lines, memory);
+    world_init(&machine->world, memory, options.output);
+    line_reader_init(&machine->lines, memory, options.stop);
     heap_init(&machine->heap, memory);
     arena_init(&machine->arena, memory);
     failure_init(&machine->failure, memory);
@@ -544,7 +539,7 @@ Heap *ref_heap(Interpreter *machine)
 bool ref_run_item(Interpreter *machine, const CoreItem *item, Value *result)
 {
     PreparedFunction function = ref_prepare_block(machine, item->block);
-    begin(machine, &function);
+    begin(machine, &function, item->span);
     if (!run(machine, result))
         return false;
     if (machine->options.counts_costs)
@@ -557,9 +552,8 @@ bool ref_run_item(Interpreter *machine, const CoreItem *item, Value *result)
 bool ref_call(Interpreter *machine, CoreFunctionId function, const Value *arguments, uint32_t count, Span span,
               Value *result)
 {
-    (void)span; /* of the call; errors have the positions of what failed */
     const PreparedFunction *prepared = ref_prepare_function(machine, function);
-    begin(machine, prepared);
+    begin(machine, prepared, span);
     for (uint32_t i = 0; i < count; i++)
         ref_set(machine, 0, prepared->body->core->parameters[i], arguments[i]);
     if (!run(machine, result))

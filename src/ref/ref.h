@@ -5,8 +5,10 @@
 #ifndef RUNNEL_REF_REF_H
 #define RUNNEL_REF_REF_H
 
+#include "base/stop.h"
 #include "core/core.h"
 #include "io/value.h"
+#include "io/world.h"
 
 typedef struct Interpreter Interpreter;
 
@@ -18,9 +20,8 @@ typedef struct Cost {
 
 typedef struct InterpreterOptions {
     uint64_t max_depth; /* nested calls other than tail calls; beyond it ERROR_TOO_DEEP */
-    void (*write)(void *context, const char *bytes, size_t length); /* standard output of the program */
-    void *write_context;
-    const volatile int *is_interrupted; /* polled; set by a signal handler or another thread */
+    WorldOutput output; /* of the program */
+    const StopFlag *stop; /* polled; null for never */
     bool counts_costs; /* for ref_cost */
 } InterpreterOptions;
 

@@ -76,13 +76,19 @@ bool ref_fail_lengths(Interpreter *machine, const CoreStatement *statement, size
 
 /* ---- ranges ---- */
 
+/* What is made in a run that is stopped is never seen: long loops end where they are. */
+static bool is_stopped(const OpCall *call)
+{
+    return stop_reason(call->machine->options.stop) != STOP_NOT;
+}
+
 bool ref_op_iota(OpCall *call)
 {
     int64_t count = integer(call, 0);
     if (count < 0)
         return failure_negative_count(ref_op_failure(call), count);
     Object *result = build(call, (size_t)count);
-    while (result->count < (size_t)count) {
+    while (result->count < (size_t)count && !is_stopped(call)) {
         result->items[result->count].scalar.bits = result->count;
         result->count++;
     }
@@ -93,7 +99,7 @@ bool ref_op_iota(OpCall *call)
 static bool integer_range(OpCall *call, ScalarType type, uint64_t first, uint64_t step, uint64_t count)
 {
     Object *result = build(call, count);
-    for (uint64_t i = 0; i < count; i++)
+    for (uint64_t i = 0; i < count && !is_stopped(call); i++)
         result->items[result->count++].scalar.integer = scalar_wrap(type, (int64_t)(first + i * step));
     return finish(call);
 }

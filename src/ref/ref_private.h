@@ -141,6 +141,7 @@ struct Interpreter {
     Value *slots;
     size_t slot_count, slot_capacity;
     uint64_t depth; /* activations on the stack */
+    Span origin;    /* of what is run: for failures of which no place is known */
 
     RandomState random;
     World world;
@@ -152,7 +153,6 @@ struct Interpreter {
     LineReader lines;
     Value result; /* of the run, once its last frame is gone */
     Failure failure; /* why the run ends: what made a step give false */
-    uint32_t steps; /* for polling now and then */
     CostCounter cost;
 };
 

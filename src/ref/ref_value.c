@@ -8,6 +8,7 @@ typedef struct Sorting {
     TypeId type;
     const Value *items;
     bool is_descending;
+    const StopFlag *stop; /* when it is set the order does not matter any more: nothing of it is seen */
 } Sorting;
 
 /* Whether the element at b must come before the one at a, which stood first. */
@@ -20,7 +21,7 @@ static bool is_out_of_order(const Sorting *sorting, size_t a, size_t b)
 static void merge(const Sorting *sorting, const size_t *from, size_t start, size_t middle, size_t end, size_t *to)
 {
     size_t left = start, right = middle;
-    for (size_t i = start; i < end; i++) {
+    for (size_t i = start; i < end && stop_reason(sorting->stop) == STOP_NOT; i++) {
         bool takes_right =
             left == middle || (right < end && is_out_of_order(sorting, from[left], from[right]));
         to[i] = takes_right ? from[right++] : from[left++];
@@ -51,7 +52,7 @@ void ref_free_positions(Interpreter *machine, Positions *positions)
 void ref_grade(Interpreter *machine, TypeId element, const Object *container, bool is_descending)
 {
     size_t length = container->count;
-    Sorting sorting = {machine->types, element, container->items, is_descending};
+    Sorting sorting = {machine->types, element, container->items, is_descending, machine->options.stop};
     size_t *items = ref_new_positions(machine, 2 * length);
     size_t *from = items, *to = items + length;
     for (size_t i = 0; i < length; i++)
@@ -59,6 +60,8 @@ void ref_grade(Interpreter *machine, TypeId element, const Object *container, bo
     for (size_t width = 1; width < length; width *= 2) {
         for (size_t start = 0; start < length; start += 2 * width)
             merge(&sorting, from, start, least(start + width, length), least(start + 2 * width, length), to);
+        if (stop_reason(sorting.stop) != STOP_NOT)
+            break; /* what was merged last is not whole */
         size_t *merged = to;
         to = from;
         from = merged;

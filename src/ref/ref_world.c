@@ -84,6 +84,8 @@ bool ref_op_lines(OpCall *call)
         Object *line = value_chars(&machine->heap, machine->types, type, bytes, length);
         machine->building = value_append(&machine->heap, machine->building, (Value){.object = line});
     }
+    if (stop_reason(machine->options.stop) != STOP_NOT)
+        return failure_stopped(ref_op_failure(call), machine->options.stop);
     if (reader->reason != NULL)
         return failure_cannot_read(ref_op_failure(call), text_string(path), path->length, reader->reason);
     line_reader_close(reader);

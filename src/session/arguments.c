@@ -66,7 +66,7 @@ static ValueSource *open_source(RunnelSession *session, ValueSourceOf of, const 
 {
     if (!is_file(text))
         return value_source_from_text(of, text, strlen(text));
-    return value_source_from_file(of, is_standard_input(text) ? NULL : text + 1, format, &session->is_interrupted);
+    return value_source_from_file(of, is_standard_input(text) ? NULL : text + 1, format, &session->stop);
 }
 
 /* A missing argument takes the parameter's default. */

@@ -8,12 +8,12 @@ static bool is_reference(const RunnelSession *session)
 void engine_open(RunnelSession *session)
 {
     const RunnelOptions *options = &session->options;
+    WorldOutput output = {.write = options->write, .flush = options->flush, .context = options->write_context};
     if (is_reference(session)) {
         session->interpreter = ref_new(&session->memory, session->running, &session->diagnostics,
                                        (InterpreterOptions){.max_depth = options->max_depth,
-                                                            .write = options->write,
-                                                            .write_context = options->write_context,
-                                                            .is_interrupted = &session->is_interrupted,
+                                                            .output = output,
+                                                            .stop = &session->stop,
                                                             .counts_costs = options->counts_costs});
         return;
     }
@@ -24,9 +24,8 @@ void engine_open(RunnelSession *session)
                                      .threads = options->threads,
                                      .piece_nanoseconds = options->piece_nanoseconds,
                                      .measures = options->measures,
-                                     .write = options->write,
-                                     .write_context = options->write_context,
-                                     .is_interrupted = &session->is_interrupted});
+                                     .output = output,
+                                     .stop = &session->stop});
 }
 
 void engine_close(RunnelSession *session)

@@ -39,13 +39,27 @@ static Source *too_large(RunnelSession *session, const char *path, Span span)
     return NULL;
 }
 
-static bool read_all(FILE *file, Text *text)
+/* Into the session's text, and closes the file. */
+static bool read_all(RunnelSession *session)
 {
     char buffer[1 << 16];
     size_t count;
-    while ((count = fread(buffer, 1, sizeof buffer, file)) > 0)
-        text_add_bytes(text, buffer, count);
-    return !ferror(file);
+    errno = 0;
+    text_clear(&session->reading_text);
+    while ((count = fread(buffer, 1, sizeof buffer, session->reading)) > 0)
+        text_add_bytes(&session->reading_text, buffer, count);
+    bool is_read = !ferror(session->reading);
+    int failure = errno;
+    read_end(session);
+    errno = failure;
+    return is_read;
+}
+
+void read_end(RunnelSession *session)
+{
+    if (session->reading != NULL)
+        fclose(session->reading);
+    session->reading = NULL;
 }
 
 Source *read_file(RunnelSession *session, const char *path, Span span)
@@ -53,30 +67,20 @@ Source *read_file(RunnelSession *session, const char *path, Span span)
     bool is_nesl = ends_with(path, ".nesl");
     if (!is_nesl && !ends_with(path, ".rnl"))
         return cannot_read(session, span, path, "the name of a program ends in .rnl or .nesl");
-    FILE *file = fopen(path, "rb");
-    if (file == NULL)
+    session->reading = fopen(path, "rb");
+    if (session->reading == NULL)
         return cannot_read(session, span, path, strerror(errno));
-    if (is_too_large(file)) {
-        fclose(file);
+    if (is_too_large(session->reading)) {
+        read_end(session);
         return too_large(session, path, span);
     }
-    Text text;
-    text_init(&text, &session->memory);
-    errno = 0;
-    bool is_read = read_all(file, &text);
-    int failure = errno;
-    fclose(file);
-    Source *source = NULL;
-    if (!is_read)
-        cannot_read(session, span, path, strerror(failure));
-    else {
-        source = sources_add(&session->sources, path, text_string(&text), text.length,
-                             is_nesl ? DIALECT_NESL : DIALECT_RUNNEL);
-        if (source == NULL)
-            too_large(session, path, span);
-    }
-    text_free(&text);
-    return source;
+    if (!read_all(session))
+        return cannot_read(session, span, path, strerror(errno));
+    Text *text = &session->reading_text;
+    Source *source = sources_add(&session->sources, path, text_string(text), text->length,
+                                 is_nesl ? DIALECT_NESL : DIALECT_RUNNEL);
+    text_free(text);
+    return source != NULL ? source : too_large(session, path, span);
 }
 
 /* The path as the file system has it, so that a file is recognised however it is named. */

@@ -6,9 +6,11 @@
 #include "front/parse.h"
 #include "flow/flatten.h"
 #include "flow/flow_count.h"
+#include "io/failure.h"
 #include "session/arguments.h"
 #include "session/engine.h"
 #include "session/operations.h"
+#include "session/watchdog.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -41,7 +43,6 @@ static RunnelStatus guarded(RunnelSession *session, SessionWork *work, void *arg
 static void start_call(RunnelSession *session)
 {
     diagnostics_clear(&session->diagnostics);
-    session->is_interrupted = 0;
 }
 
 static RunnelStatus status_of_errors(const RunnelSession *session)
@@ -115,8 +116,10 @@ RunnelSession *runnel_open(const RunnelOptions *options)
         session->options.engine = RUNNEL_ENGINE_REFERENCE;
     }
     session->print_length = options->print_length;
+    session->stop.time_limit_milliseconds = options->time_limit_milliseconds;
     session->memory.fail_after = options->fail_after;
     arena_init(&session->arena, &session->memory);
+    text_init(&session->reading_text, &session->memory);
     text_init(&session->output, &session->memory);
     text_init(&session->messages, &session->memory);
     if (guarded(session, open_work, NULL) == RUNNEL_OK)
@@ -131,6 +134,8 @@ void runnel_close(RunnelSession *session)
         return;
     arguments_close(session);
     engine_close(session);
+    read_end(session);
+    text_free(&session->reading_text);
     text_free(&session->output);
     text_free(&session->messages);
     arena_free(&session->arena);
@@ -173,9 +178,17 @@ static RunnelStatus load(RunnelSession *session, Source *source)
     return RUNNEL_COMPILE_ERROR;
 }
 
-static RunnelStatus load_file_work(RunnelSession *session, void *argument)
+/* Who interrupts from now on means what is being loaded: the run that follows. */
+static void start_load(RunnelSession *session)
 {
     start_call(session);
+    stop_clear(&session->stop);
+    session->was_stopped = false;
+}
+
+static RunnelStatus load_file_work(RunnelSession *session, void *argument)
+{
+    start_load(session);
     Source *source = read_file(session, argument, (Span){0});
     return source == NULL ? RUNNEL_COMPILE_ERROR : load(session, source);
 }
@@ -195,7 +208,7 @@ typedef struct GivenText {
 static RunnelStatus load_text_work(RunnelSession *session, void *argument)
 {
     const GivenText *given = argument;
-    start_call(session);
+    start_load(session);
     Source *source = sources_add(&session->sources, given->name, given->text, given->length, given->dialect);
     if (source != NULL)
         return load(session, source);
@@ -269,21 +282,46 @@ static VmPrinter shown_printer(Shown *shown)
     return (VmPrinter){.format = shown_format(shown), .write = show_piece, .context = shown};
 }
 
-/* The run has ended: shows the value, or the end of what the engine has printed. A line that was begun is ended in any case. */
-static void show_result(Shown *shown, bool is_right, Value value)
+static bool take_output(void *context, Text *text)
+{
+    (void)text; /* the session's */
+    RunnelSession *session = context;
+    write_output(session);
+    return stop_reason(&session->stop) == STOP_NOT;
+}
+
+static bool report_stop(RunnelSession *session)
+{
+    Failure failure;
+    failure_init(&failure, &session->memory);
+    failure_stopped(&failure, &session->stop);
+    failure_report(&failure, &session->diagnostics);
+    failure_free(&failure);
+    return false;
+}
+
+/* False after an error: it can be stopped. */
+static bool show_value(Shown *shown, Value value)
 {
     RunnelSession *session = shown->session;
-    bool is_printed = engine_prints(session, shown->type);
-    if (is_right && !is_printed) {
-        show_label(shown);
-        value_print(&session->types, shown->type, value, shown_format(shown), &session->output);
-    }
-    if (is_right) {
+    ValueOutlet outlet = {.take = take_output, .context = session};
+    show_label(shown);
+    return value_print_in_pieces(&session->types, shown->type, value, shown_format(shown), &session->output, outlet) ||
+           report_stop(session);
+}
+
+/* The run has ended: shows the value, or the end of what the engine has printed. A line that was begun is ended in any case. */
+static bool show_result(Shown *shown, bool is_right, Value value)
+{
+    RunnelSession *session = shown->session;
+    bool is_shown = is_right && (engine_prints(session, shown->type) || show_value(shown, value));
+    if (is_shown) {
         show_end(shown);
     } else if (shown->is_begun) {
         text_add(&session->output, "\n");
         write_output(session);
     }
+    return is_shown;
 }
 
 static void release_result(RunnelSession *session, TypeId type, Value value)
@@ -304,10 +342,10 @@ static bool run_step(RunnelSession *session, const Step *step, bool is_shown)
         .session = session, .dialect = item->dialect, .label = item->label, .type = item->block->result.type};
     VmPrinter printer = shown_printer(&shown);
     Value value = {.scalar = {.bits = 0}};
-    bool is_right = engine_run_item(session, step->item, &printer, &value);
+    bool is_done = engine_run_item(session, step->item, &printer, &value), is_right = is_done;
     if (is_shown && (step->kind == STEP_EXPRESSION || item->dialect == DIALECT_NESL))
-        show_result(&shown, is_right, value);
-    if (is_right)
+        is_right = show_result(&shown, is_done, value);
+    if (is_done)
         release_result(session, shown.type, value);
     return is_right;
 }
@@ -382,10 +420,32 @@ static RunnelStatus run_work(RunnelSession *session, void *argument)
     return status == RUNNEL_OK && is_for_main ? run_main(session, arguments) : status;
 }
 
+static RunnelStatus no_watchdog_work(RunnelSession *session, void *argument)
+{
+    (void)argument;
+    start_call(session);
+    diagnostics_error(&session->diagnostics, ERROR_OUT_OF_MEMORY, (Span){0},
+                      "the system has no thread left that could watch the time");
+    return RUNNEL_RUN_ERROR;
+}
+
+/* Runs within the time allowed. A stop ends this run and no other. */
+static RunnelStatus watched(RunnelSession *session, SessionWork *work, void *argument)
+{
+    Watchdog watchdog;
+    session->was_stopped = false;
+    bool is_watched = watchdog_start(&watchdog, &session->stop);
+    RunnelStatus status = guarded(session, is_watched ? work : no_watchdog_work, argument);
+    watchdog_end(&watchdog);
+    session->was_stopped = stop_reason(&session->stop) != STOP_NOT;
+    stop_clear(&session->stop);
+    return status;
+}
+
 RunnelStatus runnel_run(RunnelSession *session, const char *const *texts, size_t count)
 {
     Arguments arguments = {.texts = texts, .count = count};
-    return guarded(session, run_work, &arguments);
+    return watched(session, run_work, &arguments);
 }
 
 static RunnelStatus run_items_work(RunnelSession *session, void *argument)
@@ -397,7 +457,7 @@ static RunnelStatus run_items_work(RunnelSession *session, void *argument)
 
 RunnelStatus runnel_run_items(RunnelSession *session)
 {
-    return guarded(session, run_items_work, NULL);
+    return watched(session, run_items_work, NULL);
 }
 
 /* ---- looking ---- */
@@ -536,7 +596,12 @@ const char *runnel_stats(RunnelSession *session)
 
 void runnel_interrupt(RunnelSession *session)
 {
-    session->is_interrupted = 1;
+    stop_set(&session->stop, STOP_INTERRUPTED);
+}
+
+bool runnel_is_stopping(const RunnelSession *session)
+{
+    return session->was_stopped || stop_reason(&session->stop) != STOP_NOT;
 }
 
 typedef struct Question {

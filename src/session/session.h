@@ -11,6 +11,8 @@
 #include "types/environment.h"
 #include "vm/vm.h"
 
+#include <stdio.h>
+
 /* One step of a run, in program order. */
 typedef enum StepKind {
     STEP_BINDING,
@@ -58,10 +60,13 @@ struct RunnelSession {
     Dialect dialect;  /* of the file or text loaded last */
     ValueSource **inputs; /* of the parameters of `main`, while it runs; null where none was opened */
     uint32_t input_count;
+    FILE *reading; /* a source that is being read; null otherwise */
+    Text reading_text;
     Text output;
     Text messages;
     uint64_t print_length;
-    volatile int is_interrupted;
+    StopFlag stop; /* of the run under way, or about to begin */
+    bool was_stopped; /* the last run */
     bool is_broken; /* an allocation failed: nothing can be relied on */
 };
 
@@ -86,6 +91,8 @@ bool passes_run(RunnelSession *session, Load *load);
 
 /* ---- read.c: the pass `read` ---- */
 bool read_source(RunnelSession *session, Load *load);
+/* Closes what was being read when there was no memory for it. */
+void read_end(RunnelSession *session);
 /* The text of a file as a source; null after an error at `span`. */
 Source *read_file(RunnelSession *session, const char *path, Span span);
 

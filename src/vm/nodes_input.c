@@ -86,6 +86,8 @@ static void fire_input(Firing *firing)
     size_t room = least(outputs_room(firing, 0, firing->node->output_count), INPUT_ELEMENTS_MAX);
     if (room == 0)
         return;
+    if (!value_source_is_at_hand(source))
+        world_flush(&firing->vm->world, false);
     bool is_scalar = type_is_scalar(firing->vm->types, value_source_element_type(source));
     size_t count = is_scalar ? read_scalars(firing, source, room) : read_values(firing, source, room);
     state->position += count;

@@ -1,5 +1,6 @@
 /* LINES: the lines of files, read as they are wanted. The lines of one firing share an array. */
 #include "io/line_reader.h"
+#include "vm/instance.h"
 #include "vm/nodes.h"
 
 enum { LINES_DRIVER, LINES_PATH, LINES_START, LINES_LENGTH, LINES_INPUTS };
@@ -60,13 +61,14 @@ static bool open_next(Firing *firing)
     return state->is_open || fail(firing);
 }
 
-/* Reads up to `room` lines into state->chars. */
+/* Reads up to `room` lines into state->chars, as many as are there. */
 static size_t read_lines(Firing *firing, size_t room, int64_t *starts, int64_t *lengths)
 {
     Lines *state = firing->state;
     const char *bytes;
     size_t made = 0, length;
-    while (made < room && state->chars->count < LINES_CHARS_MAX && line_reader_next(&state->reader, &bytes, &length)) {
+    while (made < room && state->chars->count < LINES_CHARS_MAX && (made == 0 || line_reader_is_at_hand(&state->reader)) &&
+           line_reader_next(&state->reader, &bytes, &length)) {
         Cells cells = {.data = bytes};
         starts[made] = (int64_t)state->chars->count;
         lengths[made++] = (int64_t)length;
@@ -82,6 +84,8 @@ static size_t give_lines(Firing *firing, size_t room)
     int64_t *starts = firing_reserve(firing, LINES_OUT_START, room);
     int64_t *lengths = firing_reserve(firing, LINES_OUT_LENGTH, room);
     state->chars = array_new(firing->vm->memory, layout_of(firing->vm->program->layouts, TYPE_CHAR));
+    if (!line_reader_is_at_hand(&state->reader))
+        world_flush(&firing->vm->world, false);
     size_t made = read_lines(firing, room, starts, lengths);
     firing_produce_uniform(firing, LINES_OUT_ARRAY, &state->chars, made);
     firing_produce(firing, LINES_OUT_START, made);
@@ -112,8 +116,10 @@ static bool lines(Firing *firing)
         return false;
     if (room == 0 || firing_room(firing, LINES_ENDS) == 0)
         return false;
-    if (give_lines(firing, room) > 0)
-        return true;
+    if (give_lines(firing, room) > 0) {
+        instance_wake(firing->instance, firing->id); /* the others have these lines before more are waited for */
+        return false;
+    }
     if (state->reader.reason != NULL)
         return fail(firing);
     end_file(firing);
@@ -124,7 +130,7 @@ static void fire_lines(Firing *firing)
 {
     Lines *state = firing->state;
     if (!state->is_begun) {
-        line_reader_init(&state->reader, firing->vm->memory);
+        line_reader_init(&state->reader, firing->vm->memory, firing->vm->options.stop);
         text_init(&state->path, firing->vm->memory);
         state->is_begun = true;
     }

@@ -60,14 +60,14 @@ bool scalar_run(Vm *vm, CoreFunctionId function, const Cells *arguments, void *c
                      .team = vm->team,
                      .depth = vm->frame_count - 1,
                      .max_depth = vm->options.max_depth,
-                     .is_interrupted = vm->options.is_interrupted,
+                     .stop = vm->options.stop,
                      .global = read_global,
                      .context = vm};
     bool is_done = scalar_code_run(vm->scalar_code, function, &run);
     *done = run.done;
     if (is_done)
         return true;
-    if (run.problem.kind == SCALAR_PROBLEM_INTERRUPTED) {
+    if (run.problem.kind == SCALAR_PROBLEM_STOPPED) {
         scalar_code_word(vm->scalar_code, &run, vm->diagnostics->sources, &vm->failure);
         vm->has_failed = true;
     }
@@ -87,6 +87,16 @@ static void give_results(Firing *firing, const Signature *signature, void *const
             firing_produce(firing, i, count);
         else
             cells_release(firing->vm->memory, signature->results[i], results[i], count);
+}
+
+/* A failure of which no place is known is that of the call. */
+static void fail(Firing *firing, size_t point, const Failure *failure)
+{
+    Failure *failed = firing_fail(firing, SCALAR_DRIVER, point);
+    Span call = failed->span;
+    *failed = *failure;
+    if (failed->span.start == 0)
+        failed->span = call;
 }
 
 static void run_points(Firing *firing, size_t count)
@@ -112,7 +122,7 @@ static void run_points(Firing *firing, size_t count)
     if (is_done)
         points_take(firing, count);
     else
-        *firing_fail(firing, SCALAR_DRIVER, done) = failure;
+        fail(firing, done, &failure);
 }
 
 static void fire_scalar_call(Firing *firing)

@@ -105,8 +105,8 @@ void scalar_code_word(const ScalarCode *code, const ScalarRun *run, const Source
     case SCALAR_PROBLEM_TOO_DEEP:
         failure_too_deep(failure, run->max_depth);
         break;
-    case SCALAR_PROBLEM_INTERRUPTED:
-        failure_interrupted(failure);
+    case SCALAR_PROBLEM_STOPPED:
+        failure_stopped(failure, run->stop);
         break;
     }
 }

@@ -32,7 +32,7 @@ typedef enum ScalarProblemKind {
     SCALAR_PROBLEM_CUT,       /* TAKE, DROP: count, length */
     SCALAR_PROBLEM_GLOBAL,    /* a global without a value */
     SCALAR_PROBLEM_TOO_DEEP,
-    SCALAR_PROBLEM_INTERRUPTED,
+    SCALAR_PROBLEM_STOPPED,
 } ScalarProblemKind;
 
 /* Why a run stopped. */
@@ -50,7 +50,7 @@ typedef struct ScalarRun {
     Team *team;             /* shares them; null: the calling thread runs them alone */
     uint64_t depth;         /* calls nested around this one, tail calls not counted */
     uint64_t max_depth;
-    const volatile int *is_interrupted; /* polled; null for never */
+    const StopFlag *stop;   /* polled; null for never */
     /* Gives the cells of a global, one for each leaf, of which the first is read; false if it has no value. Asked at the first use in
      * the run or before, by the calling thread. What it gives stays as it is until the run ends. May be null if the program has no globals. */
     bool (*global)(void *context, CoreVar variable, Cells *leaves);

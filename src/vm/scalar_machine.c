@@ -254,8 +254,8 @@ static const void *column_cell(Scalar array, uint32_t column, uint64_t position,
 #define FAIL(kind, a, b, c) return fail(machine, at, SCALAR_PROBLEM_##kind, a, b, c)
 #define POLL                                                                                                          \
     do {                                                                                                              \
-        if (RARE(__atomic_load_n(is_interrupted, __ATOMIC_RELAXED) != 0))                                             \
-            FAIL(INTERRUPTED, none, none, none);                                                                      \
+        if (RARE(stop_reason(stop) != STOP_NOT))                                                                      \
+            FAIL(STOPPED, none, none, none);                                                                          \
         if (RARE(atomic_load_explicit(is_halted, memory_order_relaxed)) && is_unwanted(machine))                      \
             return OUTCOME_HALTED;                                                                                    \
     } while (0)
@@ -316,13 +316,13 @@ ScalarOutcome scalar_execute(ScalarMachine *machine)
 #undef ROW
     };
     static const Instruction frame_of_point[2] = {{.opcode = CODE_CALL}, {.opcode = CODE_STOP}};
-    static const volatile int never = 0;
+    static const StopFlag never = {0};
     static const Scalar none = {0};
 
     const ScalarCode *code = machine->code;
     ScalarStacks *stacks = machine->stacks;
     const ScalarFunction *functions = code->functions.items;
-    const volatile int *is_interrupted = machine->run->is_interrupted == NULL ? &never : machine->run->is_interrupted;
+    const StopFlag *stop = machine->run->stop == NULL ? &never : machine->run->stop;
     const _Atomic bool *is_halted = machine->is_halted;
     const Instruction *at = machine->function->code;
     Scalar *registers = stacks->registers, *registers_end = end_of_registers(stacks);

@@ -2,7 +2,7 @@
 #include "base/machine.h"
 #include "vm/stages.h"
 
-enum { STEPS_BETWEEN_POLLS = 256, STEPS_BETWEEN_WATCHES = 32 };
+enum { FIRINGS_BETWEEN_WATCHES = 32 };
 
 /* ---- firing ---- */
 
@@ -142,25 +142,23 @@ static bool is_stopped(Vm *vm)
     if (vm->memory->live_bytes > vm->options.memory_limit && !chunks_shrink_all(vm)) {
         failure_memory(failure_at(&vm->failure, vm->diagnostics->sources, (Span){0}), vm->options.memory_limit);
         vm->has_failed = true;
-    } else if (++vm->steps % STEPS_BETWEEN_POLLS == 0 && vm->options.is_interrupted != NULL &&
-               *vm->options.is_interrupted != 0) {
-        failure_interrupted(failure_at(&vm->failure, vm->diagnostics->sources, (Span){0}));
-        vm->has_failed = true;
     }
+    if (!vm->has_failed && stop_reason(vm->options.stop) != STOP_NOT)
+        vm_stop(vm);
     return vm->has_failed;
 }
 
 /* A stretch of running that is measured. */
 typedef struct Watch {
     uint64_t start, produced;
-    uint32_t steps; /* of the VM, after which to look */
+    uint64_t firings; /* of the VM until then */
 } Watch;
 
 static Watch watch_start(const Vm *vm, const Instance *instance)
 {
     if (instance->plan->chunks.is_fixed)
-        return (Watch){.steps = UINT32_MAX};
-    return (Watch){.start = machine_clock(), .produced = vm->produced, .steps = vm->steps};
+        return (Watch){.firings = UINT64_MAX / 2};
+    return (Watch){.start = machine_clock(), .produced = vm->produced, .firings = vm->stats.firings};
 }
 
 static void watch_end(Vm *vm, Instance *instance, const Watch *watch)
@@ -181,7 +179,7 @@ static RunStatus run(Vm *vm, Instance *instance, bool is_probe, Watch *watch)
     size_t depth = vm->frame_count;
     for (;;) {
         FlowNodeId id = next_ready(instance);
-        if (id < instance->next_node && vm->steps - watch->steps >= STEPS_BETWEEN_WATCHES)
+        if (id < instance->next_node && vm->stats.firings >= watch->firings + FIRINGS_BETWEEN_WATCHES)
             watch_now(vm, instance, watch);
         if (id != NO_NODE)
             fire(vm, instance, id);

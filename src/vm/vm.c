@@ -27,7 +27,7 @@ Vm *vm_new(Memory *memory, const FlowProgram *program, Diagnostics *diagnostics,
     vm->random = (RandomState){.key = RANDOM_FIRST_KEY};
     heap_init(&vm->heap, memory);
     arena_init(&vm->arena, memory);
-    world_init(&vm->world, memory, options.write, options.write_context);
+    world_init(&vm->world, memory, options.output);
     failure_init(&vm->failure, memory);
     text_init(&vm->printed, memory);
     return vm;
@@ -211,41 +211,86 @@ static void take_results(Vm *vm, TypeId type, CoreVar global, Value *result)
 
 /* ---- running ---- */
 
+static void stop_from_team(void *context)
+{
+    vm_stop(context);
+}
+
 /* The VM must be there to hold the team, so that neither is lost if there is no memory for the other. */
 static void make_team(Vm *vm)
 {
     if (vm->team == NULL)
         vm->team = team_new(vm->memory, (TeamOptions){.threads = vm->options.threads,
-                                                      .piece_picoseconds = vm->options.piece_nanoseconds * 1000});
+                                                      .piece_picoseconds = vm->options.piece_nanoseconds * 1000,
+                                                      .stop = vm->options.stop,
+                                                      .stopped = stop_from_team,
+                                                      .context = vm});
 }
 
-/* Runs a network on unit. */
-static bool run(Vm *vm, FlowNetworkId id, const CoreBlock *block, const Value *values, TypeId type, CoreVar global,
-                Value *result)
+_Noreturn void vm_stop(Vm *vm)
 {
-    const FlowNetwork *network = vm->program->networks.items[id];
-    call_unwind(vm); /* what a run without memory has left */
-    make_team(vm);
-    team_give_back_all(vm->team);
-    free_passage(vm);
-    make_arguments(vm, network, block, values);
+    longjmp(vm->stopped, 1);
+}
+
+/* What is run, on what, and what for. */
+typedef struct Run {
+    FlowNetworkId network;
+    const CoreBlock *block; /* with the parameters; null for an item */
+    const Value *values;
+    TypeId type;    /* of the result */
+    CoreVar global; /* to be bound to it, or 0 */
+    Value *result;
+} Run;
+
+/* Runs a network on unit. */
+static bool run_network(Vm *vm, const Run *run)
+{
+    make_arguments(vm, vm->program->networks.items[run->network], run->block, run->values);
     vm->has_failed = false;
     text_clear(&vm->printed);
-    call_start_item(vm, id, vm->passage.cells);
+    call_start_item(vm, run->network, vm->passage.cells);
     bool is_done = call_run(vm);
     if (is_done)
-        take_results(vm, type, global, result);
-    else
-        failure_report(&vm->failure, vm->diagnostics);
+        take_results(vm, run->type, run->global, run->result);
+    return is_done;
+}
+
+/* The same, or less if it is stopped. No local variable changes between the two ways that lead on from here. */
+static bool run_or_stop(Vm *vm, const Run *run)
+{
+    if (setjmp(vm->stopped) == 0)
+        return run_network(vm, run);
+    failure_stopped(failure_at(&vm->failure, vm->diagnostics->sources, (Span){0}), vm->options.stop);
+    return false;
+}
+
+static void let_go(Vm *vm)
+{
     call_unwind(vm);
+    team_give_back_all(vm->team);
     free_passage(vm);
+}
+
+static bool run(Vm *vm, const Run *run)
+{
+    make_team(vm);
+    let_go(vm); /* of what a run without memory has left */
+    bool is_done = run_or_stop(vm, run);
+    if (!is_done) {
+        world_abandon(&vm->world);
+        failure_report(&vm->failure, vm->diagnostics);
+    }
+    let_go(vm);
     return is_done;
 }
 
 bool vm_run_item(Vm *vm, uint32_t item_index, const CoreItem *item, const VmPrinter *printer, Value *result)
 {
     vm->printer = printer;
-    return run(vm, vm->program->by_item.items[item_index], NULL, NULL, item->block->result.type, item->global, result);
+    return run(vm, &(Run){.network = vm->program->by_item.items[item_index],
+                          .type = item->block->result.type,
+                          .global = item->global,
+                          .result = result});
 }
 
 bool vm_call(Vm *vm, CoreFunctionId id, const Value *arguments, ValueSource *const *sources,
@@ -254,5 +299,9 @@ bool vm_call(Vm *vm, CoreFunctionId id, const Value *arguments, ValueSource *con
     vm->sources = sources;
     vm->printer = printer;
     const CoreFunction *function = vm->program->core->functions.items[id];
-    return run(vm, vm->program->by_entry.items[id], function->body, arguments, function->result_type, 0, result);
+    return run(vm, &(Run){.network = vm->program->by_entry.items[id],
+                          .block = function->body,
+                          .values = arguments,
+                          .type = function->result_type,
+                          .result = result});
 }

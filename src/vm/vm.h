@@ -6,8 +6,10 @@
 #ifndef RUNNEL_VM_VM_H
 #define RUNNEL_VM_VM_H
 
+#include "base/stop.h"
 #include "flow/flatten.h"
 #include "io/value_source.h"
+#include "io/world.h"
 
 typedef struct Vm Vm;
 
@@ -18,9 +20,8 @@ typedef struct VmOptions {
     uint32_t threads;           /* 0 for as many as the process can keep busy */
     uint64_t piece_nanoseconds; /* see RunnelOptions */
     bool measures; /* time and elements of every stage */
-    void (*write)(void *context, const char *bytes, size_t length); /* standard output of the program */
-    void *write_context;
-    const volatile int *is_interrupted;
+    WorldOutput output; /* of the program */
+    const StopFlag *stop; /* polled; null for never */
 } VmOptions;
 
 /* What was done so far. */

@@ -70,11 +70,14 @@ struct Vm {
     size_t number_count;
     Scratch *scratch;    /* by output: for what nobody reads */
     size_t scratch_count;
-    uint32_t steps;      /* for polling now and then */
+    jmp_buf stopped;     /* where a run that is stopped comes out */
     Passage passage;
     Failure failure;     /* of the run, once it has failed */
     bool has_failed;
 };
+
+/* Ends the run, from anywhere in it: its stop flag is set. What the frames between have allocated with team_alloc, or hold in the state of a node, is freed. */
+_Noreturn void vm_stop(Vm *vm);
 
 /* Gives what was printed to the run's printer. */
 void vm_write_printed(Vm *vm);

@@ -24,7 +24,7 @@ typedef struct Fixture {
     Span span; /* of the statements emitted: in .rnl or .nesl */
     Span runnel, nesl;
     TypeId ints, floats, chars, bools, int_stream, bool_stream, float_stream;
-    int interrupted;
+    StopFlag stop;
     int failures;
 } Fixture;
 
@@ -62,9 +62,8 @@ static Span add_source(Fixture *f, const char *path, Dialect dialect)
 static void open_interpreter(Fixture *f, uint64_t max_depth)
 {
     InterpreterOptions options = {.max_depth = max_depth,
-                                  .write = keep_output,
-                                  .write_context = &f->output,
-                                  .is_interrupted = &f->interrupted};
+                                  .output = {.write = keep_output, .context = &f->output},
+                                  .stop = &f->stop};
     f->interpreter = ref_new(&f->memory, &f->program, &f->diagnostics, options);
 }
 
@@ -800,9 +799,9 @@ static void test_tail_objects(Fixture *f)
 static void test_interrupt(Fixture *f)
 {
     CoreFunctionId loop = countdown(f, true);
-    f->interrupted = 1;
+    stop_set(&f->stop, STOP_INTERRUPTED);
     EXPECT(f, call(f, loop, core_int(INT64_MAX), core_int(0), TYPE_INT), "interrupted: interrupted");
-    f->interrupted = 0;
+    stop_clear(&f->stop);
 }
 
 static void test_globals(Fixture *f)

@@ -44,7 +44,7 @@ static void set_up(Fixture *f)
     text_init(&f->path, &f->memory);
     text_init(&f->text, &f->memory);
     text_add(&f->path, file_name);
-    world_init(&f->world, &f->memory, collect, &f->text);
+    world_init(&f->world, &f->memory, (WorldOutput){.write = collect, .context = &f->text});
 }
 
 static void tear_down(Fixture *f)
@@ -80,7 +80,7 @@ static void test_long_line(Fixture *f, size_t length, const char *line_end)
     LineReader reader;
     const char *bytes;
     size_t found, count = 0;
-    line_reader_init(&reader, &f->memory);
+    line_reader_init(&reader, &f->memory, NULL);
     CHECK(f, line_reader_open(&reader, &f->path));
     while (line_reader_next(&reader, &bytes, &found)) {
         CHECK(f, count < 4 && found == expected[count]);
@@ -102,7 +102,7 @@ static void test_lines(Fixture *f)
     LineReader reader;
     const char *bytes;
     size_t length;
-    line_reader_init(&reader, &f->memory);
+    line_reader_init(&reader, &f->memory, NULL);
     CHECK(f, line_reader_open(&reader, &f->path) && !line_reader_next(&reader, &bytes, &length));
     text_add(&f->path, ".none");
     CHECK(f, reader.reason == NULL && !line_reader_open(&reader, &f->path) && reader.reason != NULL);
