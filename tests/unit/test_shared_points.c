@@ -20,14 +20,14 @@ static const char *const programs[] = {
     "let n = 7 in [rem(i * i, n) : i in &3000];",
 
     /* scalar code */
-    SCALAR_FUNCTIONS "[collatz(i, 0) : i in &2000];",
-    SCALAR_FUNCTIONS "[down(rem(i * 37, 3000)) : i in &1000];",
-    SCALAR_FUNCTIONS "[down(if i == 900 then -1 else if i == 901 then 100000 else if i > 950 then -2 else i) : i in &1000];",
+    SCALAR_FUNCTIONS "[collatz(i, 0) : i in &400];",
+    SCALAR_FUNCTIONS "[down(if rem(i, 100) == 99 then 1500 else rem(i, 20)) : i in &1000];",
+    SCALAR_FUNCTIONS "[down(if i == 900 then -1 else if i == 901 then 20000 else if i > 950 then -2 else rem(i, 30)) : i in &1000];",
     SCALAR_FUNCTIONS "[#tail([j : j in &(rem(i, 5) + 9)], rem(i, 9)) : i in &1500];",
     SCALAR_FUNCTIONS "let v = [j : j in &8] in [tail(v, rem(i, if i < 1200 then 9 else 10)) : i in &1500];",
-    SCALAR_FUNCTIONS "[reduce((a, b) => rem(collatz(a + 1, b), 100), 0, [i * j : j in &i]) : i in &60];",
-    SCALAR_FUNCTIONS "[scan((a, b) => rem(a * 7 + collatz(b, 0), 100), 0, [i + j : j in &i]) : i in &60];",
-    SCALAR_FUNCTIONS "reduce((a, b) => down(a - b + 40), 0, [rem(i, 50) : i in &3000]);",
+    SCALAR_FUNCTIONS "[reduce((a, b) => rem(collatz(a + 1, b), 100), 0, [j : j in &i]) : i in &40];",
+    SCALAR_FUNCTIONS "[scan((a, b) => rem(a * 7 + collatz(b, 0), 100), 0, [j : j in &i]) : i in &40];",
+    SCALAR_FUNCTIONS "reduce((a, b) => down(a - b + 4), 0, [rem(i, 5) : i in &1500]);",
 
     /* random numbers, counts */
     "[rand(i + 1) : i in &3000];",
