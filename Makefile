@@ -46,6 +46,8 @@ VECTOR_LEVELS := base $(if $(filter x86_64-%,$(shell $(CC) -dumpmachine 2>/dev/n
 VECTOR_FLAGS_release := -O3
 VECTOR_FLAGS_v3 := -march=x86-64-v3
 VECTOR_FLAGS_v4 := -march=x86-64-v4
+# Nobody looks at the flags of floats, so both sides of a condition may be computed; results are the same.
+ELEMENTWISE_FLAGS := -fno-trapping-math
 
 objects = $(patsubst %.c,$(BUILD)/%.o,$(filter-out $(VECTOR_SOURCES),$(1))) \
 	$(foreach level,$(VECTOR_LEVELS),$(patsubst %.c,$(BUILD)/%.$(level).o,$(filter $(VECTOR_SOURCES),$(1))))
@@ -85,10 +87,10 @@ EDIT_LIBS := -ledit
 endif
 
 $(BUILD)/flags.stamp: FORCE
-	@$(call stamp,$(COMPILER) | $(CPPFLAGS) $(EDIT_FLAGS) $(CFLAGS) $(foreach level,$(MODE) $(VECTOR_LEVELS),$(VECTOR_FLAGS_$(level))) | $(KERNEL_FLAGS))
+	@$(call stamp,$(COMPILER) | $(CPPFLAGS) $(EDIT_FLAGS) $(CFLAGS) $(foreach level,$(MODE) $(VECTOR_LEVELS),$(VECTOR_FLAGS_$(level))) | $(ELEMENTWISE_FLAGS))
 
 $(BUILD)/members.stamp: FORCE
-	@$(call stamp,$(LIBRARY_SOURCES) $(LEVEL_OBJECTS))
+	@$(call stamp,$(LIBRARY_SOURCES) $(VECTOR_LEVELS))
 
 $(BUILD)/lib_files.stamp: FORCE
 	@$(call stamp,$(LIB_FILES))
@@ -104,32 +106,9 @@ $$(BUILD)/%.$(1).o: %.c $$(BUILD)/flags.stamp
 endef
 $(foreach level,$(VECTOR_LEVELS),$(eval $(call vector_rule,$(level))))
 
+$(call objects,$(filter src/vm/elementwise_%,$(VECTOR_SOURCES))): private CFLAGS += $(ELEMENTWISE_FLAGS)
+
 $(BUILD)/src/driver/%.o: private CPPFLAGS += $(EDIT_FLAGS)
-
-# Kernels: loops that should vectorise. In release builds for x86-64 each file is compiled once more for every level of the machine; the
-# best is chosen at run time by the features named here (src/vm/elementwise_internal.h). -fno-trapping-math: nobody looks at the flags of
-# floats, so both sides of a condition may be computed; results are the same.
-KERNEL_SOURCES := $(wildcard src/vm/elementwise_*.c)
-LEVEL_FLAGS_avx2 := -mavx2 -mfma -mbmi -mbmi2 -mpopcnt
-LEVEL_FLAGS_avx512 := $(LEVEL_FLAGS_avx2) -mavx512f -mavx512dq -mavx512bw -mavx512vl
-ifeq ($(MODE),release)
-KERNEL_FLAGS := -O3 -fno-trapping-math
-ifneq ($(MAKECMDGOALS),clean)
-LEVELS := $(shell printf '\043ifndef __x86_64__\n\043error\n\043endif\nint main(void) { return __builtin_cpu_supports("avx512vl"); }\n' | \
-	$(CC) $(LEVEL_FLAGS_avx512) -x c -o /dev/null - 2>/dev/null && echo avx2 avx512)
-endif
-endif
-CPPFLAGS += $(if $(LEVELS),-DELEMENTWISE_HAS_LEVELS)
-LEVEL_OBJECTS := $(foreach level,$(LEVELS),$(patsubst %.c,$(BUILD)/%.$(level).o,$(KERNEL_SOURCES)))
-
-$(call objects,$(KERNEL_SOURCES)) $(LEVEL_OBJECTS): private CFLAGS += $(KERNEL_FLAGS)
-
-define level_rule
-$(BUILD)/src/vm/%.$(1).o: src/vm/%.c $(BUILD)/flags.stamp
-	@mkdir -p $$(@D)
-	$$(Q) $$(CC) $$(CPPFLAGS) -DELEMENTWISE_LEVEL=$(1) $$(CFLAGS) $(LEVEL_FLAGS_$(1)) -MMD -MP -c -o $$@ $$<
-endef
-$(foreach level,$(LEVELS),$(eval $(call level_rule,$(level))))
 
 # The elementary functions are measured against MPFR.
 ifeq ($(HAVE_MPFR),yes)
@@ -149,7 +128,7 @@ $(BUILD)/library_files.c: $(BUILD)/tools/embed $(LIB_FILES) $(BUILD)/lib_files.s
 $(BUILD)/library_files.o: $(BUILD)/library_files.c $(BUILD)/flags.stamp
 	$(Q) $(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 
-$(LIBRARY): $(call objects,$(LIBRARY_SOURCES)) $(LEVEL_OBJECTS) $(BUILD)/library_files.o $(BUILD)/members.stamp
+$(LIBRARY): $(call objects,$(LIBRARY_SOURCES)) $(BUILD)/library_files.o $(BUILD)/members.stamp
 	@rm -f $@
 	$(Q) $(AR) rcs $@ $(filter %.o,$^)
 
@@ -190,9 +169,10 @@ check-long: $(GENERATE)
 
 # Small measurements: each file is a program beside the library, compiled for this machine, so that plain loops in it are as good as C gets.
 MICRO_BENCHMARKS := $(patsubst bench/micro/%.c,$(BUILD)/bench/micro/%,$(wildcard bench/micro/*.c))
-$(BUILD)/bench/micro/%.o: private CFLAGS += -O3 -march=native
+MICRO_OPENMP = $(shell echo 'int main(void) { return 0; }' | $(CC) -fopenmp -x c -o /dev/null - 2>/dev/null && echo -fopenmp)
+$(BUILD)/bench/micro/%.o: private CFLAGS += -O3 -march=native $(MICRO_OPENMP) -Wno-unknown-pragmas
 $(BUILD)/bench/micro/%: $(BUILD)/bench/micro/%.o $(LIBRARY)
-	$(Q) $(CC) $(CFLAGS) -o $@ $^ $(LDLIBS)
+	$(Q) $(CC) $(CFLAGS) $(MICRO_OPENMP) -o $@ $^ $(LDLIBS)
 
 bench-micro: $(MICRO_BENCHMARKS)
 	@for benchmark in $(if $(ONLY),$(foreach name,$^,$(if $(findstring $(ONLY),$(name)),$(name))),$^); do $$benchmark || exit 1; done

@@ -116,16 +116,13 @@ int main(void)
 {
     bool all_right = true;
     printf("ns/element    plain C");
-    for (ElementwiseLevel level = 0; level < LEVEL_COUNT; level++)
-        if (elementwise_has_level(level))
-            printf("%10s", elementwise_level_name(level));
+    for (VectorLevel level = 0; level <= vector_level(); level++)
+        printf("%10s", vector_level_name(level));
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         const Row *row = &rows[i];
         fill(row->operand);
         printf("\n%-12s %8.3f", row->name, measure(row, NULL));
-        for (ElementwiseLevel level = 0; level < LEVEL_COUNT; level++) {
-            if (!elementwise_has_level(level))
-                continue;
+        for (VectorLevel level = 0; level <= vector_level(); level++) {
             printf("%10.3f", measure(row, elementwise_kernel_of(level, row->op, row->operand, row->result)));
             all_right = all_right && is_right(row);
         }

@@ -57,12 +57,12 @@ typedef struct Row {
         const FoldKind *kind = fold_kind(op, type);                                                                    \
         uint64_t state[FOLD_STATE_MAX / 8];                                                                            \
         fold_start(kind, state);                                                                                       \
-        fold_add(kind, state, (Cells){task->source, false}, task->shape->elements);                                    \
+        fold_add(NULL, kind, state, (Cells){task->source, false}, task->shape->elements);                                    \
         fold_result(kind, state, task->out);                                                                           \
     }                                                                                                                  \
     static void name##_segments(const Task *task)                                                                      \
     {                                                                                                                  \
-        fold_segments(fold_kind(op, type), (Cells){task->source, false}, 0, task->shape->ends, task->shape->segments,  \
+        fold_segments(NULL, fold_kind(op, type), (Cells){task->source, false}, 0, task->shape->ends, task->shape->segments,  \
                       task->out);                                                                                      \
     }
 FOLD_ROW(sum_f64, OP_SUM, SCALAR_F64, floats, double)
@@ -74,12 +74,12 @@ static void scan_f64_flat(const Task *task)
     const FoldKind *kind = fold_kind(OP_PLUS_SCAN, SCALAR_F64);
     uint64_t state[FOLD_STATE_MAX / 8];
     fold_start(kind, state);
-    fold_scan(kind, state, (Cells){task->floats, false}, task->shape->elements, task->out);
+    fold_scan(NULL, kind, state, (Cells){task->floats, false}, task->shape->elements, task->out);
 }
 
 static void scan_f64_segments(const Task *task)
 {
-    fold_scan_segments(fold_kind(OP_PLUS_SCAN, SCALAR_F64), (Cells){task->floats, false}, 0, task->shape->ends,
+    fold_scan_segments(NULL, fold_kind(OP_PLUS_SCAN, SCALAR_F64), (Cells){task->floats, false}, 0, task->shape->ends,
                        task->shape->segments, task->out);
 }
 
@@ -135,12 +135,12 @@ static void plain_scan_f64_segments(const Task *task)
 
 static void distribute_flat(const Task *task)
 {
-    movement_distribute_regular(8, task->out, task->integers, task->shape->elements, 1);
+    movement_distribute_regular(NULL, 8, task->out, task->integers, task->shape->elements, 1);
 }
 
 static void distribute_segments(const Task *task)
 {
-    movement_distribute(8, task->out, task->integers, 0, task->shape->ends, task->shape->segments);
+    movement_distribute(NULL, 8, task->out, task->integers, 0, task->shape->ends, task->shape->segments);
 }
 
 static void plain_distribute_flat(const Task *task)
@@ -159,12 +159,12 @@ static void plain_distribute_segments(const Task *task)
 
 static void local_index_flat(const Task *task)
 {
-    movement_local_index(task->out, 0, (const int64_t[]){(int64_t)task->shape->elements}, 1);
+    movement_local_index(NULL, task->out, 0, (const int64_t[]){(int64_t)task->shape->elements}, 1);
 }
 
 static void local_index_segments(const Task *task)
 {
-    movement_local_index(task->out, 0, task->shape->ends, task->shape->segments);
+    movement_local_index(NULL, task->out, 0, task->shape->ends, task->shape->segments);
 }
 
 static void plain_local_index_flat(const Task *task)
@@ -184,15 +184,15 @@ static void plain_local_index_segments(const Task *task)
 /* A pack of segments packs the elements and turns the ends into those of what is kept. */
 static void pack_flat(const Task *task)
 {
-    movement_pack(8, task->out, task->integers, task->flags, task->shape->elements, true);
+    movement_pack(NULL, 8, task->out, task->integers, task->flags, task->shape->elements, true);
 }
 
 static void pack_segments(const Task *task)
 {
     int64_t *ends = (int64_t *)task->out + task->shape->elements;
     const bool *flags = task->flags;
-    movement_pack(8, task->out, task->integers, flags, task->shape->elements, true);
-    fold_segments(fold_kind(OP_COUNT_TRUE, SCALAR_BOOL), (Cells){flags, false}, 0, task->shape->ends,
+    movement_pack(NULL, 8, task->out, task->integers, flags, task->shape->elements, true);
+    fold_segments(NULL, fold_kind(OP_COUNT_TRUE, SCALAR_BOOL), (Cells){flags, false}, 0, task->shape->ends,
                   task->shape->segments, ends);
 }
 

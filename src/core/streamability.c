@@ -92,6 +92,7 @@ typedef struct Checker {
     uint32_t level;
     uint32_t visit;
     uint32_t call_depth;
+    uint32_t looked_into; /* calls that make sequences from nothing */
     bool has_failed;
     bool is_silent;  /* a failure is not reported: what would mend it is in `culprit` */
     CoreVar culprit; /* the sequence to hold in memory; 0 if there is none */
@@ -881,9 +882,22 @@ static const Space *innermost(const Checker *c)
     return c->enclosing.count == 0 ? NULL : vec_last(&c->enclosing).space;
 }
 
-/* Looks back a little only: calls with the same arguments stand close together. */
-static const Known *find_call(const Checker *c, const CoreStatement *statement, const Known *const *arguments)
+/* Sequences that a function makes from nothing are others at each call, though their values are the same. Looking into it each time can take long where
+ * such calls are nested; so it is done a number of times only. */
+static bool makes_sources(Checker *c, const CoreFunction *function, const Known *const *arguments)
 {
+    enum { LOOKED_INTO = 1000 };
+    for (uint32_t i = 0; i < function->body->parameter_count; i++)
+        if (arguments[i]->kind != KNOWN_CONCRETE)
+            return false;
+    return !type_is_concrete(c->types, function->result_type) && c->looked_into++ < LOOKED_INTO;
+}
+
+/* Looks back a little only: calls with the same arguments stand close together. */
+static const Known *find_call(Checker *c, const CoreStatement *statement, const Known *const *arguments)
+{
+    if (makes_sources(c, c->program->functions.items[statement->function], arguments))
+        return NULL;
     enum { LOOKED_AT = 8 };
     uint32_t looked_at = 0;
     for (const CallMemo *memo = c->calls[statement->function];

@@ -384,7 +384,7 @@ static void print_network(FlowPrinter *printer, FlowNetworkId id)
         print_node(printer, n);
         text_add_char(printer->out, '\n');
     }
-    if (network->is_item) {
+    if (network->is_item && (!network->prints || network->result_count > 0)) {
         text_add(printer->out, "  result(");
         print_operands(printer, network->result, network->result_count);
         text_add(printer->out, ")\n");

@@ -9,6 +9,11 @@
 #include <string.h>
 
 enum { FILL_BLOCK = 4096 }; /* bytes: fits the first cache with room to spare */
+enum {
+    COPY_PICOSECONDS = 100,    /* a byte */
+    GATHER_PICOSECONDS = 2000, /* a cell: most are not in the first cache */
+    FEW_CELLS = 16,            /* are not worth asking the team */
+};
 
 /* ---- references ---- */
 
@@ -101,6 +106,11 @@ static void repeat_first(char *out, size_t cell_size, size_t size)
     }
 }
 
+static const char *cell_at(const void *data, size_t size, size_t i)
+{
+    return (const char *)data + i * size;
+}
+
 void cells_fill(LeafType type, void *out, const void *value, size_t count)
 {
     size_t size = leaf_size(type);
@@ -111,21 +121,49 @@ void cells_fill(LeafType type, void *out, const void *value, size_t count)
     cells_retain(type, out, count);
 }
 
-static const char *cell_at(const void *data, size_t size, size_t i)
-{
-    return (const char *)data + i * size;
-}
-
-void cells_copy(LeafType type, void *out, Cells from, size_t first, size_t count)
+void cells_copy_unretained(LeafType type, void *out, Cells from, size_t first, size_t count)
 {
     size_t size = leaf_size(type);
     if (count == 0 || size == 0)
         return;
     if (from.is_uniform) {
-        cells_fill(type, out, from.data, count);
+        memcpy(out, from.data, size);
+        repeat_first(out, size, count * size);
+    } else
+        memcpy(out, cell_at(from.data, size, first), count * size);
+}
+
+void cells_copy(LeafType type, void *out, Cells from, size_t first, size_t count)
+{
+    cells_copy_unretained(type, out, from, first, count);
+    cells_retain(type, out, count);
+}
+
+typedef struct Copying {
+    LeafType type;
+    char *out;
+    Cells from;
+    size_t first;
+} Copying;
+
+static void copy_piece(void *context, size_t first, size_t end, uint32_t member)
+{
+    const Copying *copying = context;
+    (void)member;
+    cells_copy_unretained(copying->type, copying->out + first * leaf_size(copying->type), copying->from,
+                          copying->first + first, end - first);
+}
+
+void cells_copy_shared(Team *team, LeafType type, void *out, Cells from, size_t first, size_t count)
+{
+    size_t size = leaf_size(type);
+    if (count == 0 || size == 0)
         return;
-    }
-    memcpy(out, cell_at(from.data, size, first), count * size);
+    Copying copying = {type, out, from, first};
+    if (count <= FEW_CELLS)
+        copy_piece(&copying, 0, count, 0);
+    else
+        team_run(team, count, team_grain(team, size * COPY_PICOSECONDS), copy_piece, &copying);
     cells_retain(type, out, count);
 }
 
@@ -172,24 +210,42 @@ static void gather_columns(size_t size, void *out, Array *const *arrays, uint32_
     }
 }
 
-void cells_gather(LeafType type, void *out, Cells arrays, uint32_t leaf, Cells index, size_t count)
+typedef struct Gathering {
+    size_t size;
+    char *out;
+    Cells arrays;
+    uint32_t leaf;
+    Cells index;
+} Gathering;
+
+static void gather_piece(void *context, size_t first, size_t end, uint32_t member)
+{
+    const Gathering *gathering = context;
+    Array *const *arrays = gathering->arrays.data;
+    Cells index = gathering->index;
+    char *out = gathering->out + first * gathering->size;
+    (void)member;
+    if (!index.is_uniform)
+        index.data = (const int64_t *)index.data + first;
+    if (gathering->arrays.is_uniform)
+        gather_column(gathering->size, out, arrays[0]->columns[gathering->leaf].data, index.data, end - first);
+    else
+        gather_columns(gathering->size, out, arrays + first, gathering->leaf, index, end - first);
+}
+
+void cells_gather(Team *team, LeafType type, void *out, Cells arrays, uint32_t leaf, Cells index, size_t count)
 {
     if (count == 0)
         return;
     size_t size = leaf_size(type);
-    Array *const *array = arrays.data;
-    const int64_t *positions = index.data;
-    if (!arrays.is_uniform) {
-        gather_columns(size, out, array, leaf, index, count);
-        cells_retain(type, out, count);
+    const Column *column = &(*(Array *const *)arrays.data)->columns[leaf];
+    if (arrays.is_uniform && (column->is_uniform || index.is_uniform)) {
+        size_t position = column->is_uniform ? 0 : (size_t)*(const int64_t *)index.data;
+        cells_fill(type, out, cell_at(column->data, size, position), count);
         return;
     }
-    const Column *column = &array[0]->columns[leaf];
-    if (column->is_uniform || index.is_uniform) {
-        cells_fill(type, out, cell_at(column->data, size, column->is_uniform ? 0 : (size_t)positions[0]), count);
-        return;
-    }
-    gather_column(size, out, column->data, positions, count);
+    Gathering gathering = {size, out, arrays, leaf, index};
+    team_run(team, count, team_grain(team, GATHER_PICOSECONDS), gather_piece, &gathering);
     cells_retain(type, out, count);
 }
 
@@ -286,12 +342,12 @@ static void prepare_column(Memory *memory, Array *array, uint32_t leaf, Cells ce
     }
 }
 
-static void write_column(Array *array, uint32_t leaf, Cells cells, size_t first, size_t count)
+static void write_column(Team *team, Array *array, uint32_t leaf, Cells cells, size_t first, size_t count)
 {
     LeafType type = array->layout->leaves[leaf].type;
     const Column *column = &array->columns[leaf];
     if (!column->is_uniform)
-        cells_copy(type, (char *)column->data + array->count * leaf_size(type), cells, first, count);
+        cells_copy_shared(team, type, (char *)column->data + array->count * leaf_size(type), cells, first, count);
 }
 
 static void check_count(Memory *memory, const Array *array, size_t count)
@@ -312,7 +368,7 @@ void array_reserve(Memory *memory, Array *array, size_t count)
     }
 }
 
-void array_append(Memory *memory, Array *array, const Cells *cells, size_t first, size_t count)
+void array_append(Memory *memory, Team *team, Array *array, const Cells *cells, size_t first, size_t count)
 {
     if (count == 0)
         return;
@@ -320,11 +376,11 @@ void array_append(Memory *memory, Array *array, const Cells *cells, size_t first
     for (uint32_t leaf = 0; leaf < array->layout->count; leaf++)
         prepare_column(memory, array, leaf, cells[leaf], first, count);
     for (uint32_t leaf = 0; leaf < array->layout->count; leaf++)
-        write_column(array, leaf, cells[leaf], first, count);
+        write_column(team, array, leaf, cells[leaf], first, count);
     array->count += count;
 }
 
-void array_append_slice(Memory *memory, Array *array, const Array *from, size_t start, size_t count)
+void array_append_slice(Memory *memory, Team *team, Array *array, const Array *from, size_t start, size_t count)
 {
     if (count == 0)
         return;
@@ -332,7 +388,7 @@ void array_append_slice(Memory *memory, Array *array, const Array *from, size_t 
     for (uint32_t leaf = 0; leaf < array->layout->count; leaf++)
         prepare_column(memory, array, leaf, array_cells(from, leaf, start), 0, count);
     for (uint32_t leaf = 0; leaf < array->layout->count; leaf++) /* asked for again: if it is itself, they have moved */
-        write_column(array, leaf, array_cells(from, leaf, start), 0, count);
+        write_column(team, array, leaf, array_cells(from, leaf, start), 0, count);
     array->count += count;
 }
 
@@ -375,7 +431,7 @@ void array_append_zeros(Memory *memory, Array *array, size_t count)
     array->count += count;
 }
 
-static void copy_columns(Memory *memory, Array *copy, const Array *from, size_t start, size_t length)
+static void copy_columns(Memory *memory, Team *team, Array *copy, const Array *from, size_t start, size_t length)
 {
     const Layout *layout = from->layout;
     if (length == 0)
@@ -383,11 +439,11 @@ static void copy_columns(Memory *memory, Array *copy, const Array *from, size_t 
     for (uint32_t leaf = 0; leaf < layout->count; leaf++)
         make_room(memory, &copy->columns[leaf], leaf_size(layout->leaves[leaf].type), length);
     for (uint32_t leaf = 0; leaf < layout->count; leaf++)
-        write_column(copy, leaf, array_cells(from, leaf, start), 0, length);
+        write_column(team, copy, leaf, array_cells(from, leaf, start), 0, length);
     copy->count = length;
 }
 
-Array *array_copy(Memory *memory, const Array *from, size_t start, size_t length)
+Array *array_copy(Memory *memory, Team *team, const Array *from, size_t start, size_t length)
 {
     Array *copy = array_new(memory, from->layout);
     /* nobody else knows of the copy yet: a failure comes by here */
@@ -398,7 +454,7 @@ Array *array_copy(Memory *memory, const Array *from, size_t start, size_t length
         array_release(memory, copy);
         memory_fail(memory);
     }
-    copy_columns(memory, copy, from, start, length);
+    copy_columns(memory, team, copy, from, start, length);
     memory->on_failure = outer;
     return copy;
 }

@@ -11,6 +11,7 @@
 #include "flow/layout.h"
 #include "io/value.h"
 #include "math/scalar.h"
+#include "vm/team.h"
 
 /* Cells to read: of one leaf, next to each other, or one for all. */
 typedef struct Cells {
@@ -48,15 +49,15 @@ void array_release(Memory *memory, Array *array);
  * of arrays that may become so. */
 void array_reserve(Memory *memory, Array *array, size_t count);
 /* Appends rows [first, first + count) of `cells`, one Cells for each leaf; retains arrays among them. The cells are not the array's own.
- * Where an allocation fails, here or below, the array is as it was. */
-void array_append(Memory *memory, Array *array, const Cells *cells, size_t first, size_t count);
+ * Where an allocation fails, here or below, the array is as it was. The team shares the copying of many. */
+void array_append(Memory *memory, Team *team, Array *array, const Cells *cells, size_t first, size_t count);
 /* Appends elements [start, start + count) of an array of the same layout, perhaps itself. */
-void array_append_slice(Memory *memory, Array *array, const Array *from, size_t start, size_t count);
+void array_append_slice(Memory *memory, Team *team, Array *array, const Array *from, size_t start, size_t count);
 
 /* The cells of a column from element `start` on. */
 Cells array_cells(const Array *array, uint32_t leaf, size_t start);
 /* A copy of elements [start, start + length) that nobody else refers to, with no uniform columns: for scattering into. */
-Array *array_copy(Memory *memory, const Array *from, size_t start, size_t length);
+Array *array_copy(Memory *memory, Team *team, const Array *from, size_t start, size_t length);
 
 /* ---- cells; null stands for an array nobody made yet, of which all vectors are empty ---- */
 static inline size_t cells_index(Cells cells, size_t i)
@@ -67,10 +68,14 @@ void cells_retain(LeafType type, const void *data, size_t count);               
 void cells_release(Memory *memory, LeafType type, const void *data, size_t count); /* likewise */
 /* Copies `count` cells, retaining them. */
 void cells_copy(LeafType type, void *out, Cells from, size_t first, size_t count);
+/* Leaves retaining to the caller: for loops that are shared, whose pieces must not count references. */
+void cells_copy_unretained(LeafType type, void *out, Cells from, size_t first, size_t count);
+/* Copies and retains, shared by a team if there are many. */
+void cells_copy_shared(Team *team, LeafType type, void *out, Cells from, size_t first, size_t count);
 /* Writes `count` times the cell `value`, retaining it. */
 void cells_fill(LeafType type, void *out, const void *value, size_t count);
 /* out[i] = column `leaf` of arrays[i] at index[i] (int64_t, in range); retains. Fast where `arrays` is uniform. */
-void cells_gather(LeafType type, void *out, Cells arrays, uint32_t leaf, Cells index, size_t count);
+void cells_gather(Team *team, LeafType type, void *out, Cells arrays, uint32_t leaf, Cells index, size_t count);
 /* As a Scalar; scalar types only. */
 Scalar cells_scalar(ScalarType type, Cells cells, size_t i);
 void cells_set_scalar(ScalarType type, void *out, size_t i, Scalar value);
@@ -93,8 +98,15 @@ Value rows_value(Heap *heap, Types *types, const Layout *layout, const Cells *ce
 /* ---- sorting (array_sort.c) ---- */
 /* The positions, counted from `start`, that sort elements [start, start + length) stably by rows_compare, into `out`; equal
  * elements stay in their order, descending too. */
-void array_grade(Memory *memory, const Array *array, size_t start, size_t length, bool is_descending, int64_t *out);
+void array_grade(Team *team, const Array *array, size_t start, size_t length, bool is_descending, int64_t *out);
 /* The same for rows [0, count) of `cells`. */
-void rows_grade(Memory *memory, const Layout *layout, const Cells *cells, size_t count, bool is_descending, int64_t *out);
+void rows_grade(Team *team, const Layout *layout, const Cells *cells, size_t count, bool is_descending, int64_t *out);
+/* The same for many slices of arrays, which are of one layout; null stands for an array of which a slice is empty. */
+typedef struct Grade {
+    const Array *array;
+    size_t start, length;
+    int64_t *out;
+} Grade;
+void arrays_grade(Team *team, const Grade *slices, size_t count, bool is_descending);
 
 #endif

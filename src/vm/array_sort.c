@@ -6,44 +6,14 @@
  *
  * Keys are sorted by radix. What is moved around is one word, the leading bits of (key - least key) above the position, rather than a key and
  * a position of a word each. As many bits as tell most keys apart are enough: the few runs that agree in all of them are sorted again,
- * by the bits below. Keys are computed anew for that, which costs less than the memory to keep them. */
+ * by the bits below. Keys are computed anew for that, which costs less than the memory to keep them.
+ *
+ * This file sorts in one thread; array_sort_shared.c begins with the leading bits, and leaves the rest to this one. */
+#include "vm/array_sort_private.h"
+
 #include "math/elementary.h"
-#include "vm/array_private.h"
 
 #include <string.h>
-
-enum {
-    INSERTION_MAX = 32,     /* up to here insertion sort is fastest, and the tables fit the C stack */
-    SHORT_MAX = 1 << 13,    /* up to here short digits are: tables of long ones cost more than a pass */
-    SHORT_DIGIT = 8,        /* bits */
-    LONG_DIGIT = 11,
-    SPARE_BITS = 8,         /* beyond those that number the elements: random keys then rarely agree */
-    /* for all passes: at most 14 + SPARE_BITS bits are sorted by short digits, (64 + SPARE_BITS) / 2 by long ones */
-    SHORT_COUNTS = 3 << SHORT_DIGIT,
-    LONG_COUNTS = 4 << LONG_DIGIT,
-};
-
-typedef struct Sorting {
-    const Layout *layout;
-    Rows rows;
-    size_t start; /* of position 0 in the rows */
-    bool is_descending;
-    uint32_t position_bits; /* enough for every position */
-    uint64_t *positions;    /* what is sorted */
-    uint64_t *scratch;      /* as many words, of use to whoever sorts the positions at the same place: their keys at first */
-    uint64_t *counts;       /* of digits, for all passes */
-} Sorting;
-
-static uint32_t bit_width(uint64_t value)
-{
-    uint32_t width = 0;
-    for (uint32_t step = 32; step > 0; step /= 2)
-        if (value >> step != 0) {
-            width += step;
-            value >>= step;
-        }
-    return width + (uint32_t)value;
-}
 
 /* ---- keys ---- */
 
@@ -143,8 +113,7 @@ static Row row_at(const Sorting *sorting, uint64_t position)
     return (Row){sorting->rows, sorting->start + position};
 }
 
-/* Fills scratch with the keys that a leaf gives a run of positions. */
-static uint64_t *make_keys(const Sorting *sorting, uint32_t leaf, size_t first, size_t end)
+uint64_t *sorting_keys(const Sorting *sorting, uint32_t leaf, size_t first, size_t end)
 {
     const Leaf *kind = &sorting->layout->leaves[leaf];
     const uint64_t *positions = sorting->positions;
@@ -174,16 +143,9 @@ static void insertion_sort(uint64_t *keys, uint64_t *positions, size_t count)
 
 /* ---- radix sort ---- */
 
-/* What is known of the keys of a run. */
-typedef struct Range {
-    uint64_t least, greatest;
-    uint64_t varying; /* the bits in which they differ */
-    bool is_sorted;
-} Range;
-
-static Range range_of(const uint64_t *keys, size_t count)
+KeyRange key_range(const uint64_t *keys, size_t count)
 {
-    Range range = {keys[0], keys[0], 0, true};
+    KeyRange range = {keys[0], keys[0], 0, true};
     for (size_t i = 1; i < count; i++) {
         range.least = keys[i] < range.least ? keys[i] : range.least;
         range.greatest = keys[i] > range.greatest ? keys[i] : range.greatest;
@@ -193,45 +155,66 @@ static Range range_of(const uint64_t *keys, size_t count)
     return range;
 }
 
-/* How one run is sorted: by the `digit * passes` bits of (key - least) above `shift`. */
-typedef struct Plan {
-    uint64_t least;
-    uint32_t shift;
-    uint32_t digit;
-    uint32_t passes;
-    bool is_complete; /* no keys differ in the bits below */
-} Plan;
-
 static uint32_t least_bits(uint32_t a, uint32_t b)
 {
     return a < b ? a : b;
 }
 
-static Plan make_plan(const Sorting *sorting, const Range *range, size_t count)
+/* Those bits of the keys, less the least one, that words can hold, down to the lowest in which they differ. */
+static uint32_t possible_bits(const Sorting *sorting, const KeyRange *range)
 {
-    uint32_t width = bit_width(range->greatest - range->least);
-    uint32_t low = bit_width(range->varying & (~range->varying + 1)) - 1; /* the lowest bit in which they differ */
+    uint32_t low = bit_width(range->varying & (~range->varying + 1)) - 1;
+    return least_bits(bit_width(range->greatest - range->least) - low, 64 - sorting->position_bits);
+}
+
+static Packing make_packing(const KeyRange *range, uint32_t bits)
+{
+    uint32_t shift = bit_width(range->greatest - range->least) - bits;
+    bool is_complete = (range->varying & ((UINT64_C(1) << shift) - 1)) == 0;
+    return (Packing){range->least, shift, bits, is_complete};
+}
+
+Packing sorting_packing(const Sorting *sorting, const KeyRange *range)
+{
+    return make_packing(range, possible_bits(sorting, range));
+}
+
+/* How words are sorted: by some digits of as many bits each. */
+typedef struct Passes {
+    uint32_t count, digit;
+    uint32_t bits; /* all together */
+} Passes;
+
+/* As many of `possible` bits as are likely to tell `count` keys apart. */
+static Passes make_passes(uint32_t possible, size_t count)
+{
     uint32_t digit = count <= SHORT_MAX ? SHORT_DIGIT : LONG_DIGIT;
-    uint32_t possible = least_bits(width - low, 64 - sorting->position_bits);
     uint32_t wanted = least_bits(possible, bit_width(count) + SPARE_BITS);
     uint32_t passes = (wanted + digit - 1) / digit;
     digit = (wanted + passes - 1) / passes; /* the fewer buckets, the better they stay in the cache */
-    uint32_t bits = least_bits(possible, passes * digit);
-    return (Plan){range->least, width - bits, digit, passes, width - bits <= low};
+    return (Passes){passes, digit, least_bits(possible, passes * digit)};
+}
+
+static void clear_counts(const Sorting *sorting, Passes passes)
+{
+    memset(sorting->counts, 0, ((size_t)passes.count << passes.digit) * sizeof *sorting->counts);
+}
+
+static inline void count_digits(uint64_t *counts, Passes passes, uint64_t bits)
+{
+    uint64_t buckets = UINT64_C(1) << passes.digit;
+    for (uint32_t pass = 0; pass < passes.count; pass++, bits >>= passes.digit, counts += buckets)
+        counts[bits & (buckets - 1)]++;
 }
 
 /* Puts the bits to sort by above the positions, and counts the digits of all passes. */
-static void pack(const Sorting *sorting, Plan plan, uint64_t *words, const uint64_t *keys, size_t count)
+static void pack(const Sorting *sorting, Packing packing, Passes passes, uint64_t *words, const uint64_t *keys, size_t count)
 {
-    uint64_t *counts = sorting->counts;
-    size_t buckets = (size_t)1 << plan.digit;
-    memset(counts, 0, plan.passes * buckets * sizeof *counts);
+    clear_counts(sorting, passes);
     for (size_t i = 0; i < count; i++) {
-        uint64_t bits = (keys[i] - plan.least) >> plan.shift;
+        uint64_t bits = (keys[i] - packing.least) >> packing.shift;
         words[i] |= bits << sorting->position_bits;
-        uint64_t *table = counts;
-        for (uint32_t pass = 0; pass < plan.passes; pass++, bits >>= plan.digit, table += buckets)
-            table[bits & (buckets - 1)]++;
+        count_digits(sorting->counts, passes, bits);
     }
 }
 
@@ -257,15 +240,15 @@ static void scatter(const uint64_t *from, uint64_t *to, size_t count, uint64_t *
     }
 }
 
-/* Sorts words by all digits; gives where they are then, here or there. */
-static uint64_t *sort_words(const Sorting *sorting, Plan plan, uint64_t *here, uint64_t *there, size_t count)
+/* Sorts words by all digits above `shift`, which were counted; gives where they are then, here or there. */
+static uint64_t *sort_words(const Sorting *sorting, Passes passes, uint32_t shift, uint64_t *here, uint64_t *there, size_t count)
 {
-    size_t buckets = (size_t)1 << plan.digit;
-    for (uint32_t pass = 0; pass < plan.passes; pass++) {
+    size_t buckets = (size_t)1 << passes.digit;
+    for (uint32_t pass = 0; pass < passes.count; pass++) {
         uint64_t *offsets = sorting->counts + pass * buckets;
         if (!make_offsets(offsets, buckets, count))
             continue;
-        scatter(here, there, count, offsets, sorting->position_bits + pass * plan.digit, buckets - 1);
+        scatter(here, there, count, offsets, shift + pass * passes.digit, buckets - 1);
         uint64_t *sorted = there;
         there = here;
         here = sorted;
@@ -275,23 +258,22 @@ static uint64_t *sort_words(const Sorting *sorting, Plan plan, uint64_t *here, u
 
 static void sort_by_leaf(const Sorting *sorting, uint32_t leaf, size_t first, size_t end);
 
-/* Makes positions of sorted words. */
-static void unpack(const Sorting *sorting, const uint64_t *words, uint64_t *positions, size_t count)
+void sorting_unpack(const Sorting *sorting, const uint64_t *words, uint64_t *positions, size_t count)
 {
     uint64_t mask = (UINT64_C(1) << sorting->position_bits) - 1;
     for (size_t i = 0; i < count; i++)
         positions[i] = words[i] & mask;
 }
 
-/* Likewise, and sorts those further that have the same bits. Their words are read before that overwrites them. */
-static void unpack_runs(const Sorting *sorting, uint32_t leaf, const uint64_t *words, size_t first, size_t end)
+/* Likewise, and sorts those further that have the same bits above `shift`. Their words are read before that overwrites them. */
+static void unpack_runs(const Sorting *sorting, uint32_t leaf, uint32_t shift, const uint64_t *words, size_t first, size_t end)
 {
     for (size_t i = first, next; i < end; i = next) {
-        uint64_t bits = words[i - first] >> sorting->position_bits;
+        uint64_t bits = words[i - first] >> shift;
         next = i + 1;
-        while (next < end && words[next - first] >> sorting->position_bits == bits)
+        while (next < end && words[next - first] >> shift == bits)
             next++;
-        unpack(sorting, words + (i - first), sorting->positions + i, next - i);
+        sorting_unpack(sorting, words + (i - first), sorting->positions + i, next - i);
         if (next - i > 1)
             sort_by_leaf(sorting, leaf, i, next);
     }
@@ -302,27 +284,27 @@ static void sort_by_leaf(const Sorting *sorting, uint32_t leaf, size_t first, si
 {
     uint64_t *positions = sorting->positions + first;
     size_t count = end - first;
-    uint64_t *keys = make_keys(sorting, leaf, first, end);
+    uint64_t *keys = sorting_keys(sorting, leaf, first, end);
     if (count <= INSERTION_MAX) {
         insertion_sort(keys, positions, count);
         return;
     }
-    Range range = range_of(keys, count);
+    KeyRange range = key_range(keys, count);
     if (range.is_sorted)
         return;
-    Plan plan = make_plan(sorting, &range, count);
-    pack(sorting, plan, positions, keys, count);
-    const uint64_t *words = sort_words(sorting, plan, positions, keys, count);
-    if (plan.is_complete)
-        unpack(sorting, words, positions, count);
+    Passes passes = make_passes(possible_bits(sorting, &range), count);
+    Packing packing = make_packing(&range, passes.bits);
+    pack(sorting, packing, passes, positions, keys, count);
+    const uint64_t *words = sort_words(sorting, passes, sorting->position_bits, positions, keys, count);
+    if (packing.is_complete)
+        sorting_unpack(sorting, words, positions, count);
     else
-        unpack_runs(sorting, leaf, words, first, end);
+        unpack_runs(sorting, leaf, sorting->position_bits, words, first, end);
 }
 
 /* ---- merge sort ---- */
 
-/* Whether the row at b must come before the one at a, which stood first. */
-static bool is_out_of_order(const Sorting *sorting, uint32_t leaf, uint64_t a, uint64_t b)
+bool sorting_is_out_of_order(const Sorting *sorting, uint32_t leaf, uint64_t a, uint64_t b)
 {
     Order order = row_order(sorting->layout, leaf, row_at(sorting, a), row_at(sorting, b), true);
     return order == (sorting->is_descending ? ORDER_LESS : ORDER_GREATER);
@@ -332,17 +314,17 @@ static bool is_out_of_order(const Sorting *sorting, uint32_t leaf, uint64_t a, u
 static void merge(const Sorting *sorting, uint32_t leaf, size_t first, size_t middle, size_t end)
 {
     uint64_t *positions = sorting->positions, *left = sorting->scratch + first;
-    if (!is_out_of_order(sorting, leaf, positions[middle - 1], positions[middle]))
+    if (!sorting_is_out_of_order(sorting, leaf, positions[middle - 1], positions[middle]))
         return;
     memcpy(left, positions + first, (middle - first) * sizeof *left);
     const uint64_t *left_end = left + (middle - first);
     for (size_t right = middle; left < left_end; first++) {
-        bool takes_right = right < end && is_out_of_order(sorting, leaf, *left, positions[right]);
+        bool takes_right = right < end && sorting_is_out_of_order(sorting, leaf, *left, positions[right]);
         positions[first] = takes_right ? positions[right++] : *left++;
     }
 }
 
-static void merge_sort(const Sorting *sorting, uint32_t leaf, size_t first, size_t end)
+void sorting_merge(const Sorting *sorting, uint32_t leaf, size_t first, size_t end)
 {
     for (size_t width = 1; width < end - first; width *= 2)
         for (size_t start = first; end - start > width; start += 2 * width) {
@@ -366,15 +348,14 @@ static size_t end_of_equal(const uint64_t *keys, size_t first, size_t end)
 /* Positions sorted by the keys of a vector's leaf: the rest is up to comparing, all leaves that follow included. */
 static void sort_vectors(const Sorting *sorting, uint32_t leaf, size_t first, size_t end)
 {
-    make_keys(sorting, leaf, first, end);
+    sorting_keys(sorting, leaf, first, end);
     for (size_t next; first < end; first = next) {
         next = end_of_equal(sorting->scratch, first, end);
-        merge_sort(sorting, leaf, first, next);
+        sorting_merge(sorting, leaf, first, next);
     }
 }
 
-/* Sorts positions that agree in all leaves before this one. */
-static void sort_rows(const Sorting *sorting, uint32_t leaf, size_t first, size_t end)
+void sorting_rows(const Sorting *sorting, uint32_t leaf, size_t first, size_t end)
 {
     uint32_t leaf_count = sorting->layout->count;
     for (; leaf < leaf_count && end - first > 1; leaf++) {
@@ -388,41 +369,162 @@ static void sort_rows(const Sorting *sorting, uint32_t leaf, size_t first, size_
         }
         if (leaf + 1 == leaf_count)
             return;
-        make_keys(sorting, leaf, first, end);
+        sorting_keys(sorting, leaf, first, end);
         /* the last run goes on with this loop, so that the stack is not used for leaves that all agree in */
         for (size_t next; (next = end_of_equal(sorting->scratch, first, end)) < end; first = next)
-            sort_rows(sorting, leaf + 1, first, next);
+            sorting_rows(sorting, leaf + 1, first, next);
     }
 }
 
-static void grade(Memory *memory, Sorting sorting, size_t count, int64_t *out)
+/* Sorts what words of equal bits leave unsorted: the leaves that follow, for positions sorted by this one. */
+static void sort_further(const Sorting *sorting, uint32_t leaf, size_t first, size_t end)
 {
-    for (size_t i = 0; i < count; i++)
-        out[i] = (int64_t)i;
-    sorting.positions = (uint64_t *)out;
-    sorting.position_bits = bit_width(count);
-    if (count <= INSERTION_MAX) {
-        uint64_t scratch[INSERTION_MAX];
-        sorting.scratch = scratch;
-        sort_rows(&sorting, 0, 0, count);
+    if (sorting->layout->leaves[leaf].type == LEAF_ARRAY) {
+        sort_vectors(sorting, leaf, first, end);
         return;
     }
-    if (count > SIZE_MAX / sizeof(uint64_t) - LONG_COUNTS)
-        memory_fail(memory);
-    /* one block for all: if that fails there is nothing to give back */
-    size_t size = (count + (count <= SHORT_MAX ? SHORT_COUNTS : LONG_COUNTS)) * sizeof(uint64_t);
-    sorting.scratch = memory_resize(memory, NULL, 0, size);
-    sorting.counts = sorting.scratch + count;
-    sort_rows(&sorting, 0, 0, count);
-    memory_free(memory, sorting.scratch, size);
+    if (leaf + 1 == sorting->layout->count)
+        return;
+    sorting_keys(sorting, leaf, first, end);
+    for (size_t next; first < end; first = next) {
+        next = end_of_equal(sorting->scratch, first, end);
+        sorting_rows(sorting, leaf + 1, first, next);
+    }
 }
 
-void array_grade(Memory *memory, const Array *array, size_t start, size_t length, bool is_descending, int64_t *out)
+/* As the position is part of a word, their order is that of their positions too. */
+static void insert_words(uint64_t *words, size_t count)
 {
-    grade(memory, (Sorting){array->layout, {.array = array}, .start = start, .is_descending = is_descending}, length, out);
+    for (size_t i = 1; i < count; i++) {
+        uint64_t word = words[i];
+        size_t to = i;
+        for (; to > 0 && words[to - 1] > word; to--)
+            words[to] = words[to - 1];
+        words[to] = word;
+    }
 }
 
-void rows_grade(Memory *memory, const Layout *layout, const Cells *cells, size_t count, bool is_descending, int64_t *out)
+void sorting_words(const Sorting *sorting, uint32_t leaf, Packing packing, uint32_t bits, size_t first, size_t end)
 {
-    grade(memory, (Sorting){layout, {.cells = cells}, .is_descending = is_descending}, count, out);
+    uint64_t *words = sorting->scratch + first;
+    size_t count = end - first;
+    uint32_t shift = sorting->position_bits;
+    if (count <= INSERTION_MAX)
+        insert_words(words, count);
+    else if (bits > 0) {
+        Passes passes = make_passes(bits, count);
+        shift += bits - passes.bits;
+        clear_counts(sorting, passes);
+        for (size_t i = 0; i < count; i++)
+            count_digits(sorting->counts, passes, words[i] >> shift);
+        words = sort_words(sorting, passes, shift, words, sorting->positions + first, count);
+    }
+    if (packing.is_complete && shift == sorting->position_bits)
+        sorting_unpack(sorting, words, sorting->positions + first, count);
+    else
+        unpack_runs(sorting, leaf, shift, words, first, end);
+    sort_further(sorting, leaf, first, end);
+}
+
+/* ---- entry points ---- */
+
+static void number(uint64_t *positions, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        positions[i] = i;
+}
+
+/* Sorts in this thread, with memory for so many. */
+static void grade_alone(Sorting sorting, uint64_t *memory, size_t count)
+{
+    number(sorting.positions, count);
+    sorting.position_bits = bit_width(count);
+    sorting.scratch = memory;
+    sorting.counts = memory + count;
+    sorting_rows(&sorting, 0, 0, count);
+}
+
+static void grade(Team *team, Sorting sorting, size_t count, int64_t *out)
+{
+    sorting.positions = (uint64_t *)out;
+    if (team_shares(team, count, sorting_grain(team))) {
+        sorting.position_bits = bit_width(count);
+        sorting_share(team, &sorting, count);
+    } else if (count <= INSERTION_MAX) {
+        uint64_t memory[INSERTION_MAX];
+        grade_alone(sorting, memory, count);
+    } else {
+        uint64_t *memory = sorting_alloc(team, count, sorting_counts(count));
+        grade_alone(sorting, memory, count);
+        team_give_back(team, memory);
+    }
+}
+
+static Sorting slice_sorting(const Grade *slice, bool is_descending)
+{
+    return (Sorting){slice->array->layout, {.array = slice->array}, .start = slice->start, .is_descending = is_descending};
+}
+
+void array_grade(Team *team, const Array *array, size_t start, size_t length, bool is_descending, int64_t *out)
+{
+    Grade slice = {array, start, length, out};
+    grade(team, slice_sorting(&slice, is_descending), length, out);
+}
+
+void rows_grade(Team *team, const Layout *layout, const Cells *cells, size_t count, bool is_descending, int64_t *out)
+{
+    grade(team, (Sorting){layout, {.cells = cells}, .is_descending = is_descending}, count, out);
+}
+
+/* ---- many slices ---- */
+
+enum { SLICES_PER_MEMBER = 4 };
+
+typedef struct Grades {
+    const Grade *slices;
+    bool is_descending;
+    size_t long_least; /* a slice that is as long is for all members */
+    uint64_t *memory;  /* `words` of them for each member */
+    size_t words;
+} Grades;
+
+static bool is_for_all(const Grades *grades, size_t i)
+{
+    return grades->slices[i].length >= grades->long_least;
+}
+
+static void grade_slices(void *context, size_t first, size_t end, uint32_t member)
+{
+    const Grades *grades = context;
+    for (size_t i = first; i < end; i++) {
+        const Grade *slice = &grades->slices[i];
+        if (slice->length == 0 || is_for_all(grades, i))
+            continue;
+        Sorting sorting = slice_sorting(slice, grades->is_descending);
+        sorting.positions = (uint64_t *)slice->out;
+        grade_alone(sorting, grades->memory + member * grades->words, slice->length);
+    }
+}
+
+/* Slices that are many share their loop; one that has much of all the elements is sorted by all. */
+void arrays_grade(Team *team, const Grade *slices, size_t count, bool is_descending)
+{
+    Grades grades = {.slices = slices, .is_descending = is_descending};
+    size_t total = 0, grain = sorting_grain(team), longest = 0;
+    for (size_t i = 0; i < count; i++)
+        total += slices[i].length;
+    grades.long_least = total / (SLICES_PER_MEMBER * team_size(team)) + 1;
+    if (grades.long_least <= grain)
+        grades.long_least = grain + 1;
+    for (size_t i = 0; i < count; i++)
+        if (!is_for_all(&grades, i) && slices[i].length > longest)
+            longest = slices[i].length;
+    /* members' tables stand apart by a cache line */
+    grades.words = longest + sorting_counts(longest) + 8;
+    grades.memory = sorting_alloc(team, grades.words, grades.words * (team_size(team) - 1));
+    team_run(team, count, total <= grain ? count : grain * count / total + 1, grade_slices, &grades);
+    team_give_back(team, grades.memory);
+    for (size_t i = 0; i < count; i++)
+        if (is_for_all(&grades, i))
+            array_grade(team, slices[i].array, slices[i].start, slices[i].length, is_descending, slices[i].out);
 }

@@ -12,8 +12,6 @@
 
 #include "vm/instance.h"
 
-enum { CALL_POINTS = 4096 }; /* called together by default */
-
 /* The leaves that go in and come out. */
 typedef struct Signature {
     const LeafType *parameters, *results;

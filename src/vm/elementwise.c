@@ -1,5 +1,6 @@
-/* Which kernel computes an operation; kernels that go through scalar_apply; what kernels in blocks share. */
+/* Which kernel computes an operation, and on which threads; kernels that go through scalar_apply; what kernels in blocks share. */
 #include "vm/elementwise_internal.h"
+#include "vm/shared.h"
 
 #include <string.h>
 
@@ -7,55 +8,77 @@
 
 typedef enum Failure { FAILS_NEVER, FAILS_SOMETIMES, FAILS_ON_INTEGERS, FAILS_FROM_FLOATS } Failure;
 
+/* Picoseconds for an element of 8 bytes, as bench/micro/elementwise.c measures them, rounded; those of CHEAP are in proportion to its width. Many
+ * functions, which have none here, lie around the last. */
+enum { CHEAP = 250, ROUNDING = 600, DIVISION = 800, ELEMENTARY = 4000 };
+
 static const struct {
-    bool is_cheap;
+    uint32_t picoseconds;
     Failure failure;
     bool is_conversion; /* its kernels are those of OP_CONVERT */
 } properties[OP_COUNT] = {
-    [OP_ADD] = {.is_cheap = true},
-    [OP_SUBTRACT] = {.is_cheap = true},
-    [OP_MULTIPLY] = {.is_cheap = true},
-    [OP_NEGATE] = {.is_cheap = true},
-    [OP_ABSOLUTE] = {.is_cheap = true},
-    [OP_MINIMUM] = {.is_cheap = true},
-    [OP_MAXIMUM] = {.is_cheap = true},
-    [OP_SHIFT_LEFT] = {.is_cheap = true},
-    [OP_SHIFT_RIGHT] = {.is_cheap = true},
-    [OP_ROTATE_BITS] = {.is_cheap = true},
-    [OP_FLOAT_BITS] = {.is_cheap = true},
-    [OP_BITS_FLOAT] = {.is_cheap = true},
-    [OP_F32_BITS] = {.is_cheap = true},
-    [OP_BITS_F32] = {.is_cheap = true},
-    [OP_EQUAL] = {.is_cheap = true},
-    [OP_NOT_EQUAL] = {.is_cheap = true},
-    [OP_LESS] = {.is_cheap = true},
-    [OP_LESS_EQUAL] = {.is_cheap = true},
-    [OP_GREATER] = {.is_cheap = true},
-    [OP_GREATER_EQUAL] = {.is_cheap = true},
-    [OP_AND] = {.is_cheap = true},
-    [OP_OR] = {.is_cheap = true},
-    [OP_XOR] = {.is_cheap = true},
-    [OP_NAND] = {.is_cheap = true},
-    [OP_NOR] = {.is_cheap = true},
-    [OP_NOT] = {.is_cheap = true},
-    [OP_IS_NAN] = {.is_cheap = true},
-    [OP_IS_INF] = {.is_cheap = true},
-    [OP_IS_FINITE] = {.is_cheap = true},
-    [OP_SIGNBIT] = {.is_cheap = true},
-    [OP_PI] = {.is_cheap = true},
-    [OP_MAX_INT] = {.is_cheap = true},
-    [OP_MIN_INT] = {.is_cheap = true},
-    [OP_NAN] = {.is_cheap = true},
-    [OP_INF] = {.is_cheap = true},
-    [OP_DIVIDE] = {.failure = FAILS_ON_INTEGERS},
-    [OP_REMAINDER] = {.failure = FAILS_ON_INTEGERS},
-    [OP_MODULO] = {.failure = FAILS_ON_INTEGERS},
+    [OP_ADD] = {.picoseconds = CHEAP},
+    [OP_SUBTRACT] = {.picoseconds = CHEAP},
+    [OP_MULTIPLY] = {.picoseconds = CHEAP},
+    [OP_NEGATE] = {.picoseconds = CHEAP},
+    [OP_ABSOLUTE] = {.picoseconds = CHEAP},
+    [OP_MINIMUM] = {.picoseconds = CHEAP},
+    [OP_MAXIMUM] = {.picoseconds = CHEAP},
+    [OP_SHIFT_LEFT] = {.picoseconds = CHEAP},
+    [OP_SHIFT_RIGHT] = {.picoseconds = CHEAP},
+    [OP_ROTATE_BITS] = {.picoseconds = CHEAP},
+    [OP_FLOAT_BITS] = {.picoseconds = CHEAP},
+    [OP_BITS_FLOAT] = {.picoseconds = CHEAP},
+    [OP_F32_BITS] = {.picoseconds = CHEAP},
+    [OP_BITS_F32] = {.picoseconds = CHEAP},
+    [OP_EQUAL] = {.picoseconds = CHEAP},
+    [OP_NOT_EQUAL] = {.picoseconds = CHEAP},
+    [OP_LESS] = {.picoseconds = CHEAP},
+    [OP_LESS_EQUAL] = {.picoseconds = CHEAP},
+    [OP_GREATER] = {.picoseconds = CHEAP},
+    [OP_GREATER_EQUAL] = {.picoseconds = CHEAP},
+    [OP_AND] = {.picoseconds = CHEAP},
+    [OP_OR] = {.picoseconds = CHEAP},
+    [OP_XOR] = {.picoseconds = CHEAP},
+    [OP_NAND] = {.picoseconds = CHEAP},
+    [OP_NOR] = {.picoseconds = CHEAP},
+    [OP_NOT] = {.picoseconds = CHEAP},
+    [OP_IS_NAN] = {.picoseconds = CHEAP},
+    [OP_IS_INF] = {.picoseconds = CHEAP},
+    [OP_IS_FINITE] = {.picoseconds = CHEAP},
+    [OP_SIGNBIT] = {.picoseconds = CHEAP},
+    [OP_PI] = {.picoseconds = CHEAP},
+    [OP_MAX_INT] = {.picoseconds = CHEAP},
+    [OP_MIN_INT] = {.picoseconds = CHEAP},
+    [OP_NAN] = {.picoseconds = CHEAP},
+    [OP_INF] = {.picoseconds = CHEAP},
+    [OP_DIVIDE] = {.picoseconds = DIVISION, .failure = FAILS_ON_INTEGERS},
+    [OP_REMAINDER] = {.picoseconds = DIVISION, .failure = FAILS_ON_INTEGERS},
+    [OP_MODULO] = {.picoseconds = DIVISION, .failure = FAILS_ON_INTEGERS},
+    [OP_SQRT] = {.picoseconds = DIVISION},
     [OP_POWER] = {.failure = FAILS_SOMETIMES},
-    [OP_FLOOR] = {.failure = FAILS_SOMETIMES},
-    [OP_CEIL] = {.failure = FAILS_SOMETIMES},
-    [OP_TRUNC] = {.failure = FAILS_SOMETIMES},
-    [OP_ROUND] = {.failure = FAILS_SOMETIMES},
-#define CONVERSION {.is_cheap = true, .failure = FAILS_FROM_FLOATS, .is_conversion = true}
+    [OP_FLOOR] = {.picoseconds = ROUNDING, .failure = FAILS_SOMETIMES},
+    [OP_CEIL] = {.picoseconds = ROUNDING, .failure = FAILS_SOMETIMES},
+    [OP_TRUNC] = {.picoseconds = ROUNDING, .failure = FAILS_SOMETIMES},
+    [OP_ROUND] = {.picoseconds = ROUNDING, .failure = FAILS_SOMETIMES},
+    [OP_FLOOR_FLOAT] = {.picoseconds = ROUNDING},
+    [OP_CEIL_FLOAT] = {.picoseconds = ROUNDING},
+    [OP_TRUNC_FLOAT] = {.picoseconds = ROUNDING},
+    [OP_ROUND_FLOAT] = {.picoseconds = ROUNDING},
+    [OP_ROUND_EVEN] = {.picoseconds = ROUNDING},
+    [OP_FMA] = {.picoseconds = ROUNDING},
+    [OP_FDIM] = {.picoseconds = ROUNDING},
+    [OP_COPYSIGN] = {.picoseconds = ROUNDING},
+    [OP_NEXTAFTER] = {.picoseconds = ROUNDING},
+    [OP_SIGNIFICAND] = {.picoseconds = ROUNDING},
+    [OP_POPCOUNT] = {.picoseconds = ROUNDING},
+    [OP_TRAILING_ZEROS] = {.picoseconds = ROUNDING},
+    [OP_EXPT] = {.picoseconds = 15000},
+    [OP_ERF] = {.picoseconds = 15000},
+    [OP_ERFC] = {.picoseconds = 25000},
+    [OP_GAMMA] = {.picoseconds = 400000},
+    [OP_LGAMMA] = {.picoseconds = 500000},
+#define CONVERSION {.picoseconds = CHEAP, .failure = FAILS_FROM_FLOATS, .is_conversion = true}
 #define SCALAR(ID, name, c_type, kind) [OP_TO_##ID] = CONVERSION,
 #include "ops/scalars.def"
 #undef SCALAR
@@ -80,13 +103,6 @@ bool elementwise_can_fail(Op op, ScalarType operand, ScalarType result)
         return is_float && (scalar_is_integer(result) || result == SCALAR_CHAR);
     }
     return true;
-}
-
-/* From floats, a conversion is as cheap as its check. */
-bool elementwise_is_cheap(Op op, ScalarType operand)
-{
-    (void)operand;
-    return properties[op].is_cheap;
 }
 
 /* ---- arguments, as ops.def writes their types: "a -> a", "(a, int) -> a", or a constant ---- */
@@ -159,41 +175,19 @@ static const ElementwiseKernel generic_kernels[OP_COUNT] = {
 
 /* ---- the choice ---- */
 
-#define SET(name, level) extern const ElementwiseRow elementwise_##name##_##level[];
-#define LEVEL(name, is_there) ELEMENTWISE_SETS(SET, name)
-ELEMENTWISE_LEVELS(LEVEL)
+#define SET(name, level) extern const ElementwiseRow VECTOR_NAME_AT(elementwise_##name, level)[];
+#define LEVEL(level) ELEMENTWISE_SETS(SET, level)
+VECTOR_LEVELS(LEVEL)
 #undef SET
 #undef LEVEL
 
-static const struct {
-    const char *name;
-    const ElementwiseRow *sets[ELEMENTWISE_SET_COUNT];
-} levels[LEVEL_COUNT] = {
-#define SET(name, level) elementwise_##name##_##level,
-#define LEVEL(name, is_there) {#name, {ELEMENTWISE_SETS(SET, name)}},
-    ELEMENTWISE_LEVELS(LEVEL)
+static const ElementwiseRow *const sets[VECTOR_LEVEL_COUNT][ELEMENTWISE_SET_COUNT] = {
+#define SET(name, level) VECTOR_NAME_AT(elementwise_##name, level),
+#define LEVEL(level) [VECTOR_##level] = {ELEMENTWISE_SETS(SET, level)},
+    VECTOR_LEVELS(LEVEL)
 #undef SET
 #undef LEVEL
 };
-
-const char *elementwise_level_name(ElementwiseLevel level)
-{
-    return levels[level].name;
-}
-
-bool elementwise_has_level(ElementwiseLevel level)
-{
-    switch (level) {
-#define LEVEL(name, is_there)                                                                                         \
-    case LEVEL_##name:                                                                                                \
-        return is_there;
-        ELEMENTWISE_LEVELS(LEVEL)
-#undef LEVEL
-    case LEVEL_COUNT:
-        break;
-    }
-    return false;
-}
 
 static ElementwiseKernel kernel_in_set(const ElementwiseRow *row, Op op, ScalarType operand, ScalarType result)
 {
@@ -203,21 +197,73 @@ static ElementwiseKernel kernel_in_set(const ElementwiseRow *row, Op op, ScalarT
     return NULL;
 }
 
-ElementwiseKernel elementwise_kernel_of(ElementwiseLevel level, Op op, ScalarType operand, ScalarType result)
+ElementwiseKernel elementwise_kernel_of(VectorLevel level, Op op, ScalarType operand, ScalarType result)
 {
     ElementwiseKernel kernel = NULL;
     for (uint32_t set = 0; set < ELEMENTWISE_SET_COUNT && kernel == NULL; set++)
-        kernel = kernel_in_set(levels[level].sets[set], properties[op].is_conversion ? OP_CONVERT : op, operand, result);
+        kernel = kernel_in_set(sets[level][set], properties[op].is_conversion ? OP_CONVERT : op, operand, result);
     return kernel;
 }
 
 ElementwiseKernel elementwise_kernel(Op op, ScalarType operand, ScalarType result)
 {
-    ElementwiseKernel kernel = NULL;
-    for (uint32_t level = LEVEL_COUNT; level-- > 0 && kernel == NULL;)
-        if (elementwise_has_level((ElementwiseLevel)level))
-            kernel = elementwise_kernel_of((ElementwiseLevel)level, op, operand, result);
+    ElementwiseKernel kernel = elementwise_kernel_of(vector_level(), op, operand, result);
     return kernel != NULL ? kernel : generic_kernels[op];
+}
+
+/* ---- all there is to know of an operation ---- */
+
+static uint32_t picoseconds_of(Op op, ScalarType operand, ScalarType result)
+{
+    uint32_t picoseconds = properties[op].picoseconds;
+    if (picoseconds != CHEAP)
+        return picoseconds == 0 ? ELEMENTARY : picoseconds;
+    size_t from = leaf_size((LeafType)operand), to = leaf_size((LeafType)result);
+    return (uint32_t)(CHEAP / sizeof(Scalar) * (from < to ? to : from));
+}
+
+Elementwise elementwise_of(Op op, ScalarType operand, ScalarType result)
+{
+    ScalarType types[ELEMENTWISE_ARGUMENTS_MAX];
+    Elementwise elementwise = {.kernel = elementwise_kernel(op, operand, result),
+                               .operand = operand,
+                               .result = result,
+                               .picoseconds = picoseconds_of(op, operand, result),
+                               .argument_count = elementwise_argument_types(op, operand, types),
+                               .result_size = (uint8_t)leaf_size((LeafType)result)};
+    for (uint32_t i = 0; i < elementwise.argument_count; i++)
+        elementwise.argument_sizes[i] = types[i] == SCALAR_COUNT ? 0 : (uint8_t)leaf_size((LeafType)types[i]);
+    return elementwise;
+}
+
+/* ---- on several threads ---- */
+
+typedef struct Computing {
+    const Elementwise *elementwise;
+    char *out;
+    const Cells *args;
+} Computing;
+
+static Cells cells_from(Cells cells, size_t cell_size, size_t first)
+{
+    return cells.is_uniform ? cells : (Cells){.data = (const char *)cells.data + first * cell_size};
+}
+
+static size_t compute(const void *context, size_t first, size_t end)
+{
+    const Computing *computing = context;
+    const Elementwise *elementwise = computing->elementwise;
+    Cells args[ELEMENTWISE_ARGUMENTS_MAX];
+    for (uint32_t i = 0; i < elementwise->argument_count; i++)
+        args[i] = cells_from(computing->args[i], elementwise->argument_sizes[i], first);
+    return first + elementwise->kernel(elementwise->operand, elementwise->result,
+                                       computing->out + first * elementwise->result_size, args, end - first);
+}
+
+size_t elementwise_run(Team *team, const Elementwise *elementwise, void *out, const Cells *args, size_t count)
+{
+    Computing computing = {.elementwise = elementwise, .out = out, .args = args};
+    return shared_run(team, count, elementwise->picoseconds, compute, &computing);
 }
 
 /* ---- what kernels share ---- */

@@ -5,6 +5,7 @@
 #define RUNNEL_VM_ELEMENTWISE_H
 
 #include "vm/array.h"
+#include "vm/team.h"
 
 /* Computes out[i] = op(args[0][i], ...) for i < count. Every argument is contiguous or uniform (one cell for all). Gives the number of
  * leading elements that were computed: `count`, or the position of the first that has no result (division by zero, negative
@@ -18,7 +19,19 @@ ElementwiseKernel elementwise_kernel(Op op, ScalarType operand, ScalarType resul
 /* Whether the operation can fail on these types, so that it must not be computed where nobody asked for it. */
 bool elementwise_can_fail(Op op, ScalarType operand, ScalarType result);
 
-/* Whether the operation is about as cheap as an addition: not division, not elementary functions. */
-bool elementwise_is_cheap(Op op, ScalarType operand);
+/* An operation on given types, looked up once. */
+enum { ELEMENTWISE_ARGUMENTS_MAX = 3 };
+typedef struct Elementwise {
+    ElementwiseKernel kernel; /* null as that of elementwise_kernel */
+    ScalarType operand, result;
+    uint32_t picoseconds; /* for an element, about */
+    uint32_t argument_count;
+    uint8_t argument_sizes[ELEMENTWISE_ARGUMENTS_MAX]; /* of cells; 0 for an argument whose value does not matter */
+    uint8_t result_size;
+} Elementwise;
+
+Elementwise elementwise_of(Op op, ScalarType operand, ScalarType result);
+/* Computes as its kernel does, shared by the team. */
+size_t elementwise_run(Team *team, const Elementwise *elementwise, void *out, const Cells *args, size_t count);
 
 #endif

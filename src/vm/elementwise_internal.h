@@ -1,8 +1,8 @@
 /* What the files of element-wise kernels share.
  *
- * Each file src/vm/elementwise_SET.c is compiled once for every level of the machine (Makefile) and exports one table of kernels,
- * elementwise_SET_LEVEL. elementwise.c takes a kernel from the best level that the machine has, else from the baseline, and what has
- * no kernel in any set goes through scalar_apply.
+ * Each file src/vm/elementwise_SET_vector.c is compiled once for every level of vector instructions (vm/vector.h) and exports one table of
+ * kernels, elementwise_SET_LEVEL. elementwise.c takes a kernel from the best level that the machine has, and what has no kernel in any set
+ * goes through scalar_apply.
  *
  * There are two ways to write a kernel. KERNEL_1 and KERNEL_2 are for what never fails and is cheap: one loop over all elements for
  * each way the arguments can be uniform. BLOCK_KERNEL is for what is expensive, or must look at a block before it computes: its
@@ -11,6 +11,7 @@
 #define RUNNEL_VM_ELEMENTWISE_INTERNAL_H
 
 #include "vm/elementwise.h"
+#include "vm/vector.h"
 
 /* X(set, ...) */
 #define ELEMENTWISE_SETS(X, ...)                                                                                      \
@@ -27,34 +28,10 @@ enum {
         ELEMENTWISE_SET_COUNT
 };
 
-/* LEVEL(name, whether this machine has it); best last. What each means is said in the Makefile. */
-#define ELEMENTWISE_LEVELS(X)                                                                                         \
-    X(baseline, true)                                                                                                 \
-    ELEMENTWISE_LEVELS_X86(X)
-#ifdef ELEMENTWISE_HAS_LEVELS
-#define CPU_HAS(feature) (__builtin_cpu_supports(feature) != 0)
-#define ELEMENTWISE_LEVELS_X86(X)                                                                                     \
-    X(avx2, CPU_HAS("avx2") && CPU_HAS("fma") && CPU_HAS("bmi") && CPU_HAS("bmi2") && CPU_HAS("popcnt"))              \
-    X(avx512, CPU_HAS("avx2") && CPU_HAS("fma") && CPU_HAS("bmi") && CPU_HAS("bmi2") && CPU_HAS("popcnt") &&          \
-                  CPU_HAS("avx512f") && CPU_HAS("avx512dq") && CPU_HAS("avx512bw") && CPU_HAS("avx512vl"))
-#else
-#define ELEMENTWISE_LEVELS_X86(X)
-#endif
-
-typedef enum ElementwiseLevel {
-#define LEVEL(name, is_there) LEVEL_##name,
-    ELEMENTWISE_LEVELS(LEVEL)
-#undef LEVEL
-        LEVEL_COUNT
-} ElementwiseLevel;
-
-const char *elementwise_level_name(ElementwiseLevel level);
-bool elementwise_has_level(ElementwiseLevel level);
 /* As elementwise_kernel, of one level; null where it has no kernel of its own. */
-ElementwiseKernel elementwise_kernel_of(ElementwiseLevel level, Op op, ScalarType operand, ScalarType result);
+ElementwiseKernel elementwise_kernel_of(VectorLevel level, Op op, ScalarType operand, ScalarType result);
 
 /* The types of an operation's arguments, whose number it gives; SCALAR_COUNT for one whose value does not matter. */
-enum { ELEMENTWISE_ARGUMENTS_MAX = 3 };
 uint32_t elementwise_argument_types(Op op, ScalarType operand, ScalarType types[ELEMENTWISE_ARGUMENTS_MAX]);
 
 typedef struct ElementwiseRow {
@@ -66,12 +43,8 @@ typedef struct ElementwiseRow {
 
 /* ---- for the sets ---- */
 
-#ifndef ELEMENTWISE_LEVEL
-#define ELEMENTWISE_LEVEL baseline
-#endif
-#define ELEMENTWISE_PASTE_2(set, level) elementwise_##set##_##level
-#define ELEMENTWISE_PASTE(set, level) ELEMENTWISE_PASTE_2(set, level)
-#define ELEMENTWISE_TABLE(set) const ElementwiseRow ELEMENTWISE_PASTE(set, ELEMENTWISE_LEVEL)[]
+#define ELEMENTWISE_TABLE_NAMED(name) const ElementwiseRow VECTOR_NAME(elementwise_##name)[]
+#define ELEMENTWISE_TABLE(set) ELEMENTWISE_TABLE_NAMED(set)
 #define ELEMENTWISE_END {OP_COUNT, SCALAR_COUNT, SCALAR_COUNT, NULL}
 
 /* Before a loop whose steps are independent: `out` is an argument or does not overlap it. Some do not vectorise all the same, which is

@@ -1,11 +1,13 @@
 /* Reductions and scans by built-in operators, in the order of math/combine.h: the same bits as the reference interpreter's, however a
- * segment is cut into pieces.
+ * segment is cut into pieces, and whoever does them.
  *
- * Elements are canonical, and so are results. Outputs do not overlap the elements. */
+ * Elements are canonical, and so are results. Outputs do not overlap the elements. A team shares what is large; it may be null, as in work
+ * that a team shares already. */
 #ifndef RUNNEL_VM_FOLD_H
 #define RUNNEL_VM_FOLD_H
 
 #include "vm/array.h"
+#include "vm/team.h"
 
 typedef struct FoldKind FoldKind; /* an operation on a type */
 
@@ -19,19 +21,19 @@ size_t fold_state_size(const FoldKind *kind); /* in bytes, at most FOLD_STATE_MA
 void fold_start(const FoldKind *kind, void *state);
 
 /* Reductions: adds elements to the segment; gives its result. */
-void fold_add(const FoldKind *kind, void *state, Cells elements, size_t count);
+void fold_add(Team *team, const FoldKind *kind, void *state, Cells elements, size_t count);
 void fold_result(const FoldKind *kind, const void *state, void *out);
 /* Scans: takes the segment's next elements, writes one output for each. */
-void fold_scan(const FoldKind *kind, void *state, Cells elements, size_t count, void *out);
+void fold_scan(Team *team, const FoldKind *kind, void *state, Cells elements, size_t count, void *out);
 
 /* ---- many whole segments ----
  * Segment k is elements [ends[k - 1], ends[k]), where ends[-1] is `first`; elements.data points at element `first`. */
-void fold_segments(const FoldKind *kind, Cells elements, int64_t first, const int64_t *ends, size_t segments,
+void fold_segments(Team *team, const FoldKind *kind, Cells elements, int64_t first, const int64_t *ends, size_t segments,
                    void *out); /* one result each */
-void fold_scan_segments(const FoldKind *kind, Cells elements, int64_t first, const int64_t *ends, size_t segments,
+void fold_scan_segments(Team *team, const FoldKind *kind, Cells elements, int64_t first, const int64_t *ends, size_t segments,
                         void *out); /* one output for each element */
 /* The same where all segments have `length` elements; it may be 0. */
-void fold_regular(const FoldKind *kind, Cells elements, size_t length, size_t segments, void *out);
-void fold_scan_regular(const FoldKind *kind, Cells elements, size_t length, size_t segments, void *out);
+void fold_regular(Team *team, const FoldKind *kind, Cells elements, size_t length, size_t segments, void *out);
+void fold_scan_regular(Team *team, const FoldKind *kind, Cells elements, size_t length, size_t segments, void *out);
 
 #endif

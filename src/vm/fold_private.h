@@ -23,6 +23,16 @@ struct FoldKind {
     void (*scan)(void *state, const void *elements, size_t count, void *out); /* scans */
     /* not all of them empty */
     void (*segments)(const void *elements, int64_t first, const int64_t *ends, size_t segments, void *out);
+
+    /* One segment by several threads, in steps: whole blocks of COMBINE_BLOCK elements, whose totals have `result_size` bytes.
+     * 1. Elements to be taken first, so that what follows is whole blocks: at most a block. */
+    size_t (*open)(const void *state);
+    /* 2. Totals of blocks. Scans may leave in `out` what they want to find there again; reductions have none. */
+    void (*totals)(const void *elements, size_t blocks, void *totals, void *out);
+    /* 3. Takes the totals of the next blocks; each becomes what comes before its block. */
+    void (*join)(void *state, void *totals, size_t blocks);
+    /* 4. Scans: the outputs. */
+    void (*complete)(const void *before, const void *elements, size_t blocks, void *out);
 };
 
 /* The kinds of an operator on a type, by form; null where there are none. */

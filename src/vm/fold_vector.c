@@ -132,6 +132,26 @@ static inline int32_t low_value_f32(int32_t key)
     {                                                                                                                  \
         *(Cell *)out = VALUE(*(const Cell *)state);                                                                    \
     }                                                                                                                  \
+    static size_t name##_open(const void *state)                                                                       \
+    {                                                                                                                  \
+        (void)state;                                                                                                   \
+        return 0;                                                                                                      \
+    }                                                                                                                  \
+    static void name##_totals(const void *elements, size_t blocks, void *totals, void *out)                            \
+    {                                                                                                                  \
+        (void)out;                                                                                                     \
+        for (size_t b = 0; b < blocks; b++)                                                                            \
+            ((Cell *)totals)[b] =                                                                                      \
+                name##_total((Cell)(IDENTITY), (const Cell *)elements + b * COMBINE_BLOCK, COMBINE_BLOCK);             \
+    }                                                                                                                  \
+    static void name##_join_totals(void *state, void *totals, size_t blocks)                                           \
+    {                                                                                                                  \
+        for (size_t b = 0; b < blocks; b++) {                                                                          \
+            Cell before = *(Cell *)state;                                                                              \
+            *(Cell *)state = (Cell)OPERATOR(before, ((Cell *)totals)[b]);                                              \
+            ((Cell *)totals)[b] = before;                                                                              \
+        }                                                                                                              \
+    }                                                                                                                  \
     static inline Cell name##_short(const Cell *elements, const Cell *end)                                             \
     {                                                                                                                  \
         Cell total = (Cell)(IDENTITY);                                                                                 \
@@ -200,24 +220,34 @@ static inline int32_t low_value_f32(int32_t key)
         for (size_t k = 0; k < segments; start = ends[k++])                                                            \
             name##_##scan##_run((Cell)(IDENTITY), (const Cell *)elements + (start - first), (size_t)(ends[k] - start), \
                                 (Cell *)out + (start - first));                                                        \
+    }                                                                                                                  \
+    static void name##_##scan##_totals(const void *elements, size_t blocks, void *totals, void *out)                   \
+    {                                                                                                                  \
+        name##_totals(elements, blocks, totals, out);                                                                  \
+    }                                                                                                                  \
+    static void name##_##scan##_complete(const void *before, const void *elements, size_t blocks, void *out)           \
+    {                                                                                                                  \
+        for (size_t b = 0; b < blocks; b++)                                                                            \
+            name##_##scan##_run(((const Cell *)before)[b], (const Cell *)elements + b * COMBINE_BLOCK, COMBINE_BLOCK,  \
+                                (Cell *)out + b * COMBINE_BLOCK);                                                      \
     }
 
+#define KIND(name, form, Cell) .segments = name##form##_segments, .totals = name##form##_totals, CELLS(Cell, Cell)
 #define KINDS(name, Cell, REDUCTION_STATE, SCAN_STATE)                                                                 \
     static const FoldKind name[FOLD_FORM_COUNT] = {                                                                    \
-        [FOLD_REDUCTION] = {REDUCTION_STATE, .add = name##_add, .result = name##_result, .segments = name##_segments,  \
-                            .cell_size = sizeof(Cell), .result_size = sizeof(Cell)},                                   \
-        [FOLD_SCAN] = {SCAN_STATE, .scan = name##_scan, .segments = name##_scan_segments,                              \
-                       .cell_size = sizeof(Cell), .result_size = sizeof(Cell)},                                        \
-        [FOLD_SCAN_INCLUSIVE] = {SCAN_STATE, .scan = name##_inclusive, .segments = name##_inclusive_segments,          \
-                                 .cell_size = sizeof(Cell), .result_size = sizeof(Cell)},                              \
+        [FOLD_REDUCTION] = {REDUCTION_STATE, .add = name##_add, .result = name##_result, KIND(name, , Cell)},          \
+        [FOLD_SCAN] = {SCAN_STATE, .scan = name##_scan, .complete = name##_scan_complete, KIND(name, _scan, Cell)},    \
+        [FOLD_SCAN_INCLUSIVE] = {SCAN_STATE, .scan = name##_inclusive, .complete = name##_inclusive_complete,          \
+                                 KIND(name, _inclusive, Cell)},                                                        \
     };
-#define STATE(size, begin) .state_size = size, .start = begin
+#define CELLS(Element, Result) .cell_size = sizeof(Element), .result_size = sizeof(Result)
+#define STATE(size, prefix, joining) .state_size = size, .start = prefix##_start, .open = prefix##_open, .join = joining
 
 #define EXACT(name, Cell, OPERATOR, IDENTITY, KEY, VALUE)                                                              \
     EXACT_REDUCTION(name, Cell, OPERATOR, IDENTITY, KEY, VALUE)                                                        \
     EXACT_SCAN(name, scan, Cell, OPERATOR, IDENTITY, KEY, VALUE, false)                                                \
     EXACT_SCAN(name, inclusive, Cell, OPERATOR, IDENTITY, KEY, VALUE, true)                                            \
-    KINDS(name, Cell, STATE(sizeof(Cell), name##_start), STATE(sizeof(Cell), name##_start))
+    KINDS(name, Cell, STATE(sizeof(Cell), name, name##_join_totals), STATE(sizeof(Cell), name, name##_join_totals))
 
 /* EXACT_INTEGER(operator, OPERATOR, identity): wrapping, so the same for both signs. */
 #define EXACT_INTEGER(operator, OPERATOR, IDENTITY)                                                                    \
@@ -255,21 +285,11 @@ EXACT(min_i64, int64_t, MIN, INT64_MAX, SAME, SAME)
 EXACT(min_f32, Bits32, MIN, INT32_MAX, low_key_f32, low_value_f32)
 EXACT(min_f64, Bits64, MIN, INT64_MAX, low_key_f64, low_value_f64)
 
-/* ---- how many are true ---- */
-
-static void count_start(void *state)
-{
-    *(int64_t *)state = 0;
-}
+/* ---- how many are true: a sum of integers, of which a flag is a small one ---- */
 
 static void count_add(void *state, const void *elements, size_t count)
 {
     *(int64_t *)state += (int64_t)VECTOR_NAME(movement_loops).count(elements, count, true);
-}
-
-static void count_result(const void *state, void *out)
-{
-    *(int64_t *)out = *(const int64_t *)state;
 }
 
 /* The count of a window fits in a byte. */
@@ -295,9 +315,18 @@ static void count_segments(const void *elements, int64_t first, const int64_t *e
     }
 }
 
+static void count_totals(const void *elements, size_t blocks, void *totals, void *out)
+{
+    (void)out;
+    for (size_t b = 0; b < blocks; b++)
+        ((int64_t *)totals)[b] =
+            (int64_t)VECTOR_NAME(movement_loops).count((const bool *)elements + b * COMBINE_BLOCK, COMBINE_BLOCK, true);
+}
+
 static const FoldKind count_bool[FOLD_FORM_COUNT] = {
-    [FOLD_REDUCTION] = {STATE(sizeof(int64_t), count_start), .add = count_add, .result = count_result,
-                        .segments = count_segments, .cell_size = sizeof(bool), .result_size = sizeof(int64_t)},
+    [FOLD_REDUCTION] = {.state_size = sizeof(int64_t), .start = plus_64_start, .add = count_add, .result = plus_64_result,
+                        .segments = count_segments, .open = plus_64_open, .totals = count_totals,
+                        .join = plus_64_join_totals, CELLS(bool, int64_t)},
 };
 
 /* ---- ordered operators: the lanes of a block ---- */
@@ -405,6 +434,16 @@ static inline PartF64 blend_F64(MaskF64 mask, PartF64 a, PartF64 b)
         EACH_BLOCK(b)                                                                                                  \
             totals[b] = name##_halved(lanes[b]);                                                                       \
     }                                                                                                                  \
+    static void name##_totals(const void *elements, size_t blocks, void *totals, void *out)                            \
+    {                                                                                                                  \
+        enum { AT_ONCE = BLOCKS_AT_ONCE(suffix) };                                                                     \
+        (void)out;                                                                                                     \
+        size_t b = 0;                                                                                                  \
+        for (; b + AT_ONCE <= blocks; b += AT_ONCE)                                                                    \
+            name##_blocks((const Cell *)elements + b * COMBINE_BLOCK, AT_ONCE, (Cell *)totals + b);                    \
+        for (; b < blocks; b++)                                                                                        \
+            name##_blocks((const Cell *)elements + b * COMBINE_BLOCK, 1, (Cell *)totals + b);                          \
+    }                                                                                                                  \
     /* carry op all whole blocks of the elements */                                                                    \
     static Cell name##_carry(Cell carry, const Cell *elements, size_t count)                                           \
     {                                                                                                                  \
@@ -425,6 +464,16 @@ static inline PartF64 blend_F64(MaskF64 mask, PartF64 a, PartF64 b)
 /* ---- ordered reductions ---- */
 
 #define ORDERED_STATE(name, Cell, suffix, OPERATOR, PAD, IDENTITY, CANONICAL)                                          \
+    /* Each total becomes the carry before its block; gives that after them all. */                                    \
+    static Cell name##_join_carry(Cell carry, Cell *totals, size_t blocks)                                             \
+    {                                                                                                                  \
+        for (size_t b = 0; b < blocks; b++) {                                                                          \
+            Cell before = carry;                                                                                       \
+            carry = OPERATOR(carry, totals[b]);                                                                        \
+            totals[b] = before;                                                                                        \
+        }                                                                                                              \
+        return carry;                                                                                                  \
+    }                                                                                                                  \
     typedef struct name##_State {                                                                                      \
         size_t count;              /* of all elements so far */                                                        \
         Cell carry;                /* of whole blocks */                                                               \
@@ -441,6 +490,16 @@ static inline PartF64 blend_F64(MaskF64 mask, PartF64 a, PartF64 b)
         state->count = 0;                                                                                              \
         state->carry = PAD;                                                                                            \
         name##_begin_block(state);                                                                                     \
+    }                                                                                                                  \
+    static size_t name##_open(const void *state)                                                                       \
+    {                                                                                                                  \
+        return (COMBINE_BLOCK - ((const name##_State *)state)->count % COMBINE_BLOCK) % COMBINE_BLOCK;                 \
+    }                                                                                                                  \
+    static void name##_join_totals(void *opaque, void *totals, size_t blocks)                                          \
+    {                                                                                                                  \
+        name##_State *state = opaque;                                                                                  \
+        state->count += blocks * COMBINE_BLOCK;                                                                        \
+        state->carry = name##_join_carry(state->carry, totals, blocks);                                                \
     }                                                                                                                  \
     static void name##_result(const void *opaque, void *out)                                                           \
     {                                                                                                                  \
@@ -489,8 +548,7 @@ static inline PartF64 blend_F64(MaskF64 mask, PartF64 a, PartF64 b)
     {                                                                                                                  \
         name##_State *state = opaque;                                                                                  \
         const Cell *next = elements;                                                                                   \
-        size_t open = (COMBINE_BLOCK - state->count % COMBINE_BLOCK) % COMBINE_BLOCK;                                  \
-        size_t before = least(count, open);                                                                            \
+        size_t before = least(count, name##_open(state));                                                              \
         if (before > 0)                                                                                                \
             name##_add_piece(state, next, before);                                                                     \
         size_t whole = (count - before) / COMBINE_BLOCK * COMBINE_BLOCK;                                               \
@@ -593,6 +651,18 @@ static inline PartF64 blend_F64(MaskF64 mask, PartF64 a, PartF64 b)
     {                                                                                                                  \
         *(name##_ScanState *)opaque = (name##_ScanState){0, PAD, PAD};                                                 \
     }                                                                                                                  \
+    /* The first block of a segment is not like the others: nothing comes before it, and its first output is the identity. */\
+    static size_t name##_scan_open(const void *opaque)                                                                 \
+    {                                                                                                                  \
+        const name##_ScanState *state = opaque;                                                                        \
+        return state->count == 0 ? COMBINE_BLOCK : (COMBINE_BLOCK - state->count % COMBINE_BLOCK) % COMBINE_BLOCK;     \
+    }                                                                                                                  \
+    static void name##_scan_join_totals(void *opaque, void *totals, size_t blocks)                                     \
+    {                                                                                                                  \
+        name##_ScanState *state = opaque;                                                                              \
+        state->count += blocks * COMBINE_BLOCK;                                                                        \
+        state->carry = name##_join_carry(state->carry, totals, blocks);                                                \
+    }                                                                                                                  \
     static void name##_canonical(Cell *out, size_t count)                                                              \
     {                                                                                                                  \
         for (size_t i = 0; i < count; i++)                                                                             \
@@ -610,8 +680,8 @@ static inline PartF64 blend_F64(MaskF64 mask, PartF64 a, PartF64 b)
         }                                                                                                              \
         return local;                                                                                                  \
     }                                                                                                                  \
-    /* Whole blocks, interleaved; gives the carry after them. */                                                       \
-    static Cell name##_##scan##_blocks(Cell carry, const Cell *restrict elements, Cell *restrict out)                  \
+    /* The same for several blocks, interleaved. */                                                                    \
+    static inline void name##_##scan##_locals(const Cell *restrict elements, Cell *restrict out, Cell *restrict totals)\
     {                                                                                                                  \
         Cell local[SCAN_AT_ONCE];                                                                                      \
         for (size_t b = 0; b < SCAN_AT_ONCE; b++)                                                                      \
@@ -622,10 +692,42 @@ static inline PartF64 blend_F64(MaskF64 mask, PartF64 a, PartF64 b)
                 local[b] = OPERATOR(before, elements[b * COMBINE_BLOCK + i]);                                          \
                 out[b * COMBINE_BLOCK + i] = IS_INCLUSIVE ? local[b] : before;                                         \
             }                                                                                                          \
+        memcpy(totals, local, sizeof local);                                                                           \
+    }                                                                                                                  \
+    /* Whole blocks without their carries. */                                                                          \
+    static void name##_##scan##_totals(const void *elements, size_t blocks, void *totals, void *out)                   \
+    {                                                                                                                  \
+        const Cell *next = elements;                                                                                   \
+        Cell *total = totals, *local = out;                                                                            \
+        size_t b = 0;                                                                                                  \
+        for (; b + SCAN_AT_ONCE <= blocks; b += SCAN_AT_ONCE)                                                          \
+            name##_##scan##_locals(next + b * COMBINE_BLOCK, local + b * COMBINE_BLOCK, total + b);                    \
+        for (; b < blocks; b++)                                                                                        \
+            total[b] = name##_##scan##_local(PAD, next + b * COMBINE_BLOCK, COMBINE_BLOCK, local + b * COMBINE_BLOCK); \
+    }                                                                                                                  \
+    static inline void name##_##scan##_carry(Cell carry, Cell *out)                                                    \
+    {                                                                                                                  \
+        for (size_t i = 0; i < COMBINE_BLOCK; i++)                                                                     \
+            out[i] = OPERATOR(carry, out[i]);                                                                          \
+    }                                                                                                                  \
+    static void name##_##scan##_complete(const void *before, const void *elements, size_t blocks, void *out)           \
+    {                                                                                                                  \
+        (void)elements;                                                                                                \
+        Cell *outputs = out;                                                                                           \
+        for (size_t b = 0; b < blocks; b++)                                                                            \
+            name##_##scan##_carry(((const Cell *)before)[b], outputs + b * COMBINE_BLOCK);                             \
+        Cell last = outputs[blocks * COMBINE_BLOCK - 1];                                                               \
+        if (last != last)                                                                                              \
+            name##_canonical(outputs, blocks * COMBINE_BLOCK);                                                         \
+    }                                                                                                                  \
+    /* Several blocks at once; gives the carry after them. */                                                          \
+    static Cell name##_##scan##_blocks(Cell carry, const Cell *restrict elements, Cell *restrict out)                  \
+    {                                                                                                                  \
+        Cell totals[SCAN_AT_ONCE];                                                                                     \
+        name##_##scan##_locals(elements, out, totals);                                                                 \
         for (size_t b = 0; b < SCAN_AT_ONCE; b++) {                                                                    \
-            for (size_t i = 0; i < COMBINE_BLOCK; i++)                                                                 \
-                out[b * COMBINE_BLOCK + i] = OPERATOR(carry, out[b * COMBINE_BLOCK + i]);                              \
-            carry = OPERATOR(carry, local[b]);                                                                         \
+            name##_##scan##_carry(carry, out + b * COMBINE_BLOCK);                                                     \
+            carry = OPERATOR(carry, totals[b]);                                                                        \
         }                                                                                                              \
         return carry;                                                                                                  \
     }                                                                                                                  \
@@ -718,7 +820,8 @@ enum { SCAN_AT_ONCE = 4 };
     ORDERED_SCAN(name, scan, Cell, OPERATOR, PAD, IDENTITY, false)                                                     \
     ORDERED_SCAN(name, inclusive, Cell, OPERATOR, PAD, IDENTITY, true)                                                 \
     _Static_assert(sizeof(name##_State) <= FOLD_STATE_MAX, "the state of a fold is too large");                        \
-    KINDS(name, Cell, STATE(sizeof(name##_State), name##_start), STATE(sizeof(name##_ScanState), name##_scan_start))
+    KINDS(name, Cell, STATE(sizeof(name##_State), name, name##_join_totals),                                           \
+          STATE(sizeof(name##_ScanState), name##_scan, name##_scan_join_totals))
 
 ORDERED(plus_f32, float, F32, PLUS, -0.0f, 0.0f, math_canonical_f32)
 ORDERED(plus_f64, double, F64, PLUS, -0.0, 0.0, math_canonical)

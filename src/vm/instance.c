@@ -22,16 +22,22 @@ static Instance *take_block(Vm *vm, Plan *plan)
     return instance;
 }
 
-Instance *instance_new(Vm *vm, Plan *plan)
+void instance_place_tables(Instance *instance, const Plan *plan)
 {
-    Instance *instance = take_block(vm, plan);
-    memcpy(instance, plan->image, plan->instance_size);
     instance->streams = (Stream *)(instance + 1);
     instance->cursors = table(instance, plan->cursors_at);
     instance->status = table(instance, plan->status_at);
     instance->waits = table(instance, plan->waits_at);
     instance->ready = table(instance, plan->ready_at);
     instance->calls = table(instance, plan->calls_at);
+}
+
+Instance *instance_new(Vm *vm, Plan *plan)
+{
+    Instance *instance = take_block(vm, plan);
+    chunks_follow(vm, plan->image);
+    memcpy(instance, plan->image, plan->instance_size);
+    instance_place_tables(instance, plan);
     return instance;
 }
 

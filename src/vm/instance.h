@@ -6,6 +6,7 @@
 #ifndef RUNNEL_VM_INSTANCE_H
 #define RUNNEL_VM_INSTANCE_H
 
+#include "vm/chunks.h"
 #include "vm/elementwise.h"
 #include "vm/fold.h"
 #include "vm/vm_private.h"
@@ -25,7 +26,6 @@ typedef struct StreamPlan {
     LeafType type;
     uint8_t size;
     FlowNodeId node; /* that makes it */
-    uint32_t limit;  /* elements of a chunk */
     uint32_t reader_count;
     Reader *readers;
     uint32_t wake_word; /* the nodes among them, as bits of one word of `ready` */
@@ -37,9 +37,8 @@ typedef struct NodePlan {
     const FlowNode *node;
     const NodeKind *kind;
     bool can_fail;
-    ScalarType result;        /* OPERATION: of the result */
-    ElementwiseKernel kernel; /* OPERATION */
-    const FoldKind *fold;     /* FOLD, SCAN */
+    Elementwise elementwise; /* OPERATION */
+    const FoldKind *fold;    /* FOLD, SCAN */
     uint32_t first_cursor; /* of its inputs, in cursors and in inputs */
     uint32_t state;        /* offset in the block */
     uint32_t call;         /* index of its call, UINT32_MAX if it makes none */
@@ -57,6 +56,7 @@ struct Plan {
     NodePlan *nodes;
     StreamPlan *streams;
     InputPlan *inputs;         /* by cursor; those of results come last */
+    Chunks chunks;
     Stage *stages;             /* null unless the run is measured */
     uint32_t stage_count;
     FlowNodeId parameters;     /* the node, or NO_NODE */
@@ -93,6 +93,7 @@ struct Instance {
     uint64_t *ready;   /* a bit for each node */
     Call **calls;
     uint32_t unfinished;
+    uint8_t chunk_size; /* that of the plan when the limits of streams were set */
     FlowNodeId next_node; /* where the sweep goes on */
     uint32_t *blame; /* by node: the number of the failure, from 1, that it waits for; null while nothing has failed */
     FailedNode *failed;
@@ -104,6 +105,8 @@ Plan *plan_of(Vm *vm, FlowNetworkId network);
 extern const NodeKind *const node_kinds[FLOW_OP_COUNT];
 
 /* ---- instance.c ---- */
+/* Lets the tables of a block point into it. */
+void instance_place_tables(Instance *instance, const Plan *plan);
 Instance *instance_new(Vm *vm, Plan *plan);
 /* Releases everything it holds, finished or not. */
 void instance_free(Vm *vm, Instance *instance);
@@ -146,6 +149,8 @@ void stream_produce_uniform(Vm *vm, Instance *instance, FlowStreamId stream, con
 void stream_set_frontier(Instance *instance, FlowStreamId stream, int64_t frontier);
 void stream_close(Vm *vm, Instance *instance, FlowStreamId stream);
 void stream_wake_readers(Instance *instance, FlowStreamId stream);
+/* Gives back the memory of an empty stream that has more of it than it may use. */
+void stream_trim(Vm *vm, Instance *instance, FlowStreamId stream);
 void stream_free(Vm *vm, Stream *stream, LeafType type);
 
 /* ---- schedule.c ---- */

@@ -5,7 +5,6 @@
 #include "vm/movement.h"
 #include "vm/vector.h"
 
-
 typedef struct MovementSize {
     size_t (*pack)(void *out, const void *from, const bool *flags, size_t count, bool keep);
     void (*distribute)(void *out, const void *from, int64_t first, const int64_t *ends, size_t segments);
@@ -20,6 +19,7 @@ enum { MOVEMENT_SIZE_MAX = 8 };
 typedef struct MovementLoops {
     size_t (*count)(const bool *flags, size_t count, bool keep);
     void (*count_running)(int64_t *running, const bool *flags, size_t count, bool keep, int64_t start);
+    void (*progression)(int64_t *out, int64_t first, int64_t step, size_t count);
     void (*local_index)(int64_t *out, int64_t first, const int64_t *ends, size_t segments);
     MovementSize sizes[MOVEMENT_SIZE_MAX + 1]; /* by bytes of a cell */
 } MovementLoops;

@@ -250,6 +250,13 @@ static size_t segments_with_room(const int64_t *ends, size_t segments, size_t st
             fill_##Cell(out, k * length, (k + 1) * length, ((const Cell *)from)[k]);                                   \
     }
 
+static void progression(int64_t *out, int64_t first, int64_t step, size_t length)
+{
+    uint64_t next = (uint64_t)first;
+    for (size_t i = 0; i < length; i++, next += (uint64_t)step)
+        out[i] = (int64_t)next;
+}
+
 static inline void index_segment(int64_t *out, size_t start, size_t end)
 {
     for (int64_t index = 0; start < end; start++)
@@ -367,6 +374,7 @@ LOOPS(uint64_t)
 const MovementLoops VECTOR_NAME(movement_loops) = {
     .count = count,
     .count_running = count_running,
+    .progression = progression,
     .local_index = local_index,
     .sizes = {SIZE(uint8_t), SIZE(uint16_t), SIZE(uint32_t), SIZE(uint64_t)},
 };

@@ -28,14 +28,14 @@ void array_extend(Memory *memory, Array *array, size_t count)
     array->count += count;
 }
 
-void array_extend_by(Memory *memory, Array *array, const Array *from, size_t start, size_t count)
+void array_extend_by(Vm *vm, Array *array, const Array *from, size_t start, size_t count)
 {
     size_t old_count = array->count;
-    array_extend(memory, array, count);
+    array_extend(vm->memory, array, count);
     for (uint32_t leaf = 0; count > 0 && leaf < array->layout->count; leaf++) {
         LeafType type = array->layout->leaves[leaf].type;
         char *out = (char *)array->columns[leaf].data + old_count * leaf_size(type);
-        cells_copy(type, out, array_cells(from, leaf, start), 0, count);
+        cells_copy_shared(vm->team, type, out, array_cells(from, leaf, start), 0, count);
     }
 }
 

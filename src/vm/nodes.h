@@ -7,7 +7,7 @@
 /* Makes an array that has no uniform columns longer by `count` elements, for the caller to write: references among them are null. */
 void array_extend(Memory *memory, Array *array, size_t count);
 /* The same with copies of elements [start, start + count) of another array of the same layout. */
-void array_extend_by(Memory *memory, Array *array, const Array *from, size_t start, size_t count);
+void array_extend_by(Vm *vm, Array *array, const Array *from, size_t start, size_t count);
 
 /* For when nothing more can be done now: finishes the node if nothing will come either. Gives false. */
 bool firing_rest(Firing *firing, uint32_t driver);

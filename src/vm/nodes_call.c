@@ -14,7 +14,7 @@ static size_t batch_size(const Firing *firing)
     const FlowNetwork *network = firing->vm->program->networks.items[firing->node->network];
     if (firing->node->is_serial || network->does_io)
         return 1;
-    return firing->vm->options.chunk != 0 ? (size_t)firing->vm->options.chunk : CALL_POINTS;
+    return chunks_elements(&firing->instance->plan->chunks, firing->vm, sizeof(int64_t));
 }
 
 static void begin_call(Firing *firing)

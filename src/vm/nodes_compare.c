@@ -3,6 +3,7 @@
  * Two sequences under the same parent are walked over in step, each by what there is of it. Which of them is longer is known as soon as one has
  * ended and the other has a point more. Once they differ, the rest of both is let go. */
 #include "vm/nodes.h"
+#include "vm/shared.h"
 
 #include <string.h>
 
@@ -26,6 +27,27 @@ static void free_leaves(Vm *vm, const FlowNode *node, Leaves *leaves)
         memory_free(vm->memory, leaves->cells, 2 * node->layout->count * sizeof *leaves->cells);
 }
 
+/* Rows of both operands, side by side. */
+typedef struct OrderLoop {
+    const Layout *layout;
+    const Cells *a, *b;
+    int32_t *out;
+} OrderLoop;
+
+/* Vectors in them may be long, or the first look may be enough. */
+static size_t row_picoseconds(const Layout *layout)
+{
+    return 5000 * (size_t)(layout->count + 1);
+}
+
+static size_t order_rows(const void *context, size_t first, size_t end)
+{
+    OrderLoop loop = *(const OrderLoop *)context;
+    for (size_t i = first; i < end; i++)
+        loop.out[i] = (int32_t)rows_order(loop.layout, loop.a, i, loop.b, i);
+    return end;
+}
+
 static bool order(Firing *firing)
 {
     Leaves *leaves = firing->state;
@@ -36,9 +58,8 @@ static bool order(Firing *firing)
         return firing_rest(firing, ORDER_DRIVER);
     open_leaves(firing, leaves);
     inputs_cells(firing, (Inputs){ORDER_LEAVES, 2 * layout->count}, leaves->cells);
-    int32_t *out = firing_reserve(firing, 0, count);
-    for (size_t i = 0; i < count; i++)
-        out[i] = (int32_t)rows_order(layout, leaves->cells, i, leaves->cells + layout->count, i);
+    OrderLoop loop = {layout, leaves->cells, leaves->cells + layout->count, firing_reserve(firing, 0, count)};
+    shared_run(firing->vm->team, count, row_picoseconds(layout), order_rows, &loop);
     firing_produce(firing, 0, count);
     inputs_consume(firing, inputs, count);
     return true;
@@ -147,6 +168,15 @@ static bool are_same(const Layout *layout, const Cells *a, const Cells *b, size_
            memcmp(a->data, b->data, count * leaf_size(type)) == 0;
 }
 
+/* The first two rows that are not equal. */
+static size_t find_difference(const void *context, size_t first, size_t end)
+{
+    OrderLoop loop = *(const OrderLoop *)context;
+    while (first < end && rows_order(loop.layout, loop.a, first, loop.b, first) == ORDER_EQUAL)
+        first++;
+    return first;
+}
+
 static Order compare_points(Firing *firing, const Side *sides, size_t count)
 {
     Compare *state = firing->state;
@@ -157,12 +187,9 @@ static Order compare_points(Firing *firing, const Side *sides, size_t count)
     inputs_cells(firing, (Inputs){sides[1].inputs.first + 1, layout->count}, b);
     if (are_same(layout, a, b, count))
         return ORDER_EQUAL;
-    for (size_t i = 0; i < count; i++) {
-        Order found = rows_order(layout, a, i, b, i);
-        if (found != ORDER_EQUAL)
-            return found;
-    }
-    return ORDER_EQUAL;
+    OrderLoop loop = {.layout = layout, .a = a, .b = b};
+    size_t found = shared_run(firing->vm->team, count, row_picoseconds(layout), find_difference, &loop);
+    return found < count ? rows_order(layout, a, found, b, found) : ORDER_EQUAL;
 }
 
 /* Goes on under the parent at hand; false if nothing was there. */

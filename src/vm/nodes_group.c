@@ -6,9 +6,10 @@
 #include "vm/nodes.h"
 
 enum { GROUP_DRIVER, GROUP_KEYS };
+enum { COMPARE_PICOSECONDS = 10000 }; /* about what two keys take, in one thread */
 enum { GROUP_OUT_POINTS, GROUP_OUT_PARENT_ENDS, GROUP_OUT_KEYS };
 
-/* Positions that grow. */
+/* Positions. */
 typedef struct Places {
     int64_t *items;
     size_t count, capacity;
@@ -62,14 +63,10 @@ static void free_places(Memory *memory, Places *places)
     *places = (Places){0};
 }
 
-static void add_place(Memory *memory, Places *places, int64_t place)
+static void make_places(Memory *memory, Places *places, size_t count)
 {
-    if (places->count == places->capacity) {
-        size_t capacity = places->capacity == 0 ? 16 : 2 * places->capacity, size = sizeof *places->items;
-        places->items = memory_resize(memory, places->items, places->capacity * size, capacity * size);
-        places->capacity = capacity;
-    }
-    places->items[places->count++] = place;
+    places->items = memory_resize(memory, NULL, 0, count * sizeof *places->items);
+    places->count = places->capacity = count;
 }
 
 static void forget_points(Memory *memory, Group *state)
@@ -129,7 +126,7 @@ static void collect(Firing *firing, Array *array, Inputs inputs, size_t first, s
     for (uint32_t i = 0; i < inputs.count; i++)
         if (firing->node->inputs[inputs.first + i].type != LEAF_POINTS)
             state->cells[used++] = firing_cells(firing, inputs.first + i);
-    array_append(firing->vm->memory, array, state->cells, first, count);
+    array_append(firing->vm->memory, firing->vm->team, array, state->cells, first, count);
 }
 
 static void collect_points(Firing *firing, const Walk *walk, size_t count)
@@ -142,6 +139,14 @@ static void collect_points(Firing *firing, const Walk *walk, size_t count)
 
 /* ---- ordering ---- */
 
+/* Groups being found among ordered points, in pieces: first it is noted where one begins, then their places are written. */
+typedef struct Finding {
+    Group *state;
+    TeamPieces pieces;
+    bool *is_first;
+    size_t *counts; /* by piece: groups that begin in it, then in those before */
+} Finding;
+
 static bool is_same_key(const Group *state, size_t i)
 {
     const int64_t *order = state->order.items;
@@ -149,22 +154,75 @@ static bool is_same_key(const Group *state, size_t i)
                         (size_t)order[i]) == 0;
 }
 
+static size_t piece_end(const Finding *finding, size_t piece)
+{
+    return least((piece + 1) * finding->pieces.length, finding->state->order.count);
+}
+
+static void note_firsts(void *context, size_t piece, size_t end, uint32_t member)
+{
+    const Finding *finding = context;
+    (void)member;
+    for (; piece < end; piece++) {
+        size_t groups = 0;
+        for (size_t i = piece * finding->pieces.length; i < piece_end(finding, piece); i++) {
+            finding->is_first[i] = i == 0 || !is_same_key(finding->state, i);
+            groups += finding->is_first[i];
+        }
+        finding->counts[piece] = groups;
+    }
+}
+
+static void write_places(void *context, size_t piece, size_t end, uint32_t member)
+{
+    const Finding *finding = context;
+    Group *state = finding->state;
+    (void)member;
+    for (; piece < end; piece++) {
+        size_t group = finding->counts[piece];
+        for (size_t i = piece * finding->pieces.length; i < piece_end(finding, piece); i++) {
+            if (!finding->is_first[i])
+                continue;
+            state->firsts.items[group] = state->order.items[i];
+            if (group > 0)
+                state->ends.items[group - 1] = (int64_t)i;
+            group++;
+        }
+    }
+}
+
+/* Makes of the counts how many groups begin in the pieces before; gives how many there are. */
+static size_t sum_counts(const Finding *finding)
+{
+    size_t sum = 0;
+    for (size_t piece = 0; piece < finding->pieces.count; piece++) {
+        size_t here = finding->counts[piece];
+        finding->counts[piece] = sum;
+        sum += here;
+    }
+    return sum;
+}
+
 static void find_groups(Firing *firing)
 {
     Group *state = firing->state;
-    Memory *memory = firing->vm->memory;
+    Team *team = firing->vm->team;
     size_t count = state->order.count;
+    if (count == 0)
+        return;
     for (uint32_t leaf = 0; leaf < state->keys->layout->count; leaf++)
         state->cells[leaf] = array_cells(state->keys, leaf, 0);
-    for (size_t i = 0; i < count; i++) {
-        if (i > 0 && is_same_key(state, i))
-            continue;
-        if (i > 0)
-            add_place(memory, &state->ends, (int64_t)i);
-        add_place(memory, &state->firsts, state->order.items[i]);
-    }
-    if (count > 0)
-        add_place(memory, &state->ends, (int64_t)count);
+    Finding finding = {.state = state, .pieces = team_pieces(team, count, team_grain(team, COMPARE_PICOSECONDS))};
+    finding.is_first = team_alloc(team, count);
+    finding.counts = team_alloc(team, finding.pieces.count * sizeof *finding.counts);
+    team_run(team, finding.pieces.count, 1, note_firsts, &finding);
+    size_t groups = sum_counts(&finding);
+    make_places(firing->vm->memory, &state->firsts, groups);
+    make_places(firing->vm->memory, &state->ends, groups);
+    team_run(team, finding.pieces.count, 1, write_places, &finding);
+    state->ends.items[groups - 1] = (int64_t)count;
+    team_give_back(team, finding.counts);
+    team_give_back(team, finding.is_first);
 }
 
 static void order_points(Firing *firing)
@@ -173,10 +231,9 @@ static void order_points(Firing *firing)
     Memory *memory = firing->vm->memory;
     open_parent(firing);
     size_t count = state->keys->count;
-    state->order.items = memory_alloc(memory, count * sizeof *state->order.items);
-    state->order.count = state->order.capacity = count;
+    make_places(memory, &state->order, count);
     if (count > 0)
-        array_grade(memory, state->keys, 0, count, false, state->order.items);
+        array_grade(firing->vm->team, state->keys, 0, count, false, state->order.items);
     find_groups(firing);
     state->groups_given = state->ends_given = state->members_given = 0;
     state->is_parent_given = false;
@@ -193,7 +250,7 @@ static void give_gathered(Firing *firing, Array *array, Inputs inputs, uint32_t 
         LeafType type = firing->node->inputs[inputs.first + i].type;
         bool is_wanted = firing_is_wanted(firing, output + i);
         if (is_wanted && type != LEAF_POINTS)
-            cells_gather(type, firing_reserve(firing, output + i, count), (Cells){&array, true}, column,
+            cells_gather(firing->vm->team, type, firing_reserve(firing, output + i, count), (Cells){&array, true}, column,
                          (Cells){.data = places}, count);
         if (is_wanted)
             firing_produce(firing, output + i, count);

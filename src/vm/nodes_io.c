@@ -118,7 +118,7 @@ static void put_reason(Firing *firing, const Layout *chars, const char *reason)
     RowsState *state = firing->state;
     Cells cells = {.data = reason};
     state->inner = array_new(firing->vm->memory, chars);
-    array_append(firing->vm->memory, state->inner, &cells, 0, reason == NULL ? 0 : strlen(reason));
+    array_append(firing->vm->memory, firing->vm->team, state->inner, &cells, 0, reason == NULL ? 0 : strlen(reason));
 }
 
 /* One row: the leaves of the value read, then the reason as a vector. */

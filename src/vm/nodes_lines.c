@@ -72,7 +72,7 @@ static size_t read_lines(Firing *firing, size_t room, int64_t *starts, int64_t *
         Cells cells = {.data = bytes};
         starts[made] = (int64_t)state->chars->count;
         lengths[made++] = (int64_t)length;
-        array_append(firing->vm->memory, state->chars, &cells, 0, length);
+        array_append(firing->vm->memory, firing->vm->team, state->chars, &cells, 0, length);
     }
     return made;
 }

@@ -2,6 +2,7 @@
 #include "vm/instance.h"
 #include "vm/movement.h"
 #include "vm/points.h"
+#include "vm/shared.h"
 
 #include <string.h>
 
@@ -51,14 +52,89 @@ static uint32_t select_at(Cells selector, LeafType type, size_t i)
     return type == SCALAR_BOOL ? ((const bool *)selector.data)[at] : (uint32_t)((const int32_t *)selector.data)[at];
 }
 
-/* How many of the first `count` points have what they select. Leaves in `taken` how many of each operand they select. */
-static size_t count_ready(const Merging *merging, Cells selector, LeafType type, size_t count)
+/* ---- selecting in pieces ----
+ * What the points of a piece select begins where that of the pieces before it ends: which is known once these have been counted. */
+
+typedef struct Pieces {
+    Cells selector;
+    LeafType type;
+    const Merging *merging;
+    TeamPieces pieces;
+    size_t count;
+    size_t *taken; /* by piece and operand: how many of it are selected there, then how many before */
+    char *out;
+    size_t size; /* of a cell */
+} Pieces;
+
+enum { SELECT_PICOSECONDS = 1000 };
+
+static size_t piece_end(const Pieces *pieces, size_t piece)
+{
+    return points_least((piece + 1) * pieces->pieces.length, pieces->count);
+}
+
+static void count_pieces(void *context, size_t first, size_t end, uint32_t member)
+{
+    (void)member;
+    const Pieces *pieces = context;
+    uint32_t operands = pieces->merging->count;
+    for (size_t piece = first; piece < end; piece++) {
+        size_t *taken = pieces->taken + piece * operands;
+        memset(taken, 0, operands * sizeof *taken);
+        for (size_t i = piece * pieces->pieces.length; i < piece_end(pieces, piece); i++)
+            taken[select_at(pieces->selector, pieces->type, i)]++;
+    }
+}
+
+/* Makes of the counts in pieces what lies before them; leaves the whole in `taken`. */
+static void add_up(const Pieces *pieces, size_t *taken)
+{
+    uint32_t operands = pieces->merging->count;
+    memset(taken, 0, operands * sizeof *taken);
+    for (size_t i = 0; i < pieces->pieces.count * operands; i++) {
+        size_t in_piece = pieces->taken[i];
+        pieces->taken[i] = taken[i % operands];
+        taken[i % operands] += in_piece;
+    }
+}
+
+static Pieces select_in_pieces(Team *team, const Merging *merging, Cells selector, LeafType type, size_t count)
+{
+    Pieces pieces = {.selector = selector,
+                     .type = type,
+                     .merging = merging,
+                     .pieces = team_pieces(team, count, team_grain(team, SELECT_PICOSECONDS)),
+                     .count = count};
+    if (pieces.pieces.count == 1)
+        return pieces;
+    pieces.taken = team_alloc(team, pieces.pieces.count * merging->count * sizeof(size_t));
+    team_run(team, pieces.pieces.count, 1, count_pieces, &pieces);
+    add_up(&pieces, merging->taken);
+    return pieces;
+}
+
+/* Whether all points have what they select, as far as that is seen by counting on several threads. */
+static bool are_ready(Team *team, const Merging *merging, Cells selector, LeafType type, size_t count)
+{
+    Pieces pieces = select_in_pieces(team, merging, selector, type, count);
+    bool is_ready = pieces.taken != NULL;
+    for (uint32_t i = 0; i < merging->count && is_ready; i++)
+        is_ready = merging->taken[i] <= merging->known[i];
+    team_give_back(team, pieces.taken);
+    memset(merging->taken, 0, merging->count * sizeof *merging->taken);
+    return is_ready;
+}
+
+/* How many of the first `count` points have what they select. Leaves `taken` zero. */
+static size_t count_ready(Team *team, const Merging *merging, Cells selector, LeafType type, size_t count)
 {
     if (type == SCALAR_BOOL && !selector.is_uniform) {
-        size_t trues = movement_count(selector.data, count, true);
+        size_t trues = movement_count(team, selector.data, count, true);
         if (trues <= merging->known[1] && count - trues <= merging->known[0])
             return count;
     }
+    if (are_ready(team, merging, selector, type, count))
+        return count;
     for (size_t i = 0; i < count; i++) {
         uint32_t which = select_at(selector, type, i);
         if (merging->taken[which] == merging->known[which]) {
@@ -71,41 +147,65 @@ static size_t count_ready(const Merging *merging, Cells selector, LeafType type,
     return count;
 }
 
-/* Any mixture of direct operands and others. */
-static void merge_mixed(size_t size, char *out, const Merging *merging, Cells selector, LeafType type, size_t count)
+/* Any mixture of direct operands and others: points [first, end), given what those before them have taken. */
+static void merge_points(const Pieces *pieces, size_t *taken, size_t first, size_t end)
 {
-    for (size_t i = 0; i < count; i++) {
-        uint32_t which = select_at(selector, type, i);
-        size_t at = merging->is_direct[which] ? i : merging->taken[which]++;
+    const Merging *merging = pieces->merging;
+    size_t size = pieces->size;
+    for (size_t i = first; i < end; i++) {
+        uint32_t which = select_at(pieces->selector, pieces->type, i);
+        size_t at = merging->is_direct[which] ? i : taken[which]++;
         Cells from = merging->cells[which];
-        memcpy(out + i * size, (const char *)from.data + cells_index(from, at) * size, size);
+        memcpy(pieces->out + i * size, (const char *)from.data + cells_index(from, at) * size, size);
     }
 }
 
-static void merge_into(void *out, const Merging *merging, size_t size, Cells selector, LeafType type, size_t count)
+static void merge_pieces(void *context, size_t first, size_t end, uint32_t member)
+{
+    (void)member;
+    const Pieces *pieces = context;
+    for (size_t piece = first; piece < end; piece++)
+        merge_points(pieces, pieces->taken + piece * pieces->merging->count, piece * pieces->pieces.length,
+                     piece_end(pieces, piece));
+}
+
+static void merge_mixed(Team *team, size_t size, char *out, const Merging *merging, Cells selector, LeafType type, size_t count)
+{
+    Pieces pieces = select_in_pieces(team, merging, selector, type, count);
+    pieces.out = out;
+    pieces.size = size;
+    if (pieces.taken == NULL)
+        merge_points(&pieces, merging->taken, 0, count);
+    else
+        team_run(team, pieces.pieces.count, 1, merge_pieces, &pieces);
+    team_give_back(team, pieces.taken);
+}
+
+static void merge_into(Team *team, void *out, const Merging *merging, size_t size, Cells selector, LeafType type, size_t count)
 {
     bool is_bool = type == SCALAR_BOOL;
     if (selector.is_uniform || (merging->has_direct && (merging->has_next || !is_bool)))
-        merge_mixed(size, out, merging, selector, type, count);
+        merge_mixed(team, size, out, merging, selector, type, count);
     else if (merging->has_direct)
-        movement_select(size, out, selector.data, count, merging->cells);
+        movement_select(team, size, out, selector.data, count, merging->cells);
     else if (is_bool)
-        movement_merge_bool(size, out, selector.data, count, merging->cells, merging->taken);
+        movement_merge_bool(team, size, out, selector.data, count, merging->cells, merging->taken);
     else
-        movement_merge_int32(size, out, selector.data, count, merging->cells, merging->taken);
+        movement_merge_int32(team, size, out, selector.data, count, merging->cells, merging->taken, merging->count);
 }
 
 static void merge(Firing *firing, Merging *merging)
 {
+    Team *team = firing->vm->team;
     Cells selector = firing_cells(firing, MERGE_SELECTOR);
     LeafType selector_type = firing->node->inputs[MERGE_SELECTOR].type;
     LeafType type = firing->node->inputs[MERGE_OPERANDS].type;
     size_t count = points_least(firing_available(firing, MERGE_SELECTOR), firing_room(firing, 0));
-    count = count_ready(merging, selector, selector_type, look(firing, merging, count));
+    count = count_ready(team, merging, selector, selector_type, look(firing, merging, count));
     if (count == 0)
         return;
     void *out = firing_reserve(firing, 0, count);
-    merge_into(out, merging, leaf_size(type), selector, selector_type, count);
+    merge_into(team, out, merging, leaf_size(type), selector, selector_type, count);
     cells_retain(type, out, count);
     firing_produce(firing, 0, count);
     firing_consume(firing, MERGE_SELECTOR, count);
@@ -166,23 +266,36 @@ const NodeKind node_kind_MERGE = {.fire = fire_merge, .needs = merge_needs};
 /* ---- so many values for each point ---- */
 
 enum { MAKE_DRIVER, MAKE_VALUES };
+enum { VALUE_PICOSECONDS = 1000 };
 
-/* Writes value `which` of each point into every `step`-th place. */
-static void write_every(char *out, size_t size, size_t step, Cells values, size_t count)
+typedef struct MakeLoop {
+    const Firing *firing;
+    char *out;
+    size_t size; /* of a cell */
+    uint32_t width;
+} MakeLoop;
+
+/* Each value of some points into every `width`-th place. */
+static size_t make_points(const void *context, size_t first, size_t end)
 {
-    for (size_t i = 0; i < count; i++)
-        memcpy(out + i * step * size, (const char *)values.data + cells_index(values, i) * size, size);
+    MakeLoop loop = *(const MakeLoop *)context;
+    for (uint32_t k = 0; k < loop.width; k++) {
+        Cells values = firing_cells(loop.firing, MAKE_VALUES + k);
+        for (size_t i = first; i < end; i++)
+            memcpy(loop.out + (i * loop.width + k) * loop.size,
+                   (const char *)values.data + cells_index(values, i) * loop.size, loop.size);
+    }
+    return end;
 }
 
 /* All values of several points. */
 static void make_whole(Firing *firing, uint32_t width, size_t points)
 {
     LeafType type = firing->node->inputs[MAKE_VALUES].type;
-    size_t size = leaf_size(type);
-    char *out = firing_reserve(firing, 0, points * width);
-    for (uint32_t i = 0; i < width; i++)
-        write_every(out + i * size, size, width, firing_cells(firing, MAKE_VALUES + i), points);
-    cells_retain(type, out, points * width);
+    MakeLoop loop = {
+        .firing = firing, .out = firing_reserve(firing, 0, points * width), .size = leaf_size(type), .width = width};
+    shared_run(firing->vm->team, points, VALUE_PICOSECONDS * (size_t)width, make_points, &loop);
+    cells_retain(type, loop.out, points * width);
     firing_produce(firing, 0, points * width);
 }
 

@@ -1,11 +1,102 @@
 /* Nodes that cut the points of a space into parts. */
 #include "vm/nodes.h"
 
+/* ---- flags ----
+ * Flags that are true, listed by a team: pieces count theirs, and so know where in the list they belong. */
+
+enum { FLAG_PICOSECONDS = 1500 }; /* in one thread */
+
+typedef struct Marks {
+    const bool *flags;
+    size_t count;
+    TeamPieces pieces;
+    size_t *trues; /* by piece; then in the pieces before */
+    size_t true_count;
+    /* mark k, which is flag i, is listed as base + i - k * skip */
+    int64_t base, skip;
+    int64_t *out;
+} Marks;
+
+static size_t marks_end(const Marks *marks, size_t piece)
+{
+    return least((piece + 1) * marks->pieces.length, marks->count);
+}
+
+static void count_marks(void *context, size_t piece, size_t end, uint32_t member)
+{
+    const Marks *marks = context;
+    (void)member;
+    for (; piece < end; piece++) {
+        size_t trues = 0;
+        for (size_t i = piece * marks->pieces.length; i < marks_end(marks, piece); i++)
+            trues += marks->flags[i];
+        marks->trues[piece] = trues;
+    }
+}
+
+static void list_marks(void *context, size_t piece, size_t end, uint32_t member)
+{
+    const Marks *marks = context;
+    (void)member;
+    for (; piece < end; piece++) {
+        size_t mark = marks->trues[piece];
+        for (size_t i = piece * marks->pieces.length; i < marks_end(marks, piece); i++)
+            if (marks->flags[i]) {
+                marks->out[mark] = marks->base + (int64_t)i - (int64_t)mark * marks->skip;
+                mark++;
+            }
+    }
+}
+
+/* Lists the marks if they are many enough for a team and there is room for all of them; else gives false. */
+static bool share_marks(Team *team, Marks *marks, size_t room)
+{
+    size_t grain = team_grain(team, FLAG_PICOSECONDS);
+    if (!team_shares(team, marks->count, grain))
+        return false;
+    marks->pieces = team_pieces(team, marks->count, grain);
+    marks->trues = team_alloc(team, marks->pieces.count * sizeof *marks->trues);
+    team_run(team, marks->pieces.count, 1, count_marks, marks);
+    for (size_t piece = 0; piece < marks->pieces.count; piece++) {
+        size_t here = marks->trues[piece];
+        marks->trues[piece] = marks->true_count;
+        marks->true_count += here;
+    }
+    bool has_room = marks->true_count <= room;
+    if (has_room)
+        team_run(team, marks->pieces.count, 1, list_marks, marks);
+    team_give_back(team, marks->trues);
+    return has_room;
+}
+
 /* ---- part ---- */
 
 typedef struct PartEnds {
     int64_t elements; /* flags that were false */
 } PartEnds;
+
+/* Lists the ends of parts among `count` flags; all flags are read, or those before the first end for which there is no room. */
+static size_t list_ends(Firing *firing, Cells flags, size_t count, size_t room, int64_t *ends, size_t *read)
+{
+    PartEnds *state = firing->state;
+    const bool *is_end = flags.data;
+    Marks marks = {.flags = is_end, .count = count, .base = state->elements, .skip = 1, .out = ends};
+    if (!flags.is_uniform && share_marks(firing->vm->team, &marks, room)) {
+        state->elements += (int64_t)(count - marks.true_count);
+        *read = count;
+        return marks.true_count;
+    }
+    size_t made = 0;
+    for (*read = 0; *read < count; ++*read) {
+        if (!is_end[cells_index(flags, *read)])
+            state->elements++;
+        else if (made < room)
+            ends[made++] = state->elements;
+        else
+            break;
+    }
+    return made;
+}
 
 static bool part_ends(Firing *firing)
 {
@@ -13,18 +104,7 @@ static bool part_ends(Firing *firing)
     size_t available = firing_available(firing, 0), room = least(firing_room(firing, 0), available);
     if (available == 0)
         return firing_rest(firing, 0);
-    Cells flags = firing_cells(firing, 0);
-    const bool *is_end = flags.data;
-    int64_t *ends = firing_reserve(firing, 0, room);
-    size_t read = 0, made = 0;
-    for (; read < available; read++) {
-        if (!is_end[cells_index(flags, read)])
-            state->elements++;
-        else if (made < room)
-            ends[made++] = state->elements;
-        else
-            break;
-    }
+    size_t read, made = list_ends(firing, firing_cells(firing, 0), available, room, firing_reserve(firing, 0, room), &read);
     firing_produce(firing, 0, made);
     firing_set_frontier(firing, 0, state->elements);
     firing_consume(firing, 0, read);
@@ -88,17 +168,42 @@ static bool begin_part(FlagPartition *state, PartOutput *output)
     return true;
 }
 
-/* Goes over `count` points of one parent. False when there was no room for a part. */
-static bool cut(FlagPartition *state, PartOutput *output, Walk *walk, Cells flags, size_t count)
+/* Goes over points of a parent up to `end`. False when there was no room for a part. */
+static bool cut_in_order(FlagPartition *state, PartOutput *output, Walk *walk, Cells flags, size_t end)
 {
     const bool *is_start = flags.data;
-    for (size_t end = walk->child + count; walk->child < end; walk->child++) {
+    for (; walk->child < end; walk->child++) {
         if (is_start[cells_index(flags, walk->child)] && !end_part(state, output, walk_position(walk)))
             return false;
         if (!state->has_part && !begin_part(state, output))
             return false;
     }
     return true;
+}
+
+/* The same by a team, if a part is open and there are many points: every start ends a part and begins one. */
+static bool cut_together(FlagPartition *state, PartOutput *output, Walk *walk, Cells flags, size_t end)
+{
+    Marks marks = {.flags = (const bool *)flags.data + walk->child,
+                   .count = end - walk->child,
+                   .base = (int64_t)walk_position(walk),
+                   .out = output->ends + output->end_count};
+    size_t room = least(output->end_room - output->end_count, output->point_room - output->points);
+    if (!state->has_part || flags.is_uniform || !share_marks(walk->firing->vm->team, &marks, room))
+        return false;
+    output->end_count += marks.true_count;
+    output->points += marks.true_count;
+    state->parts += (int64_t)marks.true_count;
+    walk->child = end;
+    return true;
+}
+
+/* Goes over `count` points of one parent, the first of which may begin a part without ending one. */
+static bool cut(FlagPartition *state, PartOutput *output, Walk *walk, Cells flags, size_t count)
+{
+    size_t end = walk->child + count;
+    return cut_in_order(state, output, walk, flags, walk->child + 1) &&
+           (cut_together(state, output, walk, flags, end) || cut_in_order(state, output, walk, flags, end));
 }
 
 static void give_parts(Firing *firing, const PartOutput *output, uint64_t position)

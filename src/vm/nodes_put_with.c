@@ -56,7 +56,7 @@ typedef struct PutWith {
     Vector open_before;
     Points points;
     Vectors done;    /* of parents that have no more points */
-    Array *before;   /* a row for each point: what was at its place */
+    Array *before;   /* a row for each point: what was at its place. For PUT_WITH only in the first round, where undoing needs it */
     Places order;    /* the points by rounds */
     Places rounds;   /* where in the order each round begins */
     size_t round;    /* the one asked for next */
@@ -113,7 +113,7 @@ static void tidy_table(Firing *firing)
         return;
     array_renew(memory, &state->before, firing->node->layout, 0);
     if (state->is_open)
-        array_extend_by(memory, state->before, state->table, state->open.start, kept);
+        array_extend_by(firing->vm, state->before, state->table, state->open.start, kept);
     array_release(memory, state->table);
     state->table = state->before;
     state->before = NULL;
@@ -130,7 +130,7 @@ static void open_vector(Firing *firing, size_t parent)
     size_t start = cells_scalar(SCALAR_I64, firing_cells(firing, VECTOR_START), parent).bits;
     state->open.length = cells_scalar(SCALAR_I64, firing_cells(firing, VECTOR_LENGTH), parent).bits;
     state->open.start = state->table->count;
-    array_extend_by(firing->vm->memory, state->table, from, start, state->open.length);
+    array_extend_by(firing->vm, state->table, from, start, state->open.length);
     state->is_open = true;
 }
 
@@ -286,7 +286,8 @@ static bool ask_put(Firing *firing)
     for (size_t i = state->rounds.items[state->round]; i < state->rounds.items[state->round + 1]; i++) {
         size_t number = state->order.items[i];
         const Point *point = &state->points.items[number];
-        row_put(firing->vm->memory, state->before, number, operator->left, point->place);
+        if (state->round == 0 || is_multiscan(firing->node))
+            row_put(firing->vm->memory, state->before, number, operator->left, point->place);
         Application application = {COMBINE_LOCAL, point->index};
         operator_add_pair(firing, operator, own_inputs(firing->node), point->parent, application, operator->left,
                           point->place, operator->right, number);

@@ -1,5 +1,6 @@
 /* RAND: random bits, which DRAW has made, scaled to a limit. */
 #include "vm/nodes.h"
+#include "vm/shared.h"
 
 enum { RAND_BITS, RAND_LIMIT, RAND_INPUTS };
 
@@ -21,25 +22,40 @@ static Scalar scale(ScalarType type, uint64_t bits, Scalar limit)
     return (Scalar){.bits = random_below(bits, limit.bits)};
 }
 
+typedef struct ScaleLoop {
+    ScalarType type;
+    Cells bits, limits;
+    void *out;
+} ScaleLoop;
+
+static size_t scale_points(const void *context, size_t first, size_t end)
+{
+    ScaleLoop loop = *(const ScaleLoop *)context;
+    for (size_t i = first; i < end; i++) {
+        Scalar limit = cells_scalar(loop.type, loop.limits, i);
+        if (!is_positive(loop.type, limit))
+            return i;
+        cells_set_scalar(loop.type, loop.out, i, scale(loop.type, cells_scalar(SCALAR_U64, loop.bits, i).bits, limit));
+    }
+    return end;
+}
+
 /* False when nothing more can be done now, or ever. */
 static bool rand_chunk(Firing *firing)
 {
+    enum { POINT_PICOSECONDS = 8000 };
     Inputs inputs = {RAND_BITS, RAND_INPUTS};
-    ScalarType type = firing->node->scalar;
     size_t count = least(inputs_available(firing, inputs), firing_room(firing, 0));
     if (count == 0)
         return firing_rest(firing, RAND_BITS);
-    Cells bits = firing_cells(firing, RAND_BITS), limits = firing_cells(firing, RAND_LIMIT);
-    void *out = firing_reserve(firing, 0, count);
-    for (size_t i = 0; i < count; i++) {
-        Scalar limit = cells_scalar(type, limits, i);
-        if (!is_positive(type, limit)) {
-            firing_produce(firing, 0, i);
-            return failure_rand(firing_fail(firing, RAND_BITS, i), type, limit);
-        }
-        cells_set_scalar(type, out, i, scale(type, cells_scalar(SCALAR_U64, bits, i).bits, limit));
-    }
-    firing_produce(firing, 0, count);
+    ScaleLoop loop = {.type = firing->node->scalar,
+                      .bits = firing_cells(firing, RAND_BITS),
+                      .limits = firing_cells(firing, RAND_LIMIT),
+                      .out = firing_reserve(firing, 0, count)};
+    size_t done = shared_run(firing->vm->team, count, POINT_PICOSECONDS, scale_points, &loop);
+    firing_produce(firing, 0, done);
+    if (done < count)
+        return failure_rand(firing_fail(firing, RAND_BITS, done), loop.type, cells_scalar(loop.type, loop.limits, done));
     inputs_consume(firing, inputs, count);
     return true;
 }

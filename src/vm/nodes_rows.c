@@ -1,6 +1,7 @@
 #include "vm/nodes_rows.h"
 
 #include "math/random.h"
+#include "vm/team_check.h"
 
 #include <string.h>
 
@@ -10,6 +11,12 @@ enum { VECTOR_LEAVES = 3 };
 /* A firing stops after the row that makes more elements than this: vectors of one firing share an array, and the last of them to be
  * dropped keeps it alive. */
 enum { ROWS_ELEMENTS_MAX = 1 << 16 };
+
+enum {
+    /* estimates, in one thread */
+    ROW_PICOSECONDS = 30000,      /* two values compared, or one hashed */
+    TRANSPOSE_PICOSECONDS = 1000, /* a cell */
+};
 
 /* ---- arguments ---- */
 
@@ -75,7 +82,7 @@ void rows_give_vector(RowsCall *call, uint32_t leaf, size_t row, size_t length)
 void rows_give_text(RowsCall *call, uint32_t leaf, size_t row, const char *bytes, size_t length)
 {
     Cells chars = {.data = bytes};
-    array_append(call->firing->vm->memory, call->state->vectors, &chars, 0, length);
+    array_append(call->firing->vm->memory, call->firing->vm->team, call->state->vectors, &chars, 0, length);
     rows_give_vector(call, leaf, row, length);
 }
 
@@ -123,10 +130,15 @@ static bool row_hash(RowsCall *call, size_t row)
     const Layout *layout = call->node->layouts[0];
     int64_t limit = rows_integer(call, layout->count, row);
     if (limit <= 0)
-        return failure_hash(rows_fail(call, row), limit);
+        return false;
     uint64_t bits = rows_hash(layout, call->arguments, row, 0);
     give_integer(call, 0, row, (int64_t)random_below(bits, (uint64_t)limit));
     return true;
+}
+
+static void fail_hash(RowsCall *call, size_t row)
+{
+    failure_hash(rows_fail(call, row), rows_integer(call, call->node->layouts[0]->count, row));
 }
 
 /* ---- texts ---- */
@@ -207,27 +219,42 @@ static void *scratch(RowsCall *call, size_t count, size_t size)
     return state->scratch;
 }
 
-static bool grade(RowsCall *call, size_t row, bool is_descending)
+/* Rows from the first on, as many as one firing is for; gives their number and that of their elements. */
+static size_t count_graded(const RowsCall *call, size_t *elements)
 {
-    Memory *memory = call->firing->vm->memory;
-    Slice slice = slice_argument(call, 0, row);
-    int64_t *order = scratch(call, slice.length, sizeof *order);
-    if (slice.length > 0)
-        array_grade(memory, slice.array, slice.start, slice.length, is_descending, order);
-    Cells cells = {.data = order};
-    array_append(memory, call->state->vectors, &cells, 0, slice.length);
-    rows_give_vector(call, 0, row, slice.length);
-    return true;
+    size_t rows = 0;
+    for (*elements = 0; rows < call->count && *elements <= ROWS_ELEMENTS_MAX; rows++)
+        *elements += slice_argument(call, 0, rows).length;
+    return rows;
 }
 
-static bool row_grade(RowsCall *call, size_t row)
+static size_t grade(RowsCall *call, bool is_descending)
 {
-    return grade(call, row, false);
+    Team *team = call->firing->vm->team;
+    Array *vectors = call->state->vectors;
+    size_t elements, start = vectors->count, rows = count_graded(call, &elements);
+    Grade *slices = scratch(call, rows, sizeof *slices);
+    array_extend(call->firing->vm->memory, vectors, elements);
+    int64_t *orders = vectors->columns[0].data;
+    for (size_t row = 0; row < rows; row++) {
+        Slice slice = slice_argument(call, 0, row);
+        slices[row] = (Grade){slice.array, slice.start, slice.length, slice.length == 0 ? NULL : orders + start};
+        give_integer(call, 1, row, (int64_t)start);
+        give_integer(call, 2, row, (int64_t)slice.length);
+        start += slice.length;
+    }
+    arrays_grade(team, slices, rows, is_descending);
+    return rows;
 }
 
-static bool row_grade_down(RowsCall *call, size_t row)
+static size_t rows_grade_up(RowsCall *call)
 {
-    return grade(call, row, true);
+    return grade(call, false);
+}
+
+static size_t rows_grade_down(RowsCall *call)
+{
+    return grade(call, true);
 }
 
 static bool row_replace(RowsCall *call, size_t row)
@@ -240,9 +267,9 @@ static bool row_replace(RowsCall *call, size_t row)
     size_t place = (size_t)index;
     Array *vectors = call->state->vectors;
     array_reserve(memory, vectors, slice.length);
-    array_append_slice(memory, vectors, slice.array, slice.start, place);
-    array_append(memory, vectors, call->arguments + VECTOR_LEAVES, row, 1);
-    array_append_slice(memory, vectors, slice.array, slice.start + place + 1, slice.length - place - 1);
+    array_append_slice(memory, call->firing->vm->team, vectors, slice.array, slice.start, place);
+    array_append(memory, call->firing->vm->team, vectors, call->arguments + VECTOR_LEAVES, row, 1);
+    array_append_slice(memory, call->firing->vm->team, vectors, slice.array, slice.start + place + 1, slice.length - place - 1);
     rows_give_vector(call, 0, row, slice.length);
     return true;
 }
@@ -282,12 +309,31 @@ static void transpose_tile(size_t size, const MatrixRow *rows, size_t height, si
     }
 }
 
-static void transpose_leaf(size_t size, const MatrixRow *rows, size_t height, size_t width, char *out)
+typedef struct Transposing {
+    size_t size;
+    const MatrixRow *rows;
+    size_t height, width;
+    char *out;
+} Transposing;
+
+/* Columns of tiles. */
+static void transpose_tiles(void *context, size_t first, size_t end, uint32_t member)
 {
-    for (size_t left = 0; left < width; left += TRANSPOSE_TILE)
-        for (size_t top = 0; top < height; top += TRANSPOSE_TILE)
-            transpose_tile(size, rows, height, top, left, least(top + TRANSPOSE_TILE, height),
-                           least(left + TRANSPOSE_TILE, width), out);
+    const Transposing *leaf = context;
+    (void)member;
+    for (size_t tile = first; tile < end; tile++) {
+        size_t left = tile * TRANSPOSE_TILE;
+        for (size_t top = 0; top < leaf->height; top += TRANSPOSE_TILE)
+            transpose_tile(leaf->size, leaf->rows, leaf->height, top, left, least(top + TRANSPOSE_TILE, leaf->height),
+                           least(left + TRANSPOSE_TILE, leaf->width), leaf->out);
+    }
+}
+
+static void transpose_leaf(Team *team, Transposing leaf)
+{
+    size_t tiles = (leaf.width + TRANSPOSE_TILE - 1) / TRANSPOSE_TILE;
+    size_t cost = leaf.height * TRANSPOSE_TILE * TRANSPOSE_PICOSECONDS;
+    team_run(team, tiles, team_grain(team, cost), transpose_tiles, &leaf);
 }
 
 /* The inner vector at position `i` of a vector of vectors. */
@@ -332,7 +378,7 @@ static void add_columns(RowsCall *call, Slice matrix, size_t width)
             rows[i] = (MatrixRow){cells.data, cells.is_uniform ? 0 : size};
         }
         char *out = (char *)inner->columns[leaf].data + old_count * size;
-        transpose_leaf(size, rows, height, width, out);
+        transpose_leaf(call->firing->vm->team, (Transposing){size, rows, height, width, out});
         cells_retain(type, out, height * width);
     }
 }
@@ -353,7 +399,7 @@ static bool row_transpose(RowsCall *call, size_t row)
     array_reserve(memory, state->vectors, width);
     for (size_t i = 0; i < width; i++, start += height) {
         Cells column[] = {{&state->inner, true}, {&start, true}, {&height, true}};
-        array_append(memory, state->vectors, column, 0, 1);
+        array_append(memory, call->firing->vm->team, state->vectors, column, 0, 1);
     }
     rows_give_vector(call, 0, row, width);
     return true;
@@ -385,7 +431,7 @@ static void add_part(Parts *parts, int64_t length)
 static bool give_parts(RowsCall *call, size_t row, Slice elements, const Parts *parts)
 {
     Cells cells[] = {{&elements.array, true}, {.data = parts->starts}, {.data = parts->lengths}};
-    array_append(call->firing->vm->memory, call->state->vectors, cells, 0, parts->count);
+    array_append(call->firing->vm->memory, call->firing->vm->team, call->state->vectors, cells, 0, parts->count);
     rows_give_vector(call, 0, row, parts->count);
     return true;
 }
@@ -450,33 +496,42 @@ static bool row_partition(RowsCall *call, size_t row)
 
 /* ---- the frame ---- */
 
-static RowFunction row_function(Op op)
+/* How an operation is computed. */
+typedef struct RowsKind {
+    RowFunction row;
+    /* The rows neither allocate nor depend on each other: a team may share them. One that fails says so and leaves the rest to `fail`. */
+    bool is_independent;
+    void (*fail)(RowsCall *call, size_t row);
+    size_t (*many)(RowsCall *call); /* instead: computes rows from the first on, at least one; gives how many */
+} RowsKind;
+
+static RowsKind rows_kind(Op op)
 {
     switch (op) {
 #define SCALAR_COMPARISON(OP, orders)                                                                                 \
-    case OP_##OP: return row_compare_##OP;
+    case OP_##OP: return (RowsKind){.row = row_compare_##OP, .is_independent = true};
 #include "math/scalar_ops.def"
-    case OP_SAME: return row_same;
-    case OP_HASH: return row_hash;
-    case OP_STRING: return row_string;
-    case OP_EXP_STRING: return row_exp_string;
-    case OP_PARSE_INT: return row_parse_int;
-    case OP_PARSE_FLOAT: return row_parse_float;
-    case OP_TRANSPOSE: return row_transpose;
-    case OP_GRADE: return row_grade;
-    case OP_GRADE_DOWN: return row_grade_down;
-    case OP_REPLACE: return row_replace;
-    case OP_PART: return row_part;
-    case OP_FLAG_PARTITION: return row_flag_partition;
-    case OP_PARTITION: return row_partition;
-    case OP_PRINT_STRING: return row_print_string;
-    case OP_CLOCK: return row_clock;
-    case OP_ENVIRONMENT_VARIABLE: return row_environment_variable;
-    case OP_OPEN_FILE: return row_open_file;
-    case OP_CLOSE_FILE: return row_close_file;
-    case OP_READ_CHARS: return row_read_chars;
-    case OP_WRITE_CHARS: return row_write_chars;
-    case OP_WRITE_VALUE: return row_write_value;
+    case OP_SAME: return (RowsKind){.row = row_same, .is_independent = true};
+    case OP_HASH: return (RowsKind){.row = row_hash, .is_independent = true, .fail = fail_hash};
+    case OP_STRING: return (RowsKind){.row = row_string};
+    case OP_EXP_STRING: return (RowsKind){.row = row_exp_string};
+    case OP_PARSE_INT: return (RowsKind){.row = row_parse_int};
+    case OP_PARSE_FLOAT: return (RowsKind){.row = row_parse_float};
+    case OP_TRANSPOSE: return (RowsKind){.row = row_transpose};
+    case OP_GRADE: return (RowsKind){.many = rows_grade_up};
+    case OP_GRADE_DOWN: return (RowsKind){.many = rows_grade_down};
+    case OP_REPLACE: return (RowsKind){.row = row_replace};
+    case OP_PART: return (RowsKind){.row = row_part};
+    case OP_FLAG_PARTITION: return (RowsKind){.row = row_flag_partition};
+    case OP_PARTITION: return (RowsKind){.row = row_partition};
+    case OP_PRINT_STRING: return (RowsKind){.row = row_print_string};
+    case OP_CLOCK: return (RowsKind){.row = row_clock};
+    case OP_ENVIRONMENT_VARIABLE: return (RowsKind){.row = row_environment_variable};
+    case OP_OPEN_FILE: return (RowsKind){.row = row_open_file};
+    case OP_CLOSE_FILE: return (RowsKind){.row = row_close_file};
+    case OP_READ_CHARS: return (RowsKind){.row = row_read_chars};
+    case OP_WRITE_CHARS: return (RowsKind){.row = row_write_chars};
+    case OP_WRITE_VALUE: return (RowsKind){.row = row_write_value};
     default: bug("rows", "%s is not computed row by row", op_name(op));
     }
 }
@@ -557,19 +612,55 @@ static bool is_large(const RowsState *state)
     return elements + (state->inner == NULL ? 0 : state->inner->count) > ROWS_ELEMENTS_MAX;
 }
 
-/* False when nothing more can be done now, or ever. */
-static bool compute(Firing *firing, RowFunction function)
+typedef struct IndependentRows {
+    RowsCall *call;
+    RowFunction function;
+} IndependentRows;
+
+static size_t compute_independent(void *context, size_t first, size_t end)
 {
-    RowsState *state = firing->state;
+    const IndependentRows *rows = context;
+    while (first < end && rows->function(rows->call, first))
+        first++;
+    return first;
+}
+
+/* These give how many rows were computed, 0 after a failure. */
+static size_t share_rows(RowsCall *call, const RowsKind *kind)
+{
+    Team *team = call->firing->vm->team;
+    IndependentRows rows = {call, kind->row};
+    size_t done = team_check(team, call->count, team_grain(team, ROW_PICOSECONDS), compute_independent, &rows);
+    if (done == call->count)
+        return done;
+    kind->fail(call, done);
+    return 0;
+}
+
+static size_t compute_rows(RowsCall *call, const RowsKind *kind)
+{
+    if (kind->many != NULL)
+        return kind->many(call);
+    if (kind->is_independent)
+        return share_rows(call, kind);
+    size_t done = 0;
+    while (done < call->count && !is_large(call->state))
+        if (!kind->row(call, done++))
+            return 0;
+    return done;
+}
+
+/* False when nothing more can be done now, or ever. */
+static bool compute(Firing *firing, const RowsKind *kind)
+{
     Inputs inputs = {ROWS_DRIVER, firing->node->input_count};
     size_t count = least(inputs_available(firing, inputs), outputs_room(firing, 0, firing->node->output_count));
     if (count == 0)
         return firing_rest(firing, ROWS_DRIVER);
     RowsCall call = prepare(firing, count);
-    size_t done = 0;
-    while (done < count && !is_large(state))
-        if (!function(&call, done++))
-            return false;
+    size_t done = compute_rows(&call, kind);
+    if (done == 0)
+        return false;
     give(&call, done);
     inputs_consume(firing, inputs, done);
     return true;
@@ -583,9 +674,11 @@ static void fire_rows(Firing *firing)
         rows_fire_error(firing);
     else if (op == OP_READ_VALUE)
         rows_fire_read_value(firing);
-    else
-        while (compute(firing, row_function(op)))
+    else {
+        RowsKind kind = rows_kind(op);
+        while (compute(firing, &kind))
             continue;
+    }
 }
 
 const NodeKind node_kind_ROWS = {.fire = fire_rows, .state_size = sizeof(RowsState), .release = release_rows};

@@ -57,6 +57,7 @@ bool scalar_run(Vm *vm, CoreFunctionId function, const Cells *arguments, void *c
     ScalarRun run = {.arguments = arguments,
                      .results = results,
                      .count = count,
+                     .team = vm->team,
                      .depth = vm->frame_count - 1,
                      .max_depth = vm->options.max_depth,
                      .stop = vm->options.stop,

@@ -113,10 +113,10 @@ static void take_elements(Firing *firing, const Walk *walk, size_t count)
     bool has_held = is_exclusive(firing->node) && walk_index(walk) > 0;
     if (has_held) {
         array_views(state->kept, views);
-        array_append(memory, state->elements, views, KEPT_ELEMENT, 1);
+        array_append(memory, firing->vm->team, state->elements, views, KEPT_ELEMENT, 1);
     }
     inputs_cells(firing, element_inputs(firing->node), views);
-    array_append(memory, state->elements, views, walk->child, is_exclusive(firing->node) ? count - 1 : count);
+    array_append(memory, firing->vm->team, state->elements, views, walk->child, is_exclusive(firing->node) ? count - 1 : count);
 }
 
 /* Cuts the elements from `first` on, of which that one is number `index` of its parent, into pieces. */

@@ -2,10 +2,25 @@
  *
  * Short vectors of several parents are made in one array; a long one has an array of its own, and so lives no longer than it must. Indices
  * are checked before anything else is looked at: a permutation with an index out of range fails for that, also where another one occurs
- * twice before. */
+ * twice before.
+ *
+ * Of several values for one place the last counts. A team that shares the writing does not keep to that order; so when all is written, every value is
+ * looked up again at its place. If all are found it did not matter, as no place got two that differ; else they are written once more, in order, and
+ * for the rest of its life the node writes alone. */
 #include "vm/nodes.h"
+#include "vm/team_check.h"
 
+#include <stdatomic.h>
 #include <string.h>
+
+enum {
+    /* estimates, in one thread: */
+    CHECK_PICOSECONDS = 500, /* an index looked at, */
+    NEAR_PICOSECONDS = 1000, /* an element written to a cache, */
+    FAR_PICOSECONDS = 5000,  /* ... and to memory beyond it */
+    NEAR_BYTES = 1 << 18,
+    CLEAR_PICOSECONDS = 500, /* a word */
+};
 
 enum { SCATTER_SHARED_MAX = 1 << 14 }; /* elements of an array to which one more vector is added */
 
@@ -27,6 +42,7 @@ typedef struct Scatter {
     uint64_t *taken; /* PERMUTE: for each index the position that goes there + 1 */
     size_t taken_capacity;
     Repeat repeat;
+    bool is_alone; /* places have got several values before */
 } Scatter;
 
 static void release_scatter(Vm *vm, const FlowNode *node, void *state_memory)
@@ -78,7 +94,14 @@ static void begin_copy(Firing *firing, size_t parent)
     const Array *from = ((Array *const *)arrays.data)[cells_index(arrays, parent)];
     size_t start = cells_scalar(SCALAR_I64, firing_cells(firing, VECTOR_START), parent).bits;
     begin_array(firing, cells_scalar(SCALAR_I64, firing_cells(firing, VECTOR_LENGTH), parent).bits);
-    array_extend_by(firing->vm->memory, state->array, from, start, state->length);
+    array_extend_by(firing->vm, state->array, from, start, state->length);
+}
+
+static void clear_words(void *context, size_t first, size_t end, uint32_t member)
+{
+    uint64_t *words = context;
+    (void)member;
+    memset(words + first, 0, (end - first) * sizeof *words);
 }
 
 static void begin_permutation(Firing *firing, size_t parent)
@@ -92,8 +115,8 @@ static void begin_permutation(Firing *firing, size_t parent)
         state->taken = memory_resize(memory, state->taken, state->taken_capacity * size, state->length * size);
         state->taken_capacity = state->length;
     }
-    if (state->length > 0)
-        memset(state->taken, 0, state->length * sizeof *state->taken);
+    Team *team = firing->vm->team;
+    team_run(team, state->length, team_grain(team, CLEAR_PICOSECONDS), clear_words, state->taken);
     state->repeat.is_found = false;
 }
 
@@ -111,20 +134,113 @@ static void open_vector(Firing *firing, size_t parent)
 
 /* ---- writing ---- */
 
-#define SCATTER(SIZE)                                                                                                 \
-    static void scatter_##SIZE(char *out, Cells from, Cells index, size_t first, size_t count)                        \
+/* Cells `from`, which go to places. */
+typedef struct Writing {
+    size_t size;
+    void *out;
+    Cells from, places;
+    size_t first; /* of the points that are written */
+} Writing;
+
+/* Loops for one size of cells: in order; in any order, and looking them up then. */
+#define SCATTER(SIZE, Word)                                                                                           \
+    static void scatter_##SIZE(const Writing *writing, size_t count)                                                  \
     {                                                                                                                 \
-        const int64_t *places = index.data;                                                                           \
-        for (size_t i = first; i < first + count; i++)                                                                \
-            memcpy(out + (size_t)places[cells_index(index, i)] * SIZE,                                                \
-                   (const char *)from.data + cells_index(from, i) * SIZE, SIZE);                                      \
+        const int64_t *places = writing->places.data;                                                                 \
+        for (size_t i = writing->first; i < writing->first + count; i++)                                              \
+            memcpy((char *)writing->out + (size_t)places[cells_index(writing->places, i)] * SIZE,                     \
+                   (const char *)writing->from.data + cells_index(writing->from, i) * SIZE, SIZE);                    \
+    }                                                                                                                 \
+    static void write_##SIZE(const Writing *writing, size_t first, size_t end)                                        \
+    {                                                                                                                 \
+        const int64_t *places = writing->places.data;                                                                 \
+        _Atomic Word *out = writing->out;                                                                             \
+        for (size_t i = first; i < end; i++) {                                                                        \
+            Word word;                                                                                                \
+            memcpy(&word, (const char *)writing->from.data + cells_index(writing->from, i) * SIZE, SIZE);             \
+            atomic_store_explicit(&out[places[cells_index(writing->places, i)]], word, memory_order_relaxed);         \
+        }                                                                                                             \
+    }                                                                                                                 \
+    static size_t find_##SIZE(const Writing *writing, size_t first, size_t end)                                       \
+    {                                                                                                                 \
+        const int64_t *places = writing->places.data;                                                                 \
+        const _Atomic Word *out = writing->out;                                                                       \
+        for (size_t i = first; i < end; i++) {                                                                        \
+            Word word;                                                                                                \
+            memcpy(&word, (const char *)writing->from.data + cells_index(writing->from, i) * SIZE, SIZE);             \
+            if (atomic_load_explicit(&out[places[cells_index(writing->places, i)]], memory_order_relaxed) != word)    \
+                return i;                                                                                             \
+        }                                                                                                             \
+        return end;                                                                                                   \
     }
-SCATTER(1)
-SCATTER(2)
-SCATTER(4)
-SCATTER(8)
+SCATTER(1, uint8_t)
+SCATTER(2, uint16_t)
+SCATTER(4, uint32_t)
+SCATTER(8, uint64_t)
 #undef SCATTER
 
+static void scatter_in_order(const Writing *writing, size_t count)
+{
+    switch (writing->size) {
+    case 1: scatter_1(writing, count); break;
+    case 2: scatter_2(writing, count); break;
+    case 4: scatter_4(writing, count); break;
+    case 8: scatter_8(writing, count); break;
+    }
+}
+
+static void write_piece(void *context, size_t first, size_t end, uint32_t member)
+{
+    const Writing *writing = context;
+    (void)member;
+    first += writing->first;
+    end += writing->first;
+    switch (writing->size) {
+    case 1: write_1(writing, first, end); break;
+    case 2: write_2(writing, first, end); break;
+    case 4: write_4(writing, first, end); break;
+    case 8: write_8(writing, first, end); break;
+    }
+}
+
+static size_t find_piece(void *context, size_t first, size_t end)
+{
+    const Writing *writing = context;
+    first += writing->first;
+    end += writing->first;
+    switch (writing->size) {
+    case 1: return find_1(writing, first, end) - writing->first;
+    case 2: return find_2(writing, first, end) - writing->first;
+    case 4: return find_4(writing, first, end) - writing->first;
+    case 8: return find_8(writing, first, end) - writing->first;
+    }
+    return end - writing->first;
+}
+
+static size_t scatter_grain(const Team *team, const Scatter *state, size_t size)
+{
+    return team_grain(team, state->length > NEAR_BYTES / size ? FAR_PICOSECONDS : NEAR_PICOSECONDS);
+}
+
+/* Writes in any order; false if some place did not keep what it got. */
+static bool scatter_together(Team *team, size_t grain, Writing *writing, size_t count)
+{
+    team_run(team, count, grain, write_piece, writing);
+    return team_check(team, count, grain, find_piece, writing) == count;
+}
+
+static void scatter_cells(Team *team, Scatter *state, Writing *writing, size_t count)
+{
+    size_t grain = scatter_grain(team, state, writing->size);
+    if (!state->is_alone && team_shares(team, count, grain)) {
+        if (scatter_together(team, grain, writing, count))
+            return;
+        state->is_alone = true;
+    }
+    scatter_in_order(writing, count);
+}
+
+/* References are counted by this thread only. */
 static void scatter_arrays(Memory *memory, Array **out, Cells from, Cells index, size_t first, size_t count)
 {
     const int64_t *places = index.data;
@@ -135,52 +251,119 @@ static void scatter_arrays(Memory *memory, Array **out, Cells from, Cells index,
     }
 }
 
-static void scatter_leaf(Memory *memory, LeafType type, void *out, Cells from, Cells index, size_t first, size_t count)
+static void scatter_leaf(Firing *firing, uint32_t leaf, Cells from, Cells index, size_t first, size_t count)
 {
-    if (type == LEAF_ARRAY) {
-        scatter_arrays(memory, out, from, index, first, count);
-        return;
-    }
-    switch (leaf_size(type)) {
-    case 1: scatter_1(out, from, index, first, count); break;
-    case 2: scatter_2(out, from, index, first, count); break;
-    case 4: scatter_4(out, from, index, first, count); break;
-    case 8: scatter_8(out, from, index, first, count); break;
-    }
+    Scatter *state = firing->state;
+    LeafType type = firing->node->layout->leaves[leaf].type;
+    Writing writing = {leaf_size(type), column_of(state, leaf), from, index, first};
+    if (type == LEAF_ARRAY)
+        scatter_arrays(firing->vm->memory, writing.out, from, index, first, count);
+    else
+        scatter_cells(firing->vm->team, state, &writing, count);
+}
+
+/* ---- indices ---- */
+
+typedef struct Places {
+    const Scatter *state;
+    Cells index;
+    size_t first;
+} Places;
+
+static size_t place_at(const Places *places, size_t i)
+{
+    return (size_t)((const int64_t *)places->index.data)[cells_index(places->index, places->first + i)];
+}
+
+static size_t check_places(void *context, size_t first, size_t end)
+{
+    const Places *places = context;
+    while (first < end && place_at(places, first) < places->state->length)
+        first++;
+    return first;
 }
 
 /* Of `count` points from `first` on, those before the first with an index out of range. */
-static size_t count_good(const Scatter *state, Cells index, size_t first, size_t count)
+static size_t count_good(Team *team, const Scatter *state, Cells index, size_t first, size_t count)
 {
-    const int64_t *places = index.data;
-    size_t good = 0;
-    while (good < count && (uint64_t)places[cells_index(index, first + good)] < state->length)
-        good++;
-    return good;
+    Places places = {state, index, first};
+    return team_check(team, count, team_grain(team, CHECK_PICOSECONDS), check_places, &places);
 }
 
 /* Notes where permuted elements go; the first index that occurs again is remembered. */
-static void take_places(Scatter *state, Cells index, size_t first, size_t count, uint64_t position)
+static void take_in_order(Scatter *state, const Places *places, size_t count, uint64_t position)
 {
-    const int64_t *places = index.data;
     for (size_t i = 0; i < count && !state->repeat.is_found; i++) {
-        int64_t place = places[cells_index(index, first + i)];
+        size_t place = place_at(places, i);
         if (state->taken[place] != 0)
-            state->repeat = (Repeat){true, place, state->taken[place] - 1, position + i};
+            state->repeat = (Repeat){true, (int64_t)place, state->taken[place] - 1, position + i};
         state->taken[place] = position + i + 1;
     }
+}
+
+typedef struct Taking {
+    const Places *places;
+    uint64_t position;
+} Taking;
+
+static size_t check_free(void *context, size_t first, size_t end)
+{
+    const Taking *taking = context;
+    while (first < end && taking->places->state->taken[place_at(taking->places, first)] == 0)
+        first++;
+    return first;
+}
+
+static void take_piece(void *context, size_t first, size_t end, uint32_t member)
+{
+    const Taking *taking = context;
+    _Atomic uint64_t *taken = (_Atomic uint64_t *)taking->places->state->taken;
+    (void)member;
+    for (size_t i = first; i < end; i++)
+        atomic_store_explicit(&taken[place_at(taking->places, i)], taking->position + i + 1, memory_order_relaxed);
+}
+
+static size_t check_taken(void *context, size_t first, size_t end)
+{
+    const Taking *taking = context;
+    const uint64_t *taken = taking->places->state->taken;
+    while (first < end && taken[place_at(taking->places, first)] == taking->position + first + 1)
+        first++;
+    return first;
+}
+
+/* Notes them in any order. If an index occurs again nothing is noted, and false given. */
+static bool take_together(Team *team, size_t grain, Scatter *state, const Places *places, size_t count, uint64_t position)
+{
+    Taking taking = {places, position};
+    if (team_check(team, count, grain, check_free, &taking) < count)
+        return false;
+    team_run(team, count, grain, take_piece, &taking);
+    if (team_check(team, count, grain, check_taken, &taking) == count)
+        return true;
+    for (size_t i = 0; i < count; i++)
+        state->taken[place_at(places, i)] = 0;
+    return false;
+}
+
+static void take_places(Team *team, Scatter *state, Cells index, size_t first, size_t count, uint64_t position)
+{
+    Places places = {state, index, first};
+    size_t grain = scatter_grain(team, state, sizeof *state->taken);
+    if (state->repeat.is_found)
+        return;
+    if (!team_shares(team, count, grain) || !take_together(team, grain, state, &places, count, position))
+        take_in_order(state, &places, count, position);
 }
 
 static void write_points(Firing *firing, const Walk *walk, Cells index, size_t count)
 {
     Scatter *state = firing->state;
-    const Layout *layout = firing->node->layout;
     uint32_t leaves = walk->on_children.first + 1;
     if (is_permutation(firing))
-        take_places(state, index, walk->child, count, walk_index(walk));
-    for (uint32_t leaf = 0; leaf < layout->count; leaf++)
-        scatter_leaf(firing->vm->memory, layout->leaves[leaf].type, column_of(state, leaf),
-                     firing_cells(firing, leaves + leaf), index, walk->child, count);
+        take_places(firing->vm->team, state, index, walk->child, count, walk_index(walk));
+    for (uint32_t leaf = 0; leaf < firing->node->layout->count; leaf++)
+        scatter_leaf(firing, leaf, firing_cells(firing, leaves + leaf), index, walk->child, count);
 }
 
 /* Takes the next `count` points; false after a failure. */
@@ -188,7 +371,7 @@ static bool take_points(Firing *firing, Walk *walk, size_t count)
 {
     Scatter *state = firing->state;
     Cells index = firing_cells(firing, walk->on_children.first);
-    size_t good = count_good(state, index, walk->child, count);
+    size_t good = count_good(firing->vm->team, state, index, walk->child, count);
     if (good < count) {
         int64_t place = cells_scalar(SCALAR_I64, index, walk->child + good).integer;
         return failure_index(walk_fail(walk, good), firing->node->core_op, place, state->length);

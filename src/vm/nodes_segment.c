@@ -29,9 +29,9 @@ static void distribute_stretch(Firing *firing, const Stretch *stretch)
     }
     void *out = firing_reserve(firing, 0, stretch->points);
     if (stretch->ends != NULL)
-        movement_distribute(leaf_size(type), out, values.data, stretch->first, stretch->ends, stretch->parents);
+        movement_distribute(firing->vm->team, leaf_size(type), out, values.data, stretch->first, stretch->ends, stretch->parents);
     else
-        movement_distribute_regular(leaf_size(type), out, values.data, stretch->length, stretch->parents);
+        movement_distribute_regular(firing->vm->team, leaf_size(type), out, values.data, stretch->length, stretch->parents);
     cells_retain(type, out, stretch->points);
     firing_produce(firing, 0, stretch->points);
 }
@@ -64,21 +64,14 @@ const NodeKind node_kind_DISTRIBUTE = {.fire = fire_distribute, .state_size = si
 
 enum { DRIVER, DRIVER_SEGMENTS };
 
-static void write_indices(int64_t *out, uint64_t first, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        out[i] = (int64_t)(first + i);
-}
-
-static void index_stretch(int64_t *out, const Stretch *stretch, uint64_t inside)
+static void index_stretch(Team *team, int64_t *out, const Stretch *stretch, uint64_t inside)
 {
     if (!stretch->is_whole)
-        write_indices(out, inside, stretch->points);
+        movement_progression(team, out, (int64_t)inside, 1, stretch->points);
     else if (stretch->ends != NULL)
-        movement_local_index(out, stretch->first, stretch->ends, stretch->parents);
+        movement_local_index(team, out, stretch->first, stretch->ends, stretch->parents);
     else
-        for (size_t i = 0; i < stretch->parents; i++)
-            write_indices(out + i * stretch->length, 0, stretch->length);
+        movement_local_index_regular(team, out, stretch->length, stretch->parents);
 }
 
 static void fire_local_index(Firing *firing)
@@ -89,7 +82,7 @@ static void fire_local_index(Firing *firing)
         size_t points = points_least(firing_available(firing, DRIVER), firing_room(firing, 0));
         if (!segments_next(firing, segments, DRIVER_SEGMENTS, points, false, SIZE_MAX, &stretch))
             break;
-        index_stretch(firing_reserve(firing, 0, stretch.points), &stretch, segments->inside);
+        index_stretch(firing->vm->team, firing_reserve(firing, 0, stretch.points), &stretch, segments->inside);
         firing_produce(firing, 0, stretch.points);
         firing_consume(firing, DRIVER, stretch.points);
         segments_take(firing, segments, DRIVER_SEGMENTS, &stretch);
@@ -131,21 +124,53 @@ static void length_regular(Firing *firing)
         firing_finish(firing);
 }
 
+typedef struct Differences {
+    const int64_t *ends;
+    int64_t before; /* the end before them */
+    int64_t *lengths;
+    bool *are_empty;
+} Differences;
+
+static void subtract_ends(void *context, size_t first, size_t end, uint32_t member)
+{
+    (void)member;
+    const Differences *differences = context;
+    const int64_t *ends = differences->ends;
+    differences->lengths[first] = ends[first] - (first == 0 ? differences->before : ends[first - 1]);
+    for (size_t i = first + 1; i < end; i++)
+        differences->lengths[i] = ends[i] - ends[i - 1];
+}
+
+static void compare_ends(void *context, size_t first, size_t end, uint32_t member)
+{
+    (void)member;
+    const Differences *differences = context;
+    const int64_t *ends = differences->ends;
+    differences->are_empty[first] = ends[first] == (first == 0 ? differences->before : ends[first - 1]);
+    for (size_t i = first + 1; i < end; i++)
+        differences->are_empty[i] = ends[i] == ends[i - 1];
+}
+
+/* One output for each of `count` > 0 parents, whose ends are consumed. */
+static void give_differences(Firing *firing, Differences differences, size_t count, TeamWork *work)
+{
+    enum { POINT = 200 }; /* picoseconds */
+    Lengths *state = firing->state;
+    Team *team = firing->vm->team;
+    differences.ends = firing_cells(firing, DRIVER_SEGMENTS).data;
+    differences.before = state->last;
+    team_run(team, count, team_grain(team, POINT), work, &differences);
+    state->last = differences.ends[count - 1];
+    firing_produce(firing, 0, count);
+    firing_consume(firing, DRIVER_SEGMENTS, count);
+}
+
 static void length_by_ends(Firing *firing)
 {
-    Lengths *state = firing->state;
     firing_ignore(firing, DRIVER);
     size_t count = points_least(firing_available(firing, DRIVER_SEGMENTS), firing_room(firing, 0));
-    if (count > 0) {
-        const int64_t *ends = firing_cells(firing, DRIVER_SEGMENTS).data;
-        int64_t *out = firing_reserve(firing, 0, count);
-        out[0] = ends[0] - state->last;
-        for (size_t i = 1; i < count; i++)
-            out[i] = ends[i] - ends[i - 1];
-        state->last = ends[count - 1];
-        firing_produce(firing, 0, count);
-        firing_consume(firing, DRIVER_SEGMENTS, count);
-    }
+    if (count > 0)
+        give_differences(firing, (Differences){.lengths = firing_reserve(firing, 0, count)}, count, subtract_ends);
     if (firing_is_ended(firing, DRIVER_SEGMENTS))
         firing_finish(firing);
 }
@@ -183,27 +208,35 @@ static void empty_regular(Firing *firing)
         firing_finish(firing);
 }
 
-/* Answers for the parent in turn as soon as it is known to have a point; false if nothing can be said. */
-static bool empty_step(Firing *firing)
+/* Parents whose end is known. One that was answered for before only passes. */
+static void empty_known(Firing *firing)
 {
     Lengths *state = firing->state;
-    bool is_known = firing_available(firing, DRIVER_SEGMENTS) > 0;
-    bool is_open = !is_known && !firing_is_ended(firing, DRIVER_SEGMENTS);
-    int64_t end = is_known  ? *(const int64_t *)firing_cells(firing, DRIVER_SEGMENTS).data
-                  : is_open ? firing_frontier(firing, DRIVER_SEGMENTS)
-                            : state->last;
-    if (!state->is_decided && (is_known || end > state->last)) {
-        if (firing_room(firing, 0) == 0)
-            return false;
-        firing_produce_uniform(firing, 0, &(bool){end == state->last}, 1);
+    if (state->is_decided && firing_available(firing, DRIVER_SEGMENTS) > 0) {
+        state->last = *(const int64_t *)firing_cells(firing, DRIVER_SEGMENTS).data;
+        state->is_decided = false;
+        firing_consume(firing, DRIVER_SEGMENTS, 1);
+    }
+    size_t count = points_least(firing_available(firing, DRIVER_SEGMENTS), firing_room(firing, 0));
+    if (count > 0)
+        give_differences(firing, (Differences){.are_empty = firing_reserve(firing, 0, count)}, count, compare_ends);
+}
+
+/* Answers for the parent in turn as soon as it is known to have a point. */
+static void empty_by_ends(Firing *firing)
+{
+    Lengths *state = firing->state;
+    firing_ignore(firing, DRIVER);
+    empty_known(firing);
+    if (firing_is_ended(firing, DRIVER_SEGMENTS)) {
+        firing_finish(firing);
+        return;
+    }
+    bool has_point = firing_available(firing, DRIVER_SEGMENTS) == 0 && firing_frontier(firing, DRIVER_SEGMENTS) > state->last;
+    if (has_point && !state->is_decided && firing_room(firing, 0) > 0) {
+        firing_produce_uniform(firing, 0, &(bool){false}, 1);
         state->is_decided = true;
     }
-    if (!is_known)
-        return false;
-    state->last = end;
-    state->is_decided = false;
-    firing_consume(firing, DRIVER_SEGMENTS, 1);
-    return true;
 }
 
 static void fire_empty(Firing *firing)
@@ -211,13 +244,7 @@ static void fire_empty(Firing *firing)
     switch (firing->node->segments) {
     case SEGMENTS_SINGLE: empty_single(firing); break;
     case SEGMENTS_REGULAR: empty_regular(firing); break;
-    case SEGMENTS_ENDS:
-        firing_ignore(firing, DRIVER);
-        while (empty_step(firing))
-            ;
-        if (firing_is_ended(firing, DRIVER_SEGMENTS))
-            firing_finish(firing);
-        break;
+    case SEGMENTS_ENDS: empty_by_ends(firing); break;
     }
 }
 
@@ -245,13 +272,14 @@ static void fold_stretch(Firing *firing, const FoldKind *kind, const Stretch *st
     if (stretch->points > 0)
         elements = firing_cells(firing, 0);
     if (stretch->is_whole && stretch->ends != NULL)
-        fold_segments(kind, elements, stretch->first, stretch->ends, stretch->parents,
+        fold_segments(firing->vm->team, kind, elements, stretch->first, stretch->ends, stretch->parents,
                       firing_reserve(firing, 0, stretch->parents));
     else if (stretch->is_whole)
-        fold_regular(kind, elements, stretch->length, stretch->parents, firing_reserve(firing, 0, stretch->parents));
+        fold_regular(firing->vm->team, kind, elements, stretch->length, stretch->parents,
+                     firing_reserve(firing, 0, stretch->parents));
     else {
         open_fold(state, kind);
-        fold_add(kind, state->running, elements, stretch->points);
+        fold_add(firing->vm->team, kind, state->running, elements, stretch->points);
         if (stretch->parents == 0)
             return;
         fold_result(kind, state->running, firing_reserve(firing, 0, 1));
@@ -287,12 +315,12 @@ static void scan_stretch(Firing *firing, const FoldKind *kind, const Stretch *st
     Cells elements = firing_cells(firing, 0);
     void *out = firing_reserve(firing, 0, stretch->points);
     if (stretch->is_whole && stretch->ends != NULL)
-        fold_scan_segments(kind, elements, stretch->first, stretch->ends, stretch->parents, out);
+        fold_scan_segments(firing->vm->team, kind, elements, stretch->first, stretch->ends, stretch->parents, out);
     else if (stretch->is_whole)
-        fold_scan_regular(kind, elements, stretch->length, stretch->parents, out);
+        fold_scan_regular(firing->vm->team, kind, elements, stretch->length, stretch->parents, out);
     else {
         open_fold(state, kind);
-        fold_scan(kind, state->running, elements, stretch->points, out);
+        fold_scan(firing->vm->team, kind, state->running, elements, stretch->points, out);
         state->is_open = stretch->parents == 0;
     }
     firing_produce(firing, 0, stretch->points);

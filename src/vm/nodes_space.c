@@ -1,4 +1,5 @@
 /* Nodes that make spaces, and the ends that tell whose their points are. */
+#include "vm/cut.h"
 #include "vm/movement.h"
 #include "vm/points.h"
 
@@ -41,6 +42,12 @@ static uint64_t count_at(const Counts *counts, size_t parent)
     return ((const uint64_t *)counts->cells.data)[cells_index(counts->cells, parent)];
 }
 
+static Cells counts_from(const Counts *counts, size_t parent)
+{
+    const Cells cells = counts->cells;
+    return (Cells){(const int64_t *)cells.data + cells_index(cells, parent), cells.is_uniform};
+}
+
 /* Ends are known as soon as the counts are. `done` parents lie before the cursor. Points are given only under parents whose end was. */
 static void give_range_ends(Firing *firing, Counts *counts, uint64_t done)
 {
@@ -48,39 +55,94 @@ static void give_range_ends(Firing *firing, Counts *counts, uint64_t done)
     size_t first = (size_t)(state->ends_given - done);
     size_t count = points_least(counts->parents - first, firing_room(firing, RANGE_ENDS));
     int64_t *out = firing_reserve(firing, RANGE_ENDS, count);
-    for (size_t i = 0; i < count; i++)
-        out[i] = state->total += (int64_t)count_at(counts, first + i);
+    if (count > 0) {
+        movement_ends(firing->vm->team, out, counts_from(counts, first), count, state->total, INT64_MAX);
+        state->total = out[count - 1];
+    }
     state->ends_given += count;
     counts->parents = first + count;
     firing_produce(firing, RANGE_ENDS, count);
 }
 
-static void write_indices(int64_t *out, uint64_t first, size_t count)
+/* Gives points of the parent in turn, as far as there is room; says whether that were all. */
+static bool give_one_range(Firing *firing, uint64_t count)
 {
-    for (size_t i = 0; i < count; i++)
-        out[i] = (int64_t)(first + i);
+    Range *state = firing->state;
+    size_t given = points_least(firing_room(firing, RANGE_INDEX), count - state->inside);
+    if (given > 0)
+        movement_progression(firing->vm->team, firing_reserve(firing, RANGE_INDEX, given), (int64_t)state->inside, 1, given);
+    firing_produce(firing, RANGE_INDEX, given);
+    state->inside += given;
+    if (state->inside < count)
+        return false;
+    state->inside = 0;
+    return true;
+}
+
+/* Gives all points of those of the parents, from `first` on, for which there is room; gives how many parents these are. `ends` is memory for those
+ * of `most` parents, the most to look at. */
+static size_t give_whole_ranges(Firing *firing, const Counts *counts, size_t first, size_t most, int64_t *ends)
+{
+    Team *team = firing->vm->team;
+    size_t room = firing_room(firing, RANGE_INDEX);
+    movement_ends(team, ends, counts_from(counts, first), most, 0, (int64_t)room + 1);
+    size_t whole = cut_ends(ends, most, (int64_t)room);
+    if (whole == 0 || ends[whole - 1] == 0)
+        return whole;
+    size_t points = (size_t)ends[whole - 1];
+    movement_local_index(team, firing_reserve(firing, RANGE_INDEX, points), 0, ends, whole);
+    firing_produce(firing, RANGE_INDEX, points);
+    return whole;
+}
+
+/* The same where all have as many. */
+static size_t give_regular_ranges(Firing *firing, size_t length, size_t parents)
+{
+    if (length == 0)
+        return parents;
+    size_t whole = points_least(parents, firing_room(firing, RANGE_INDEX) / length);
+    if (whole == 0)
+        return 0;
+    movement_local_index_regular(firing->vm->team, firing_reserve(firing, RANGE_INDEX, whole * length), length, whole);
+    firing_produce(firing, RANGE_INDEX, whole * length);
+    return whole;
+}
+
+/* Looks at few parents first, since one may fill all the room, then at more and more. */
+static size_t give_ranges(Firing *firing, const Counts *counts, size_t first)
+{
+    enum { FEW = 64 };
+    size_t done = first, parents = counts->parents;
+    if (parents - first < 2)
+        return 0;
+    if (counts->cells.is_uniform)
+        return give_regular_ranges(firing, count_at(counts, first), parents - first);
+    int64_t few[FEW];
+    for (size_t most = FEW; done < parents; most *= 2) {
+        size_t looked = points_least(parents - done, most);
+        int64_t *many = looked > FEW ? team_alloc(firing->vm->team, looked * sizeof *many) : NULL;
+        size_t whole = give_whole_ranges(firing, counts, done, looked, many != NULL ? many : few);
+        team_give_back(firing->vm->team, many);
+        done += whole;
+        if (whole < looked)
+            break;
+    }
+    return done - first;
 }
 
 /* Gives indices as far as there is room; gives the number of parents that are complete. */
 static size_t give_indices(Firing *firing, const Counts *counts)
 {
-    Range *state = firing->state;
-    size_t room = firing_room(firing, RANGE_INDEX), parent = 0, given = 0, wanted = 0;
-    for (size_t i = 0; i < counts->parents && wanted < room; i++)
-        wanted += points_least(room - wanted, count_at(counts, i) - (i == 0 ? state->inside : 0));
-    int64_t *out = firing_reserve(firing, RANGE_INDEX, wanted);
-    for (; parent < counts->parents; parent++) {
-        uint64_t count = count_at(counts, parent);
-        size_t now = points_least(wanted - given, count - state->inside);
-        write_indices(out + given, state->inside, now);
-        given += now;
-        state->inside += now;
-        if (state->inside < count)
+    const Range *state = firing->state;
+    size_t done = 0;
+    while (done < counts->parents) {
+        if (state->inside == 0)
+            done += give_ranges(firing, counts, done);
+        if (done == counts->parents || !give_one_range(firing, count_at(counts, done)))
             break;
-        state->inside = 0;
+        done++;
     }
-    firing_produce(firing, RANGE_INDEX, given);
-    return parent;
+    return done;
 }
 
 static void fire_range(Firing *firing)
@@ -109,7 +171,7 @@ static void fire_filter(Firing *firing)
             break;
         Cells cells = firing_cells(firing, 0);
         const bool *flags = cells.data;
-        size_t kept = !cells.is_uniform ? movement_count(flags, count, keep) : flags[0] == keep ? count : 0;
+        size_t kept = !cells.is_uniform ? movement_count(firing->vm->team, flags, count, keep) : flags[0] == keep ? count : 0;
         firing_produce_uniform(firing, 0, &kept, kept);
         firing_consume(firing, 0, count);
     }
@@ -119,16 +181,14 @@ static void fire_filter(Firing *firing)
 
 const NodeKind node_kind_FILTER = {.fire = fire_filter};
 
-static void count_running(int64_t *out, Cells cells, size_t count, bool keep, int64_t start)
+static void count_running(Team *team, int64_t *out, Cells cells, size_t count, bool keep, int64_t start)
 {
     const bool *flags = cells.data;
-    if (!cells.is_uniform) {
-        movement_count_running(out, flags, count, keep, start);
-        return;
-    }
     int64_t step = flags[0] == keep ? 1 : 0;
-    for (size_t i = 0; i < count; i++)
-        out[i] = start += step;
+    if (cells.is_uniform)
+        movement_progression(team, out, start + step, step, count);
+    else
+        movement_count_running(team, out, flags, count, keep, start);
 }
 
 static void fire_flag_ends(Firing *firing)
@@ -137,7 +197,7 @@ static void fire_flag_ends(Firing *firing)
     size_t count = points_least(firing_available(firing, 0), firing_room(firing, 0));
     if (count > 0) {
         int64_t *out = firing_reserve(firing, 0, count);
-        count_running(out, firing_cells(firing, 0), count, firing->node->keep, *total);
+        count_running(firing->vm->team, out, firing_cells(firing, 0), count, firing->node->keep, *total);
         *total = out[count - 1];
         firing_produce(firing, 0, count);
         firing_consume(firing, 0, count);
@@ -158,7 +218,7 @@ static size_t pack(Firing *firing, Cells elements, Cells flags, size_t count)
     const bool *flag = flags.data;
     size_t kept = !flags.is_uniform ? count : flag[0] == keep ? count : 0;
     if (elements.is_uniform) {
-        kept = flags.is_uniform ? kept : movement_count(flag, count, keep);
+        kept = flags.is_uniform ? kept : movement_count(firing->vm->team, flag, count, keep);
         firing_produce_uniform(firing, 0, elements.data, kept);
         return kept;
     }
@@ -166,7 +226,7 @@ static size_t pack(Firing *firing, Cells elements, Cells flags, size_t count)
     if (flags.is_uniform)
         cells_copy(type, out, elements, 0, kept);
     else {
-        kept = movement_pack(leaf_size(type), out, elements.data, flag, count, keep);
+        kept = movement_pack(firing->vm->team, leaf_size(type), out, elements.data, flag, count, keep);
         cells_retain(type, out, kept);
     }
     firing_produce(firing, 0, kept);
@@ -229,8 +289,8 @@ static void fire_regular_ends(Firing *firing)
     if (count > 0 && firing_available(firing, ENDS_COUNT) > 0) {
         int64_t length = *(const int64_t *)firing_cells(firing, ENDS_COUNT).data;
         int64_t *out = firing_reserve(firing, 0, count);
-        for (size_t i = 0; i < count; i++)
-            out[i] = *total += length;
+        movement_progression(firing->vm->team, out, *total + length, length, count);
+        *total = out[count - 1];
         firing_produce(firing, 0, count);
         firing_consume(firing, ENDS_PARENTS, count);
     }
@@ -268,23 +328,44 @@ static void compose_up_to(Firing *firing, int64_t limit)
     firing_consume(firing, COMPOSE_INNER, count);
 }
 
-/* Gives the ends of parents whose points of M are all passed. */
+typedef struct Composing {
+    int64_t *out;
+    const int64_t *outer, *inner; /* `inner` are the ends of points of M that were not passed */
+    Compose passed;
+} Composing;
+
+static void compose_part(void *context, size_t first, size_t end, uint32_t member)
+{
+    (void)member;
+    const Composing *composing = context;
+    for (size_t i = first; i < end; i++) {
+        int64_t beyond = composing->outer[i] - composing->passed.middle;
+        composing->out[i] = beyond > 0 ? composing->inner[beyond - 1] : composing->passed.last;
+    }
+}
+
+/* Gives the ends of parents whose points of M all have known ends, and passes these. */
 static void give_composed(Firing *firing)
 {
-    const Compose *state = firing->state;
-    size_t count = points_least(firing_available(firing, COMPOSE_OUTER), firing_room(firing, 0)), done = 0;
+    enum { POINT = 500 }; /* picoseconds */
+    Team *team = firing->vm->team;
+    Composing composing = {.passed = *(const Compose *)firing->state};
+    size_t count = points_least(firing_available(firing, COMPOSE_OUTER), firing_room(firing, 0));
+    size_t known = firing_available(firing, COMPOSE_INNER);
     if (count == 0)
         return;
-    const int64_t *outer = firing_cells(firing, COMPOSE_OUTER).data;
-    int64_t *out = firing_reserve(firing, 0, count);
-    for (; done < count; done++) {
-        compose_up_to(firing, outer[done]);
-        if (state->middle < outer[done])
-            break;
-        out[done] = state->last;
+    composing.outer = firing_cells(firing, COMPOSE_OUTER).data;
+    composing.inner = known > 0 ? firing_cells(firing, COMPOSE_INNER).data : NULL;
+    count = cut_ends(composing.outer, count, composing.passed.middle + (int64_t)known);
+    if (count > 0) {
+        composing.out = firing_reserve(firing, 0, count);
+        team_run(team, count, team_grain(team, POINT), compose_part, &composing);
+        compose_up_to(firing, composing.outer[count - 1]);
+        firing_produce(firing, 0, count);
+        firing_consume(firing, COMPOSE_OUTER, count);
     }
-    firing_produce(firing, 0, done);
-    firing_consume(firing, COMPOSE_OUTER, done);
+    if (firing_available(firing, COMPOSE_OUTER) > 0)
+        compose_up_to(firing, *(const int64_t *)firing_cells(firing, COMPOSE_OUTER).data);
 }
 
 static void fire_compose(Firing *firing)

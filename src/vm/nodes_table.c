@@ -1,7 +1,10 @@
 /* GROUP_TABLE and FOLD_BY: groups of which nothing is held but their keys, and an accumulator for each reduction.
  *
  * Groups are numbered by their first points, anew under each parent. The table finds the number of a key. When the parent ends, the keys are sorted,
- * and whatever is known of groups comes out in that order. */
+ * and whatever is known of groups comes out in that order.
+ *
+ * A team shares the looking up of keys that are in the table; those that are not are added by one thread, in order. It shares a reduction by groups:
+ * each part of it has groups of its own, and combines their elements in the order of the points. */
 #include "vm/fold.h"
 #include "vm/nodes.h"
 
@@ -14,6 +17,12 @@
 enum { TABLE_DRIVER, TABLE_KEYS };
 enum { OUT_NUMBER, OUT_POINT_KEYS };
 enum { SLOTS_LEAST = 64 };
+enum {
+    /* estimates, in one thread: */
+    FIND_PICOSECONDS = 8000, /* a key found */
+    ADD_PICOSECONDS = 5000,  /* an element added to its group */
+};
+enum { PARTS_MAX = 16 }; /* each goes over all points: with more of them that would be most of the work */
 
 /* The word of a key that is one scalar tells it from all others; that of any other key is its hash. */
 typedef struct Slot {
@@ -27,6 +36,7 @@ typedef struct Table {
     Array *keys;  /* by number */
     Slot *slots;  /* open addressing */
     size_t slot_count;
+    bool is_growing; /* most of the last points had new keys */
     int64_t *order; /* once the parent has ended: the numbers in order of keys */
     bool is_ordered;
     bool is_parent_given;
@@ -165,12 +175,24 @@ static void add_key(Firing *firing, size_t i)
         array_append_value(vm->memory, vm->types, table->keys, key);
         value_release(&vm->heap, vm->types, layout->type, key);
     } else
-        array_append(vm->memory, table->keys, table->cells, i, 1);
+        array_append(vm->memory, vm->team, table->keys, table->cells, i, 1);
     for (uint32_t leaf = 0; leaf < layout->count; leaf++)
         table->cells[layout->count + leaf] = array_cells(table->keys, leaf, 0);
 }
 
-/* The number of the key at row i of those that come in. */
+/* The slot of the key at row i of those that come in, or the free one where it belongs. */
+static Slot *find_slot(const Table *table, const Layout *layout, size_t i, uint64_t word)
+{
+    size_t at = first_slot(table, word);
+    for (; table->slots[at].number != 0; at = next_slot(table, at))
+        if (table->slots[at].word == word &&
+            (is_scalar(layout) ||
+             rows_compare(layout, table->cells, i, table->cells + layout->count, table->slots[at].number - 1) == 0))
+            break;
+    return &table->slots[at];
+}
+
+/* The number of that key, which may be new. */
 static int64_t find_number(Firing *firing, size_t i)
 {
     Table *table = firing->state;
@@ -178,17 +200,45 @@ static int64_t find_number(Firing *firing, size_t i)
     if (2 * group_count(table) >= table->slot_count)
         grow_slots(firing->vm->memory, table);
     uint64_t word = key_word(layout, table->cells, i);
-    size_t at = first_slot(table, word);
-    for (; table->slots[at].number != 0; at = next_slot(table, at)) {
-        size_t number = table->slots[at].number - 1;
-        if (table->slots[at].word == word &&
-            (is_scalar(layout) || rows_compare(layout, table->cells, i, table->cells + layout->count, number) == 0))
-            return (int64_t)number;
+    Slot *slot = find_slot(table, layout, i, word);
+    if (slot->number == 0) {
+        add_key(firing, i);
+        *slot = (Slot){word, group_count(table)};
     }
-    size_t number = group_count(table);
-    add_key(firing, i);
-    table->slots[at] = (Slot){word, number + 1};
-    return (int64_t)number;
+    return (int64_t)slot->number - 1;
+}
+
+/* Points whose keys are looked up, not added. */
+typedef struct Lookup {
+    const Table *table;
+    const Layout *layout;
+    size_t first;
+    int64_t *numbers; /* -1 for a key that is new */
+} Lookup;
+
+static void look_up(void *context, size_t first, size_t end, uint32_t member)
+{
+    const Lookup *lookup = context;
+    (void)member;
+    for (size_t i = first; i < end; i++) {
+        uint64_t word = key_word(lookup->layout, lookup->table->cells, lookup->first + i);
+        lookup->numbers[i] = (int64_t)find_slot(lookup->table, lookup->layout, lookup->first + i, word)->number - 1;
+    }
+}
+
+static void find_numbers(Firing *firing, size_t first, size_t count, int64_t *numbers)
+{
+    Table *table = firing->state;
+    Team *team = firing->vm->team;
+    size_t grain = team_grain(team, FIND_PICOSECONDS), before = group_count(table);
+    bool is_shared = before > 0 && !table->is_growing && team_shares(team, count, grain);
+    Lookup lookup = {table, firing->node->layout, first, numbers};
+    if (is_shared)
+        team_run(team, count, grain, look_up, &lookup);
+    for (size_t i = 0; i < count; i++)
+        if (!is_shared || numbers[i] < 0)
+            numbers[i] = find_number(firing, first + i);
+    table->is_growing = group_count(table) - before > count / 2;
 }
 
 /* Keys at these places, to outputs from `output` on. */
@@ -197,7 +247,7 @@ static void give_keys(Firing *firing, uint32_t output, const int64_t *places, si
     Table *table = firing->state;
     for (uint32_t leaf = 0; leaf < leaf_count(firing->node); leaf++)
         if (firing_is_wanted(firing, output + leaf)) {
-            cells_gather(firing->node->layout->leaves[leaf].type, firing_reserve(firing, output + leaf, count),
+            cells_gather(firing->vm->team, firing->node->layout->leaves[leaf].type, firing_reserve(firing, output + leaf, count),
                          (Cells){&table->keys, true}, leaf, (Cells){.data = places}, count);
             firing_produce(firing, output + leaf, count);
         }
@@ -213,8 +263,7 @@ static size_t take_points(Firing *firing, size_t first, size_t count)
     open_table(firing);
     inputs_cells(firing, (Inputs){TABLE_KEYS, leaf_count(firing->node)}, table->cells);
     int64_t *numbers = firing_reserve(firing, OUT_NUMBER, count);
-    for (size_t i = 0; i < count; i++)
-        numbers[i] = find_number(firing, first + i);
+    find_numbers(firing, first, count, numbers);
     give_keys(firing, OUT_POINT_KEYS, numbers, count);
     firing_produce(firing, OUT_NUMBER, count);
     return count;
@@ -229,7 +278,7 @@ static void order_groups(Firing *firing)
     size_t count = group_count(table);
     if (count > 0) {
         table->order = memory_alloc(memory, count * sizeof *table->order);
-        array_grade(memory, table->keys, 0, count, false, table->order);
+        array_grade(firing->vm->team, table->keys, 0, count, false, table->order);
     }
     table->is_ordered = true;
     table->is_parent_given = false;
@@ -357,20 +406,104 @@ static Cells cells_from(Cells cells, size_t size, size_t first, size_t count)
     return (Cells){(const char *)cells.data + cells_index(cells, first) * size, cells.is_uniform && count > 1};
 }
 
+/* Points being added to their groups. */
+typedef struct Adding {
+    const FoldKind *kind;
+    unsigned char *states;
+    size_t state_size;
+    Cells elements;
+    size_t cell_size;
+    const int64_t *numbers;
+    size_t first, count;
+    size_t parts;
+    uint32_t *lists; /* for each part, room for all points */
+} Adding;
+
+static void add_run(const Adding *adding, size_t i, size_t run)
+{
+    fold_add(NULL, adding->kind, adding->states + (size_t)adding->numbers[i] * adding->state_size,
+             cells_from(adding->elements, adding->cell_size, i, run), run);
+}
+
+/* The part that a group is of. Groups that lie next to each other are mostly of the same, and so share no cache line with another. */
+static size_t part_of(int64_t number, size_t parts)
+{
+    uint32_t mixed = (uint32_t)(number >> 3) * UINT32_C(0x9e3779b1);
+    return (size_t)((uint64_t)mixed * parts >> 32);
+}
+
+/* The points of a part's groups: listed without branches, as these could not be predicted. */
+static size_t list_points(const Adding *adding, size_t part, uint32_t *list)
+{
+    size_t listed = 0;
+    for (size_t i = 0; i < adding->count; i++) {
+        list[listed] = (uint32_t)i;
+        listed += part_of(adding->numbers[adding->first + i], adding->parts) == part;
+    }
+    return listed;
+}
+
+static void add_parts(void *context, size_t part, size_t end, uint32_t member)
+{
+    const Adding *adding = context;
+    (void)member;
+    for (; part < end; part++) {
+        uint32_t *list = adding->lists + part * (adding->count + 1);
+        size_t listed = list_points(adding, part, list);
+        for (size_t i = 0; i < listed; i++)
+            add_run(adding, adding->first + list[i], 1);
+    }
+}
+
+static void add_together(Team *team, Adding *adding)
+{
+    adding->parts = least(team_size(team), PARTS_MAX);
+    adding->lists = team_alloc(team, adding->parts * (adding->count + 1) * sizeof *adding->lists);
+    team_run(team, adding->parts, 1, add_parts, adding);
+    team_give_back(team, adding->lists);
+}
+
+static size_t greatest_number(const int64_t *numbers, size_t count)
+{
+    int64_t greatest = 0;
+    for (size_t i = 0; i < count; i++)
+        greatest = numbers[i] > greatest ? numbers[i] : greatest;
+    return (size_t)greatest;
+}
+
+/* Whether points of many groups follow each other in no order: runs of one are faster without a team's detours. */
+static bool is_mixed(const int64_t *numbers, size_t count)
+{
+    size_t changes = 0;
+    for (size_t i = 1; i < count; i++)
+        changes += numbers[i] != numbers[i - 1];
+    return changes > count / 2;
+}
+
 static void fold_points(Firing *firing, const FoldKind *kind, size_t first, size_t count)
 {
     FoldBy *state = firing->state;
-    Cells elements = firing_cells(firing, FOLD_ELEMENT), numbers = firing_cells(firing, FOLD_NUMBER);
+    Cells numbers = firing_cells(firing, FOLD_NUMBER);
+    Team *team = firing->vm->team;
     const int64_t *items = numbers.data;
-    size_t size = state_size(kind), cell_size = leaf_size(firing->node->inputs[FOLD_ELEMENT].type);
-    for (size_t i = first; i < first + count;) {
-        size_t number = (size_t)items[cells_index(numbers, i)];
-        size_t run = numbers.is_uniform ? count : run_length(items + i, first + count - i);
-        if (number >= state->count)
-            start_groups(firing, kind, number);
-        fold_add(kind, state->states + number * size, cells_from(elements, cell_size, i, run), run);
-        i += run;
-    }
+    size_t greatest = numbers.is_uniform ? (size_t)items[0] : greatest_number(items + first, count);
+    if (greatest >= state->count)
+        start_groups(firing, kind, greatest);
+    Adding adding = {.kind = kind, .states = state->states, .state_size = state_size(kind),
+                     .elements = firing_cells(firing, FOLD_ELEMENT),
+                     .cell_size = leaf_size(firing->node->inputs[FOLD_ELEMENT].type),
+                     .numbers = items, .first = first, .count = count};
+    bool is_shared = !numbers.is_uniform && count < UINT32_MAX && team_shares(team, count, team_grain(team, ADD_PICOSECONDS));
+    if (numbers.is_uniform)
+        fold_add(team, kind, state->states + greatest * adding.state_size, cells_from(adding.elements, adding.cell_size, first, count),
+                 count);
+    else if (is_shared && is_mixed(items + first, count))
+        add_together(team, &adding);
+    else
+        for (size_t i = first, run; i < first + count; i += run) {
+            run = run_length(items + i, first + count - i);
+            add_run(&adding, i, run);
+        }
 }
 
 /* Groups of the parent at hand that are still to be given; as many as come, if it is the only one. */

@@ -2,6 +2,7 @@
 #include "math/range.h"
 #include "vm/instance.h"
 #include "vm/points.h"
+#include "vm/shared.h"
 
 /* ---- sources ---- */
 
@@ -49,7 +50,7 @@ static void fire_text(Firing *firing)
     Vm *vm = firing->vm;
     Literal *state = firing->state;
     state->array = array_new(vm->memory, layout_of(vm->program->layouts, TYPE_CHAR));
-    array_append(vm->memory, state->array, &(Cells){.data = firing->node->text}, 0, firing->node->text_length);
+    array_append(vm->memory, vm->team, state->array, &(Cells){.data = firing->node->text}, 0, firing->node->text_length);
     firing_produce_uniform(firing, 0, &state->array, 1);
     firing_finish(firing);
 }
@@ -65,7 +66,7 @@ static void fire_constants(Firing *firing)
     state->cells = memory_alloc(memory, node->layout->count * sizeof(Cells));
     for (uint32_t i = 0; i < node->layout->count; i++)
         state->cells[i] = (Cells){.data = node->columns[i]};
-    array_append(memory, state->array, state->cells, 0, node->index);
+    array_append(memory, firing->vm->team, state->array, state->cells, 0, node->index);
     firing_produce_uniform(firing, 0, &state->array, 1);
     firing_finish(firing);
 }
@@ -77,7 +78,7 @@ const NodeKind node_kind_CONSTANTS = {
 
 enum { ARGUMENTS_MAX = 4 };
 
-static void fail_operation(Firing *firing, const PointsViews *views, size_t offset, ScalarType result)
+static void fail_operation(Firing *firing, const PointsViews *views, size_t offset)
 {
     const FlowNode *node = firing->node;
     Scalar arguments[ARGUMENTS_MAX] = {0};
@@ -87,6 +88,7 @@ static void fail_operation(Firing *firing, const PointsViews *views, size_t offs
         if (!node->inputs[i].is_constant && !node->inputs[i].is_uniform)
             driver = i;
     }
+    ScalarType result = firing->plan->elementwise.result;
     failure_scalar(firing_fail(firing, driver, offset), node->core_op, node->scalar, result, arguments);
 }
 
@@ -100,18 +102,17 @@ static void fire_operation(Firing *firing)
     }
     PointsViews views;
     points_views(firing, 0, node->input_count, &views);
-    ScalarType result = firing->plan->result;
-    ElementwiseKernel kernel = firing->plan->kernel;
     bool is_uniform = points_are_uniform(&views);
     uint64_t cell;
     void *out = is_uniform ? (void *)&cell : firing_reserve(firing, 0, count);
-    size_t wanted = is_uniform ? 1 : count, done = kernel(node->scalar, result, out, views.cells, wanted);
+    size_t wanted = is_uniform ? 1 : count;
+    size_t done = elementwise_run(firing->vm->team, &firing->plan->elementwise, out, views.cells, wanted);
     if (!is_uniform)
         firing_produce(firing, 0, done);
     else if (done == 1)
         firing_produce_uniform(firing, 0, &cell, count);
     if (done < wanted)
-        fail_operation(firing, &views, done, result);
+        fail_operation(firing, &views, done);
     else
         points_take(firing, count);
 }
@@ -204,42 +205,78 @@ static uint32_t point_input(const FlowNode *node)
     return 0;
 }
 
+typedef struct CountLoop {
+    const Firing *firing;
+    const PointsViews *views;
+    int64_t *out;
+} CountLoop;
+
+/* Stops where the operation fails, and where there are more elements than anybody can hold. */
+static size_t count_points(const void *context, size_t first, size_t end)
+{
+    const CountLoop *loop = context;
+    for (size_t i = first; i < end; i++) {
+        Counting counting = counting_at(loop->firing, loop->views, i);
+        uint64_t elements;
+        bool is_good = count_elements(&counting, &elements) || !loop->firing->node->keep;
+        if (!is_good || elements > INT64_MAX)
+            return i;
+        loop->out[i] = (int64_t)elements;
+    }
+    return end;
+}
+
+static void fail_count(Firing *firing, const PointsViews *views, size_t offset)
+{
+    Counting counting = counting_at(firing, views, offset);
+    uint64_t elements;
+    if (count_elements(&counting, &elements) || !firing->node->keep)
+        memory_fail(firing->vm->memory);
+    word_count(firing_fail(firing, point_input(firing->node), offset), &counting);
+}
+
 static void fire_count(Firing *firing)
 {
-    const FlowNode *node = firing->node;
+    enum { POINT_PICOSECONDS = 8000 };
     size_t count = points_least(points_available(firing), firing_room(firing, 0));
     PointsViews views;
-    points_views(firing, 0, count == 0 ? 0 : node->input_count, &views);
-    int64_t *out = firing_reserve(firing, 0, count);
-    for (size_t i = 0; i < count; i++) {
-        Counting counting = counting_at(firing, &views, i);
-        uint64_t elements;
-        if (!count_elements(&counting, &elements) && node->keep) {
-            firing_produce(firing, 0, i);
-            word_count(firing_fail(firing, point_input(node), i), &counting);
-            return;
-        }
-        if (elements > INT64_MAX)
-            memory_fail(firing->vm->memory); /* nobody can hold them */
-        out[i] = (int64_t)elements;
-    }
-    firing_produce(firing, 0, count);
-    points_take(firing, count);
+    points_views(firing, 0, count == 0 ? 0 : firing->node->input_count, &views);
+    CountLoop loop = {.firing = firing, .views = &views, .out = firing_reserve(firing, 0, count)};
+    size_t done = shared_run(firing->vm->team, count, POINT_PICOSECONDS, count_points, &loop);
+    firing_produce(firing, 0, done);
+    if (done < count)
+        fail_count(firing, &views, done);
+    else
+        points_take(firing, count);
 }
 
 const NodeKind node_kind_COUNT = {.fire = fire_count};
 
 /* ---- random numbers ---- */
 
+typedef struct DrawLoop {
+    Cells keys, counters;
+    uint64_t *out;
+} DrawLoop;
+
+static size_t draw(const void *context, size_t first, size_t end)
+{
+    DrawLoop loop = *(const DrawLoop *)context;
+    const uint64_t *key = loop.keys.data, *counter = loop.counters.data;
+    for (size_t i = first; i < end; i++)
+        loop.out[i] = random_hash(key[cells_index(loop.keys, i)], counter[cells_index(loop.counters, i)]);
+    return end;
+}
+
 static void fire_draw(Firing *firing)
 {
+    enum { POINT_PICOSECONDS = 2500 };
     size_t count = points_least(points_available(firing), firing_room(firing, 0));
     if (count > 0) {
-        Cells keys = firing_cells(firing, 0), counters = firing_cells(firing, 1);
-        const uint64_t *key = keys.data, *counter = counters.data;
-        uint64_t *out = firing_reserve(firing, 0, count);
-        for (size_t i = 0; i < count; i++)
-            out[i] = random_hash(key[cells_index(keys, i)], counter[cells_index(counters, i)]);
+        DrawLoop loop = {.keys = firing_cells(firing, 0),
+                         .counters = firing_cells(firing, 1),
+                         .out = firing_reserve(firing, 0, count)};
+        shared_run(firing->vm->team, count, POINT_PICOSECONDS, draw, &loop);
         firing_produce(firing, 0, count);
     }
     points_take(firing, count);

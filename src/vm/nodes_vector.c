@@ -1,8 +1,15 @@
 /* Nodes on vectors: made from points, taken apart, indexed, sliced. */
 #include "vm/points.h"
 #include "vm/segments.h"
+#include "vm/team_check.h"
 
-#include <string.h>
+enum {
+    /* estimates, for one thing in one thread */
+    SLICE_PICOSECONDS = 4000, /* a slice copied, however short, */
+    COPY_PICOSECONDS = 100,   /* ... and a byte of it */
+    INDEX_PICOSECONDS = 1000,
+    CUT_PICOSECONDS = 4000,
+};
 
 /* ---- points into vectors ---- */
 
@@ -30,7 +37,7 @@ static void append_points(Firing *firing, size_t count)
         state->array = array_new(memory, firing->node->layout);
     PointsViews views;
     points_views(firing, COLLECT_LEAVES, count == 0 ? 0 : firing->node->layout->count, &views);
-    array_append(memory, state->array, views.cells, 0, count);
+    array_append(memory, firing->vm->team, state->array, views.cells, 0, count);
     points_views_free(firing, &views);
 }
 
@@ -109,37 +116,74 @@ const NodeKind node_kind_COLLECT = {
 enum { SLICES_ARRAY, SLICES_START, SLICES_DRIVER, SLICES_SEGMENTS };
 
 typedef struct Slices {
-    Firing *firing;
+    Team *team;
+    uint32_t leaf;
     Cells arrays, starts;
     LeafType type;
     size_t size;
     char *out;
+    Stretch stretch;
 } Slices;
 
-/* Copies elements [from, from + count) of the vector at a parent. */
-static void copy_slice(Slices *slices, size_t parent, uint64_t from, size_t count)
+/* The cells of the vector at a parent, from one of its elements on. */
+static Cells slice_cells(const Slices *slices, size_t parent, uint64_t from)
 {
-    if (count == 0)
-        return;
     const Array *array = ((Array *const *)slices->arrays.data)[cells_index(slices->arrays, parent)];
     int64_t start = ((const int64_t *)slices->starts.data)[cells_index(slices->starts, parent)];
-    Cells cells = array_cells(array, slices->firing->node->leaf, (size_t)start + (size_t)from);
-    cells_copy(slices->type, slices->out, cells, 0, count);
-    slices->out += count * slices->size;
+    return array_cells(array, slices->leaf, (size_t)start + (size_t)from);
 }
 
-static void copy_stretch(Slices *slices, const Stretch *stretch, uint64_t inside)
+/* Where the points of parent i begin, among those of a stretch of whole parents. */
+static size_t parent_start(const Stretch *stretch, size_t i)
 {
-    if (!stretch->is_whole) {
-        copy_slice(slices, 0, inside, stretch->points);
+    if (stretch->ends == NULL)
+        return i * stretch->length;
+    return i == 0 ? 0 : (size_t)(stretch->ends[i - 1] - stretch->first);
+}
+
+/* The last parent that begins at a point of the stretch or before it: the one that the point is of. */
+static size_t parent_of(const Stretch *stretch, size_t point)
+{
+    if (stretch->ends == NULL)
+        return stretch->length == 0 ? 0 : point / stretch->length;
+    size_t low = 0, high = stretch->parents;
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+        if (parent_start(stretch, middle) <= point)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Copies the slices of points [first, end). */
+static void copy_slices(void *context, size_t first, size_t end, uint32_t member)
+{
+    const Slices *slices = context;
+    const Stretch *stretch = &slices->stretch;
+    (void)member;
+    size_t parent = first == 0 ? 0 : parent_of(stretch, first), start = parent_start(stretch, parent);
+    for (; first < end; parent++) {
+        size_t next = parent_start(stretch, parent + 1), stop = next < end ? next : end;
+        if (stop > first)
+            cells_copy_unretained(slices->type, slices->out + first * slices->size,
+                                  slice_cells(slices, parent, first - start), 0, stop - first);
+        first = stop;
+        start = next;
+    }
+}
+
+static void copy_stretch(Slices *slices, uint64_t inside)
+{
+    const Stretch *stretch = &slices->stretch;
+    if (!stretch->is_whole || stretch->parents == 1) {
+        cells_copy_shared(slices->team, slices->type, slices->out, slice_cells(slices, 0, inside), 0, stretch->points);
         return;
     }
-    int64_t last = stretch->first;
-    for (size_t i = 0; i < stretch->parents; i++) {
-        int64_t end = stretch->ends != NULL ? stretch->ends[i] : last + (int64_t)stretch->length;
-        copy_slice(slices, i, 0, (size_t)(end - last));
-        last = end;
-    }
+    size_t cost = stretch->points * slices->size * COPY_PICOSECONDS + stretch->parents * SLICE_PICOSECONDS;
+    team_run(slices->team, stretch->points, team_grain(slices->team, cost / stretch->points), copy_slices, slices);
+    cells_retain(slices->type, slices->out, stretch->points);
 }
 
 /* Room for a stretch in the output; nothing is copied where nobody reads. */
@@ -148,13 +192,15 @@ static void give_slices(Firing *firing, const Stretch *stretch, uint64_t inside)
     if (stretch->points == 0 || !firing_is_wanted(firing, 0))
         return;
     LeafType type = firing_output_type(firing, 0);
-    Slices slices = {.firing = firing,
+    Slices slices = {.team = firing->vm->team,
+                     .leaf = firing->node->leaf,
                      .arrays = firing_cells(firing, SLICES_ARRAY),
                      .starts = firing_cells(firing, SLICES_START),
                      .type = type,
                      .size = leaf_size(type),
-                     .out = firing_reserve(firing, 0, stretch->points)};
-    copy_stretch(&slices, stretch, inside);
+                     .out = firing_reserve(firing, 0, stretch->points),
+                     .stretch = *stretch};
+    copy_stretch(&slices, inside);
     firing_produce(firing, 0, stretch->points);
 }
 
@@ -200,16 +246,23 @@ static uint32_t point_input(const FlowNode *node)
 
 enum { INDEX_INDEX, INDEX_START, INDEX_LENGTH };
 
-/* Gives how many indices are right. */
-static size_t check_indices(int64_t *out, Cells index, Cells start, Cells length, size_t count)
+typedef struct Indices {
+    int64_t *out;
+    Cells index, start, length;
+} Indices;
+
+static size_t check_indices(void *context, size_t first, size_t end)
 {
-    for (size_t i = 0; i < count; i++) {
+    const Indices *indices = context;
+    int64_t *out = indices->out;
+    Cells index = indices->index, start = indices->start, length = indices->length;
+    for (size_t i = first; i < end; i++) {
         int64_t at = int_at(index, i);
         if ((uint64_t)at >= (uint64_t)int_at(length, i))
             return i;
         out[i] = int_at(start, i) + at;
     }
-    return count;
+    return end;
 }
 
 static void fire_index(Firing *firing)
@@ -217,8 +270,9 @@ static void fire_index(Firing *firing)
     size_t count = points_least(points_available(firing), firing_room(firing, 0));
     if (count > 0) {
         Cells index = firing_cells(firing, INDEX_INDEX), length = firing_cells(firing, INDEX_LENGTH);
-        int64_t *out = firing_reserve(firing, 0, count);
-        size_t done = check_indices(out, index, firing_cells(firing, INDEX_START), length, count);
+        Indices indices = {firing_reserve(firing, 0, count), index, firing_cells(firing, INDEX_START), length};
+        Team *team = firing->vm->team;
+        size_t done = team_check(team, count, team_grain(team, INDEX_PICOSECONDS), check_indices, &indices);
         firing_produce(firing, 0, done);
         if (done < count) {
             failure_index(firing_fail(firing, point_input(firing->node), done), firing->node->core_op,
@@ -273,9 +327,16 @@ static void word_slice(Failure *failure, const Slice *slice)
         failure_cut(failure, slice->op, slice->arguments[0], (uint64_t)slice->length);
 }
 
-static Slice slice_at(const Firing *firing, const PointsViews *views, size_t i)
+/* Points being sliced. */
+typedef struct Cutting {
+    Op op;
+    PointsViews views;
+    int64_t *starts, *lengths;
+} Cutting;
+
+static Slice slice_at(Op op, const PointsViews *views, size_t i)
 {
-    Slice slice = {.op = firing->node->core_op,
+    Slice slice = {.op = op,
                    .start = int_at(views->cells[SLICE_START], i),
                    .length = int_at(views->cells[SLICE_LENGTH], i)};
     for (uint32_t k = SLICE_ARGUMENTS; k < views->count; k++)
@@ -283,24 +344,38 @@ static Slice slice_at(const Firing *firing, const PointsViews *views, size_t i)
     return slice;
 }
 
+static size_t cut_points(void *context, size_t first, size_t end)
+{
+    const Cutting *cutting = context;
+    for (size_t i = first; i < end; i++) {
+        Slice slice = slice_at(cutting->op, &cutting->views, i);
+        if (!cut(&slice))
+            return i;
+        cutting->starts[i] = slice.start;
+        cutting->lengths[i] = slice.length;
+    }
+    return end;
+}
+
+static void fail_slice(Firing *firing, const Cutting *cutting, size_t i)
+{
+    Slice slice = slice_at(cutting->op, &cutting->views, i);
+    word_slice(firing_fail(firing, point_input(firing->node), i), &slice);
+}
+
 static void fire_slice(Firing *firing)
 {
-    size_t count = points_least(points_available(firing), points_room(firing)), done = 0;
-    PointsViews views;
-    points_views(firing, 0, count == 0 ? 0 : firing->node->input_count, &views);
-    int64_t *starts = firing_reserve(firing, 0, count), *lengths = firing_reserve(firing, 1, count);
-    Slice slice = {0};
-    for (; done < count; done++) {
-        slice = slice_at(firing, &views, done);
-        if (!cut(&slice))
-            break;
-        starts[done] = slice.start;
-        lengths[done] = slice.length;
-    }
+    size_t count = points_least(points_available(firing), points_room(firing));
+    Cutting cutting = {.op = firing->node->core_op};
+    points_views(firing, 0, count == 0 ? 0 : firing->node->input_count, &cutting.views);
+    cutting.starts = firing_reserve(firing, 0, count);
+    cutting.lengths = firing_reserve(firing, 1, count);
+    Team *team = firing->vm->team;
+    size_t done = team_check(team, count, team_grain(team, CUT_PICOSECONDS), cut_points, &cutting);
     firing_produce(firing, 0, done);
     firing_produce(firing, 1, done);
     if (done < count)
-        word_slice(firing_fail(firing, point_input(firing->node), done), &slice);
+        fail_slice(firing, &cutting, done);
     else
         points_take(firing, count);
 }
@@ -316,8 +391,8 @@ static void fire_gather(Firing *firing)
     size_t count = points_least(points_available(firing), firing_room(firing, 0));
     if (count > 0 && firing_is_wanted(firing, 0)) {
         Cells arrays = firing_cells(firing, GATHER_ARRAY), index = firing_cells(firing, GATHER_INDEX);
-        cells_gather(firing_output_type(firing, 0), firing_reserve(firing, 0, count), arrays, firing->node->leaf, index,
-                     count);
+        cells_gather(firing->vm->team, firing_output_type(firing, 0), firing_reserve(firing, 0, count), arrays,
+                     firing->node->leaf, index, count);
         firing_produce(firing, 0, count);
     }
     points_take(firing, count);

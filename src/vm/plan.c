@@ -7,16 +7,9 @@ const NodeKind *const node_kinds[FLOW_OP_COUNT] = {
 #undef FLOW
 };
 
-enum { CHUNK_BYTES = 32 * 1024, ALIGNMENT = 8 };
+enum { ALIGNMENT = 8 };
 
 /* ---- who reads what ---- */
-
-static uint32_t chunk_elements(const Vm *vm, size_t size)
-{
-    if (vm->options.chunk != 0)
-        return vm->options.chunk < UINT32_MAX / 4 ? (uint32_t)vm->options.chunk : UINT32_MAX / 4;
-    return (uint32_t)(CHUNK_BYTES / (size == 0 ? sizeof(int64_t) : size));
-}
 
 static void plan_streams(Vm *vm, Plan *plan)
 {
@@ -25,8 +18,7 @@ static void plan_streams(Vm *vm, Plan *plan)
     for (uint32_t i = 1; i < plan->stream_count; i++) {
         const FlowStream *stream = &network->streams.items[i];
         size_t size = leaf_size(stream->type);
-        plan->streams[i] = (StreamPlan){
-            .type = stream->type, .size = (uint8_t)size, .node = stream->node, .limit = chunk_elements(vm, size)};
+        plan->streams[i] = (StreamPlan){.type = stream->type, .size = (uint8_t)size, .node = stream->node};
     }
 }
 
@@ -140,10 +132,10 @@ static void plan_work(const FlowNetwork *network, NodePlan *plan)
         plan->can_fail = node->keep;
     if (node->op != FLOW_OPERATION)
         return;
-    plan->result = result_type(network, node);
-    plan->can_fail = elementwise_can_fail(node->core_op, node->scalar, plan->result);
-    plan->kernel = elementwise_kernel(node->core_op, node->scalar, plan->result);
-    if (plan->kernel == NULL)
+    ScalarType result = result_type(network, node);
+    plan->can_fail = elementwise_can_fail(node->core_op, node->scalar, result);
+    plan->elementwise = elementwise_of(node->core_op, node->scalar, result);
+    if (plan->elementwise.kernel == NULL)
         bug("vm", "%s is not an operation on scalars", op_name(node->core_op));
 }
 
@@ -215,19 +207,18 @@ static void plan_image(Vm *vm, Plan *plan)
 {
     Instance *image = arena_alloc(&vm->arena, plan->instance_size);
     plan->image = image;
-    Stream *streams = (Stream *)(image + 1);
+    instance_place_tables(image, plan);
     for (uint32_t i = 1; i < plan->stream_count; i++) {
-        streams[i].limit = plan->streams[i].limit;
-        streams[i].is_read = plan->streams[i].reader_count > 0;
+        image->streams[i].limit = chunks_elements(&plan->chunks, vm, plan->streams[i].size);
+        image->streams[i].is_read = plan->streams[i].reader_count > 0;
     }
-    uint64_t *ready = (uint64_t *)(void *)((char *)image + plan->ready_at);
-    uint32_t *waits = (uint32_t *)(void *)((char *)image + plan->waits_at);
     for (FlowNodeId id = 0; id < plan->node_count; id++) {
-        ready[id / 64] |= UINT64_C(1) << id % 64;
+        instance_wake(image, id);
         if (plan->has_order)
-            waits[id] = plan->nodes[id].node->after_count;
+            image->waits[id] = plan->nodes[id].node->after_count;
     }
     image->plan = plan;
+    image->chunk_size = plan->chunks.size;
     image->unfinished = plan->node_count;
 }
 
@@ -239,6 +230,7 @@ static Plan *make_plan(Vm *vm, FlowNetworkId id)
                    .network = network,
                    .node_count = network->nodes.count,
                    .stream_count = network->streams.count};
+    chunks_init(&plan->chunks, vm, plan->stream_count);
     plan_nodes(vm, plan);
     plan_streams(vm, plan);
     plan_inputs(vm, plan);

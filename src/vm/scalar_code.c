@@ -42,8 +42,12 @@ void scalar_code_free(ScalarCode *code)
 {
     if (code == NULL)
         return;
-    memory_free(code->memory, code->registers, code->register_capacity * sizeof *code->registers);
-    memory_free(code->memory, code->returns, code->return_capacity * sizeof *code->returns);
+    for (uint32_t i = 0; i < code->stacks_count; i++) {
+        const ScalarStacks *stacks = &code->stacks[i];
+        memory_free(code->memory, stacks->registers, stacks->register_capacity * sizeof *stacks->registers);
+        memory_free(code->memory, stacks->returns, stacks->return_capacity * sizeof *stacks->returns);
+    }
+    memory_free(code->memory, code->stacks, code->stacks_count * sizeof *code->stacks);
     arena_free(&code->scratch);
     arena_free(&code->arena);
     memory_free(code->memory, code, sizeof *code);

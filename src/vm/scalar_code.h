@@ -10,6 +10,7 @@
 #include "core/core.h"
 #include "io/failure.h"
 #include "vm/array.h"
+#include "vm/team.h"
 
 typedef struct ScalarCode ScalarCode;
 
@@ -46,11 +47,12 @@ typedef struct ScalarRun {
     const Cells *arguments; /* one for each leaf of the parameters, in order */
     void *const *results;   /* for each leaf of the result: where `count` cells go; arrays among them are retained */
     size_t count;           /* points */
+    Team *team;             /* shares them; null: the calling thread runs them alone */
     uint64_t depth;         /* calls nested around this one, tail calls not counted */
     uint64_t max_depth;
     const StopFlag *stop;   /* polled; null for never */
     /* Gives the cells of a global, one for each leaf, of which the first is read; false if it has no value. Asked at the first use in
-     * the run. What it gives stays as it is until the run ends. May be null if the program has no globals. */
+     * the run or before, by the calling thread. What it gives stays as it is until the run ends. May be null if the program has no globals. */
     bool (*global)(void *context, CoreVar variable, Cells *leaves);
     void *context;
     /* Out: the points whose results are complete, also when an allocation fails in between. */
@@ -58,7 +60,7 @@ typedef struct ScalarRun {
     ScalarProblem problem;
 } ScalarRun;
 
-/* Calls a function that is accepted, once for each point in order. False when the point number `done` has failed. */
+/* Calls a function that is accepted, once for each point. False when the point number `done` has failed, the least that does. */
 bool scalar_code_run(ScalarCode *code, CoreFunctionId function, ScalarRun *run);
 
 /* Words the problem of a failed run. */

@@ -18,6 +18,8 @@
 
 #include "vm/scalar_code.h"
 
+#include <stdatomic.h>
+
 typedef enum ScalarOpcode {
     CODE_NONE,
 #define UNARY(OP, TYPE, result) CODE_##OP##_##TYPE,
@@ -90,6 +92,7 @@ typedef struct ScalarFunction {
     uint32_t argument_count, result_count;
     Scalar *constants;
     const CoreStatement **origins; /* for each instruction, the statement it was made from */
+    uint64_t point_time; /* nanoseconds that a point takes, as far as known; 0: not at all */
 } ScalarFunction;
 
 /* A global that some code uses. */
@@ -116,6 +119,14 @@ typedef struct ScalarVariable {
     uint32_t global;  /* number of the global + 1 */
 } ScalarVariable;
 
+/* The stacks of a machine. */
+typedef struct ScalarStacks {
+    Scalar *registers;
+    size_t register_capacity;
+    const Instruction **returns;
+    size_t return_capacity;
+} ScalarStacks;
+
 struct ScalarCode {
     Memory *memory;
     const CoreProgram *program;
@@ -127,16 +138,54 @@ struct ScalarCode {
     VEC(ScalarGlobal) globals;
     VEC(ScalarApplication) applications;
     uint64_t run; /* number of runs so far */
-    /* the stacks of the machine, kept from run to run */
-    Scalar *registers;
-    size_t register_capacity;
-    const Instruction **returns;
-    size_t return_capacity;
+    /* by member of the team, the calling thread first; kept from run to run */
+    ScalarStacks *stacks;
+    uint32_t stacks_count;
 };
 
 ScalarFunction *scalar_function_of(ScalarCode *code, CoreFunctionId function);
 
 /* scalar_compile.c: compiles a function, and what it calls, unless it was. */
 void scalar_compile(ScalarCode *code, CoreFunctionId function);
+
+/* ---- scalar_machine.c ---- */
+
+/* How a machine came to stop. */
+typedef enum ScalarOutcome {
+    OUTCOME_DONE,
+    OUTCOME_FAILED, /* at `point`: `problem` says how, `failed` where */
+    OUTCOME_FULL,   /* `point` needs larger stacks, and these must not grow */
+    OUTCOME_HALTED, /* `point` is not wanted any more */
+} ScalarOutcome;
+
+enum { MACHINE_ALIGNMENT = 64 };
+
+/* One that runs points of a run. When several do, each on its own thread, they are *shared*: their stacks stay as they are, globals were
+ * read before, and arrays in results are not retained. */
+typedef struct ScalarMachine {
+    _Alignas(MACHINE_ALIGNMENT) ScalarCode *code;
+    ScalarRun *run;
+    const ScalarFunction *function; /* called for every point */
+    void *const *results;
+    ScalarStacks *stacks;
+    size_t return_limit; /* addresses that may be on their stack */
+    bool is_shared;
+    const _Atomic bool *is_halted; /* looked at now and then: whether points from `halt` on are not wanted any more */
+    const _Atomic size_t *halt;
+    size_t point, end; /* what is to be run */
+    const Instruction *failed;
+    ScalarProblem problem;
+} ScalarMachine;
+
+/* Runs points up to the end, or the first that does not come to its end. */
+ScalarOutcome scalar_execute(ScalarMachine *machine);
+
+void scalar_resize_registers(ScalarCode *code, ScalarStacks *stacks, size_t capacity);
+void scalar_resize_returns(ScalarCode *code, ScalarStacks *stacks, size_t capacity);
+/* The least of the capacities that stacks have which is enough. */
+size_t scalar_capacity(size_t capacity, size_t needed);
+
+/* Asks for the values of a global; false if it has none. */
+bool scalar_find_global(ScalarCode *code, const ScalarRun *run, ScalarGlobal *global);
 
 #endif

@@ -1,16 +1,8 @@
-/* The machine that runs scalar code: its instructions, its stacks, the points of a run. */
+/* The machine that runs scalar code: its instructions, its stacks, the points it is given. */
 #include "math/elementary.h"
 #include "vm/scalar_code_private.h"
 
 #include <string.h>
-
-typedef struct Machine {
-    ScalarCode *code;
-    ScalarRun *run;
-    const ScalarFunction *function; /* called for every point */
-    size_t return_limit;       /* addresses that may be on their stack */
-    const Instruction *failed; /* the instruction that did */
-} Machine;
 
 /* ---- cells ---- */
 
@@ -58,7 +50,7 @@ static void write_cell(LeafType type, void *data, size_t i, Scalar value)
         break;
 #include "vm/scalar_opcodes.def"
     case LEAF_ARRAY:
-        ((Array **)data)[i] = array_retain(array_in(value));
+        ((Array **)data)[i] = array_in(value);
         break;
     default:
         break;
@@ -71,14 +63,13 @@ static void write_cell(LeafType type, void *data, size_t i, Scalar value)
 static const bool is_wide[LEAF_ARRAY + 1] = {
     [SCALAR_I64] = true, [SCALAR_U64] = true, [SCALAR_F64] = true, [LEAF_ARRAY] = true};
 
-static void begin_point(const Machine *machine, Scalar *registers)
+static void begin_point(const ScalarMachine *machine, Scalar *registers)
 {
-    const ScalarRun *run = machine->run;
     const ScalarFunction *function = machine->function;
     for (uint32_t i = 0; i < function->argument_count; i++) {
-        Cells cells = run->arguments[i];
+        Cells cells = machine->run->arguments[i];
         LeafType type = function->arguments[i];
-        size_t index = cells_index(cells, run->done);
+        size_t index = cells_index(cells, machine->point);
         if (is_wide[type])
             memcpy(&registers[i], (const Scalar *)cells.data + index, sizeof(Scalar));
         else
@@ -86,20 +77,23 @@ static void begin_point(const Machine *machine, Scalar *registers)
     }
 }
 
-static void end_point(const Machine *machine, const Scalar *registers)
+static void end_point(ScalarMachine *machine, const Scalar *registers)
 {
-    ScalarRun *run = machine->run;
     const ScalarFunction *function = machine->function;
-    for (uint32_t i = 0; i < function->result_count; i++)
-        write_cell(function->results[i], run->results[i], run->done, registers[i]);
-    run->done++;
+    for (uint32_t i = 0; i < function->result_count; i++) {
+        LeafType type = function->results[i];
+        write_cell(type, machine->results[i], machine->point, registers[i]);
+        if (type == LEAF_ARRAY && !machine->is_shared)
+            array_retain(array_in(registers[i]));
+    }
+    machine->point++;
 }
 
 /* ---- stacks ---- */
 
-enum { STACK_FIRST = 256, STACK_KEPT = 1 << 17 }; /* items */
+enum { STACK_FIRST = 256 }; /* items */
 
-static size_t larger(size_t capacity, size_t needed)
+size_t scalar_capacity(size_t capacity, size_t needed)
 {
     size_t grown = capacity < STACK_FIRST ? STACK_FIRST : capacity;
     while (grown < needed)
@@ -107,87 +101,67 @@ static size_t larger(size_t capacity, size_t needed)
     return grown;
 }
 
-static void resize_registers(ScalarCode *code, size_t capacity)
+void scalar_resize_registers(ScalarCode *code, ScalarStacks *stacks, size_t capacity)
 {
-    code->registers = memory_resize(code->memory, code->registers, code->register_capacity * sizeof *code->registers,
-                                    capacity * sizeof *code->registers);
-    code->register_capacity = capacity;
+    stacks->registers = memory_resize(code->memory, stacks->registers, stacks->register_capacity * sizeof(Scalar),
+                                      capacity * sizeof(Scalar));
+    stacks->register_capacity = capacity;
 }
 
-static void resize_returns(ScalarCode *code, size_t capacity)
+void scalar_resize_returns(ScalarCode *code, ScalarStacks *stacks, size_t capacity)
 {
-    code->returns = memory_resize(code->memory, code->returns, code->return_capacity * sizeof *code->returns,
-                                  capacity * sizeof *code->returns);
-    code->return_capacity = capacity;
-}
-
-/* What deep recursion needed is given back. */
-static void shrink_stacks(ScalarCode *code)
-{
-    if (code->register_capacity > STACK_KEPT)
-        resize_registers(code, STACK_KEPT);
-    if (code->return_capacity > STACK_KEPT)
-        resize_returns(code, STACK_KEPT);
-}
-
-/* Calls that may be nested in the one of the run. */
-static size_t depth_left(const ScalarRun *run)
-{
-    uint64_t left = run->max_depth > run->depth ? run->max_depth - run->depth : 0;
-    return left > SIZE_MAX / 64 ? SIZE_MAX / 64 : (size_t)left;
+    size_t size = sizeof(const Instruction *);
+    stacks->returns = memory_resize(code->memory, stacks->returns, stacks->return_capacity * size, capacity * size);
+    stacks->return_capacity = capacity;
 }
 
 /* The ends of the stacks, for the machine: beyond them is more room, or none. */
-static const Instruction **end_of_returns(const Machine *machine)
+static const Instruction **end_of_returns(const ScalarMachine *machine)
 {
-    size_t capacity = machine->code->return_capacity;
-    return machine->code->returns + (capacity < machine->return_limit ? capacity : machine->return_limit);
+    size_t capacity = machine->stacks->return_capacity;
+    return machine->stacks->returns + (capacity < machine->return_limit ? capacity : machine->return_limit);
 }
 
-static Scalar *end_of_registers(const ScalarCode *code)
+static Scalar *end_of_registers(const ScalarStacks *stacks)
 {
-    return code->registers + code->register_capacity;
+    return stacks->registers + stacks->register_capacity;
 }
 
-/* Makes room for one more address; the new top of the stack, or null when calls are too deep. */
-static const Instruction **more_returns(const Machine *machine, const Instruction **returns)
+/* Makes room for one more address; the new top of the stack. */
+static const Instruction **more_returns(const ScalarMachine *machine, const Instruction **returns)
 {
-    ScalarCode *code = machine->code;
-    size_t height = (size_t)(returns - code->returns);
-    if (height == machine->return_limit)
-        return NULL;
-    resize_returns(code, larger(code->return_capacity, height + 1));
-    return code->returns + height;
+    ScalarStacks *stacks = machine->stacks;
+    size_t height = (size_t)(returns - stacks->returns);
+    machine->run->done = machine->point;
+    scalar_resize_returns(machine->code, stacks, scalar_capacity(stacks->return_capacity, height + 1));
+    return stacks->returns + height;
 }
 
 /* Makes room for an activation at `registers`, which may move. */
-static Scalar *more_registers(ScalarCode *code, Scalar *registers, uint32_t count)
+static Scalar *more_registers(const ScalarMachine *machine, Scalar *registers, uint32_t count)
 {
-    size_t base = (size_t)(registers - code->registers);
-    resize_registers(code, larger(code->register_capacity, base + count));
-    return code->registers + base;
+    ScalarStacks *stacks = machine->stacks;
+    size_t base = (size_t)(registers - stacks->registers);
+    machine->run->done = machine->point;
+    scalar_resize_registers(machine->code, stacks, scalar_capacity(stacks->register_capacity, base + count));
+    return stacks->registers + base;
 }
 
 /* ---- failures ---- */
 
-static bool fail(Machine *machine, const Instruction *at, ScalarProblemKind kind, Scalar a, Scalar b, Scalar c)
+static ScalarOutcome fail(ScalarMachine *machine, const Instruction *at, ScalarProblemKind kind, Scalar a, Scalar b, Scalar c)
 {
     machine->failed = at;
-    machine->run->problem.kind = kind;
-    machine->run->problem.numbers[0] = a;
-    machine->run->problem.numbers[1] = b;
-    machine->run->problem.numbers[2] = c;
-    return false;
+    machine->problem.kind = kind;
+    machine->problem.numbers[0] = a;
+    machine->problem.numbers[1] = b;
+    machine->problem.numbers[2] = c;
+    return OUTCOME_FAILED;
 }
 
-static const CoreStatement *origin_of(const ScalarCode *code, const Instruction *instruction)
+static bool is_unwanted(const ScalarMachine *machine)
 {
-    for (uint32_t i = 0; i < code->functions.count; i++) {
-        const ScalarFunction *function = &code->functions.items[i];
-        if (function->code != NULL && instruction >= function->code && instruction < function->code + function->count)
-            return function->origins[instruction - function->code];
-    }
-    return NULL;
+    return machine->point >= atomic_load_explicit(machine->halt, memory_order_relaxed);
 }
 
 /* ---- what instructions need ---- */
@@ -213,25 +187,34 @@ static bool find_cut(uint64_t length, int64_t count, Scalar *cut)
     return magnitude <= length;
 }
 
+bool scalar_find_global(ScalarCode *code, const ScalarRun *run, ScalarGlobal *global)
+{
+    uint32_t count = global->layout->count;
+    Cells *cells = memory_alloc(code->memory, count * sizeof *cells);
+    bool has_value = run->global(run->context, global->variable, cells);
+    for (uint32_t i = 0; has_value && i < count; i++)
+        global->values[i] = read_cell(global->layout->leaves[i].type, cells[i].data, 0);
+    memory_free(code->memory, cells, count * sizeof *cells);
+    if (has_value)
+        global->run = code->run;
+    return has_value;
+}
+
 /* The values of a global into registers; false if it has none. */
-static bool read_global(Machine *machine, uint32_t number, Scalar *registers)
+static bool read_global(ScalarMachine *machine, uint32_t number, Scalar *registers)
 {
     ScalarCode *code = machine->code;
     ScalarGlobal *global = &code->globals.items[number];
-    uint32_t count = global->layout->count;
     if (global->run != code->run) {
-        Cells *cells = memory_alloc(code->memory, count * sizeof *cells);
-        bool has_value = machine->run->global(machine->run->context, global->variable, cells);
-        for (uint32_t i = 0; has_value && i < count; i++)
-            global->values[i] = read_cell(global->layout->leaves[i].type, cells[i].data, 0);
-        memory_free(code->memory, cells, count * sizeof *cells);
-        machine->run->problem.global = global->variable;
-        if (!has_value)
+        machine->problem.global = global->variable;
+        if (machine->is_shared)
             return false;
-        global->run = code->run;
+        machine->run->done = machine->point;
+        if (!scalar_find_global(code, machine->run, global))
+            return false;
     }
-    if (count > 0)
-        memcpy(registers, global->values, count * sizeof(Scalar));
+    if (global->layout->count > 0)
+        memcpy(registers, global->values, global->layout->count * sizeof(Scalar));
     return true;
 }
 
@@ -273,12 +256,16 @@ static const void *column_cell(Scalar array, uint32_t column, uint64_t position,
     do {                                                                                                              \
         if (RARE(stop_reason(stop) != STOP_NOT))                                                                      \
             FAIL(STOPPED, none, none, none);                                                                          \
+        if (RARE(atomic_load_explicit(is_halted, memory_order_relaxed)) && is_unwanted(machine))                      \
+            return OUTCOME_HALTED;                                                                                    \
     } while (0)
 #define ENTER(callee)                                                                                                 \
     do {                                                                                                              \
         if (RARE((size_t)(registers_end - registers) < (callee)->register_count)) {                                   \
-            registers = more_registers(code, registers, (callee)->register_count);                                    \
-            registers_end = end_of_registers(code);                                                                   \
+            if (machine->is_shared)                                                                                   \
+                return OUTCOME_FULL;                                                                                  \
+            registers = more_registers(machine, registers, (callee)->register_count);                                 \
+            registers_end = end_of_registers(stacks);                                                                 \
         }                                                                                                             \
         at = (callee)->code;                                                                                          \
         CONTINUE;                                                                                                     \
@@ -310,8 +297,8 @@ static const void *column_cell(Scalar array, uint32_t column, uint64_t position,
         RESULT(cell);                                                                                                 \
     } while (0)
 
-/* Runs the points that are left. One function, for its local variables are the machine's registers proper. */
-static bool execute(Machine *machine)
+/* One function, for its local variables are the machine's registers proper. */
+ScalarOutcome scalar_execute(ScalarMachine *machine)
 {
     static const void *const labels[CODE_COUNT] = {
         [CODE_NONE] = &&LABEL(NONE),
@@ -332,13 +319,14 @@ static bool execute(Machine *machine)
     static const StopFlag never = {0};
     static const Scalar none = {0};
 
-    ScalarCode *code = machine->code;
-    ScalarRun *run = machine->run;
+    const ScalarCode *code = machine->code;
+    ScalarStacks *stacks = machine->stacks;
     const ScalarFunction *functions = code->functions.items;
-    const StopFlag *stop = run->stop == NULL ? &never : run->stop;
+    const StopFlag *stop = machine->run->stop == NULL ? &never : machine->run->stop;
+    const _Atomic bool *is_halted = machine->is_halted;
     const Instruction *at = machine->function->code;
-    Scalar *registers = code->registers, *registers_end = end_of_registers(code);
-    const Instruction **returns = code->returns, **returns_end = end_of_returns(machine);
+    Scalar *registers = stacks->registers, *registers_end = end_of_registers(stacks);
+    const Instruction **returns = stacks->returns, **returns_end = end_of_returns(machine);
     *returns++ = frame_of_point;
     begin_point(machine, registers);
     CONTINUE;
@@ -481,10 +469,11 @@ LABEL(CALL): {
     const ScalarFunction *callee = &functions[at->target];
     POLL;
     if (RARE(returns == returns_end)) {
-        const Instruction **room = more_returns(machine, returns);
-        if (room == NULL)
+        if (returns == stacks->returns + machine->return_limit)
             FAIL(TOO_DEEP, none, none, none);
-        returns = room;
+        if (machine->is_shared)
+            return OUTCOME_FULL;
+        returns = more_returns(machine, returns);
         returns_end = end_of_returns(machine);
     }
     *returns++ = at;
@@ -502,8 +491,8 @@ LABEL(RETURN):
     NEXT;
 LABEL(STOP):
     end_point(machine, registers);
-    if (run->done == run->count)
-        return true;
+    if (machine->point == machine->end)
+        return OUTCOME_DONE;
     *returns++ = frame_of_point;
     begin_point(machine, registers);
     at = machine->function->code;
@@ -511,27 +500,4 @@ LABEL(STOP):
     CONTINUE;
 LABEL(NONE):
     bug("scalar code", "an instruction that is none");
-}
-
-/* ---- runs ---- */
-
-bool scalar_code_run(ScalarCode *code, CoreFunctionId function, ScalarRun *run)
-{
-    scalar_compile(code, function);
-    run->done = 0;
-    run->problem = (ScalarProblem){0};
-    if (run->count == 0)
-        return true;
-    code->run++;
-    Machine machine = {.code = code, .run = run, .function = &code->functions.items[function]};
-    if (code->register_capacity < machine.function->register_count)
-        resize_registers(code, larger(code->register_capacity, machine.function->register_count));
-    if (code->return_capacity == 0)
-        resize_returns(code, STACK_FIRST);
-    machine.return_limit = depth_left(run) + 1;
-    bool is_done = execute(&machine);
-    if (!is_done)
-        run->problem.statement = origin_of(code, machine.failed);
-    shrink_stacks(code);
-    return is_done;
 }

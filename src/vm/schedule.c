@@ -1,5 +1,8 @@
 /* Which node fires next, and what to do when none can. */
+#include "base/machine.h"
 #include "vm/stages.h"
+
+enum { FIRINGS_BETWEEN_WATCHES = 32 };
 
 /* ---- firing ---- */
 
@@ -47,7 +50,7 @@ static void fire(Vm *vm, Instance *instance, FlowNodeId id)
         return;
     }
     Firing firing = instance_firing(vm, instance, id);
-    uint64_t start = vm->options.measures ? stages_clock() : 0, produced = vm->produced;
+    uint64_t start = vm->options.measures ? machine_clock() : 0, produced = vm->produced;
     plan->kind->fire(&firing);
     vm->stats.firings++;
     if (vm->options.measures)
@@ -136,7 +139,7 @@ static bool get_moving(Vm *vm, Instance *instance)
 /* Stops the whole run if somebody wants that, or too much memory is held. */
 static bool is_stopped(Vm *vm)
 {
-    if (vm->options.memory_limit != 0 && vm->memory->live_bytes > vm->options.memory_limit) {
+    if (vm->memory->live_bytes > vm->options.memory_limit && !chunks_shrink_all(vm)) {
         failure_memory(failure_at(&vm->failure, vm->diagnostics->sources, (Span){0}), vm->options.memory_limit);
         vm->has_failed = true;
     }
@@ -145,11 +148,39 @@ static bool is_stopped(Vm *vm)
     return vm->has_failed;
 }
 
-RunStatus instance_run(Vm *vm, Instance *instance, bool is_probe)
+/* A stretch of running that is measured. */
+typedef struct Watch {
+    uint64_t start, produced;
+    uint64_t firings; /* of the VM until then */
+} Watch;
+
+static Watch watch_start(const Vm *vm, const Instance *instance)
+{
+    if (instance->plan->chunks.is_fixed)
+        return (Watch){.firings = UINT64_MAX / 2};
+    return (Watch){.start = machine_clock(), .produced = vm->produced, .firings = vm->stats.firings};
+}
+
+static void watch_end(Vm *vm, Instance *instance, const Watch *watch)
+{
+    if (!instance->plan->chunks.is_fixed)
+        chunks_measure(&instance->plan->chunks, vm, machine_clock() - watch->start, vm->produced - watch->produced);
+}
+
+static void watch_now(Vm *vm, Instance *instance, Watch *watch)
+{
+    watch_end(vm, instance, watch);
+    chunks_follow(vm, instance);
+    *watch = watch_start(vm, instance);
+}
+
+static RunStatus run(Vm *vm, Instance *instance, bool is_probe, Watch *watch)
 {
     size_t depth = vm->frame_count;
     for (;;) {
         FlowNodeId id = next_ready(instance);
+        if (id < instance->next_node && vm->stats.firings >= watch->firings + FIRINGS_BETWEEN_WATCHES)
+            watch_now(vm, instance, watch);
         if (id != NO_NODE)
             fire(vm, instance, id);
         else if (!get_moving(vm, instance))
@@ -159,4 +190,13 @@ RunStatus instance_run(Vm *vm, Instance *instance, bool is_probe)
         if (vm->frame_count != depth)
             return RUN_CALLED;
     }
+}
+
+RunStatus instance_run(Vm *vm, Instance *instance, bool is_probe)
+{
+    chunks_follow(vm, instance);
+    Watch watch = watch_start(vm, instance);
+    RunStatus status = run(vm, instance, is_probe, &watch);
+    watch_end(vm, instance, &watch);
+    return status;
 }

@@ -1,5 +1,7 @@
 #include "vm/segments.h"
 
+#include "vm/cut.h"
+
 static size_t least(size_t a, size_t b)
 {
     return a < b ? a : b;
@@ -39,21 +41,6 @@ static bool next_regular(const Firing *firing, const Segments *segments, uint32_
 
 /* ---- by ends ---- */
 
-/* How many of the ends are at most `limit`; they ascend. */
-static size_t count_up_to(const int64_t *ends, size_t count, int64_t limit)
-{
-    size_t low = 0;
-    while (count > 0) {
-        size_t half = count / 2;
-        if (ends[low + half] <= limit) {
-            low += half + 1;
-            count -= half + 1;
-        } else
-            count = half;
-    }
-    return low;
-}
-
 static bool next_by_ends(const Firing *firing, const Segments *segments, uint32_t input, size_t points, size_t parents,
                          Stretch *stretch)
 {
@@ -61,7 +48,7 @@ static bool next_by_ends(const Firing *firing, const Segments *segments, uint32_
     const int64_t *ends = known > 0 ? firing_cells(firing, input).data : NULL;
     int64_t position = (int64_t)segments->position;
     parents = least(parents, known);
-    size_t whole = segments->inside > 0 ? 0 : count_up_to(ends, parents, position + (int64_t)points);
+    size_t whole = segments->inside > 0 ? 0 : cut_ends(ends, parents, position + (int64_t)points);
     if (whole > 0) {
         *stretch = (Stretch){.points = (size_t)(ends[whole - 1] - position),
                              .parents = whole,

@@ -1,8 +1,8 @@
-#define _POSIX_C_SOURCE 200809L
 #include "vm/stages.h"
 
+#include "base/machine.h"
+
 #include <inttypes.h>
-#include <time.h>
 
 /* ---- finding them ---- */
 
@@ -57,19 +57,12 @@ void stages_find(Vm *vm, Plan *plan)
 
 /* ---- counting ---- */
 
-uint64_t stages_clock(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
-}
-
 void stages_count(Vm *vm, const Plan *plan, FlowNodeId node, uint64_t start, uint64_t produced)
 {
     Stage *stage = &plan->stages[plan->nodes[node].stage];
     stage->firings++;
     stage->elements += vm->produced - produced;
-    stage->nanoseconds += stages_clock() - start;
+    stage->nanoseconds += machine_clock() - start;
 }
 
 /* ---- showing ---- */
@@ -91,6 +84,14 @@ static void show_stage(const Vm *vm, const Plan *plan, const Stage *stage, Text 
               place.line, stage->node_count, stage->firings, stage->elements, (double)stage->nanoseconds * 1e-9);
 }
 
+static void show_plan(const Vm *vm, const Plan *plan, Text *out)
+{
+    for (uint32_t k = 0; k < plan->stage_count; k++)
+        if (is_shown(&plan->stages[k]))
+            show_stage(vm, plan, &plan->stages[k], out);
+    chunks_show(&plan->chunks, out);
+}
+
 void vm_write_stats(const Vm *vm, Text *out)
 {
     const VmStats *stats = &vm->stats;
@@ -98,9 +99,9 @@ void vm_write_stats(const Vm *vm, Text *out)
     for (uint32_t i = 0; i < vm->plans.count; i++)
         for (uint32_t k = 0; vm->plans.items[i] != NULL && k < vm->plans.items[i]->stage_count; k++)
             stages += is_shown(&vm->plans.items[i]->stages[k]);
-    text_addf(out, "engine vm, threads %u, ", team_size(vm->team));
+    text_addf(out, "engine vm, threads %u, ", vm->options.threads);
     if (vm->options.chunk == 0)
-        text_add(out, "chunks of 32 KiB\n");
+        text_add(out, "chunks adapt\n");
     else
         text_addf(out, "chunks of %" PRIu64 " elements\n", vm->options.chunk);
     text_addf(out, "peak bytes %" PRIu64 ", stages %u, calls %" PRIu64 ", firings %" PRIu64 ", elements %" PRIu64
@@ -108,7 +109,6 @@ void vm_write_stats(const Vm *vm, Text *out)
               (uint64_t)vm->memory->peak_bytes, stages, stats->calls, stats->firings, vm->produced, stats->growths,
               stats->fallbacks);
     for (uint32_t i = 0; i < vm->plans.count; i++)
-        for (uint32_t k = 0; vm->plans.items[i] != NULL && k < vm->plans.items[i]->stage_count; k++)
-            if (is_shown(&vm->plans.items[i]->stages[k]))
-                show_stage(vm, vm->plans.items[i], &vm->plans.items[i]->stages[k], out);
+        if (vm->plans.items[i] != NULL)
+            show_plan(vm, vm->plans.items[i], out);
 }

@@ -18,6 +18,5 @@ void stages_find(Vm *vm, Plan *plan);
 
 /* Counts a firing that began at `start`, when vm->produced was `produced`. */
 void stages_count(Vm *vm, const Plan *plan, FlowNodeId node, uint64_t start, uint64_t produced);
-uint64_t stages_clock(void);
 
 #endif

@@ -152,6 +152,12 @@ static void release_front(Vm *vm, Stream *stream, const StreamPlan *plan, uint32
         cells_release(vm->memory, plan->type, &stream->cell, 1);
 }
 
+/* Since the limit has shrunk. */
+static bool is_oversized(const Stream *stream)
+{
+    return stream->capacity / 2 > stream->limit;
+}
+
 static void drop_front(Vm *vm, Stream *stream, const StreamPlan *plan, uint32_t count)
 {
     release_front(vm, stream, plan, count);
@@ -163,7 +169,7 @@ static void drop_front(Vm *vm, Stream *stream, const StreamPlan *plan, uint32_t 
         return;
     stream->head = 0;
     stream->is_uniform = false;
-    if (stream->is_closed)
+    if (stream->is_closed || is_oversized(stream))
         free_buffer(vm, stream, plan->size);
 }
 
@@ -212,6 +218,13 @@ void stream_close(Vm *vm, Instance *instance, FlowStreamId id)
     if (stream->count == 0)
         free_buffer(vm, stream, instance->plan->streams[id].size);
     stream_wake_readers(instance, id);
+}
+
+void stream_trim(Vm *vm, Instance *instance, FlowStreamId id)
+{
+    Stream *stream = &instance->streams[id];
+    if (stream->count == 0 && !stream->is_borrowed && is_oversized(stream))
+        free_buffer(vm, stream, instance->plan->streams[id].size);
 }
 
 void stream_free(Vm *vm, Stream *stream, LeafType type)

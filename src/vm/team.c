@@ -1,15 +1,13 @@
-#define _GNU_SOURCE /* sched_getaffinity */
+#define _POSIX_C_SOURCE 200809L
 #include "vm/team.h"
 
+#include "base/machine.h"
 #include "source/diagnostics.h"
 
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
-#include <stdio.h>
-#include <time.h>
-#include <unistd.h>
 
 enum { CACHE_LINE = 64, PIECES_PER_MEMBER = 4, SPINS = 4000, SPINS_BETWEEN_YIELDS = 64 };
 static const uint64_t default_piece_picoseconds = 4 * 1000 * 1000;
@@ -60,40 +58,6 @@ struct Team {
     pthread_cond_t wake;
     Member members[];
 };
-
-/* ---- how many ---- */
-
-/* A container may allow less than the machine has: "quota period" in microseconds, or "max". */
-static uint32_t quota_processors(void)
-{
-    FILE *file = fopen("/sys/fs/cgroup/cpu.max", "r");
-    if (file == NULL)
-        return UINT32_MAX;
-    double quota, period;
-    int read = fscanf(file, "%lf %lf", &quota, &period);
-    fclose(file);
-    if (read != 2 || !(quota > 0) || !(period > 0) || quota / period > TEAM_THREADS_MAX)
-        return UINT32_MAX;
-    return quota < period ? 1 : (uint32_t)(quota / period);
-}
-
-static uint32_t allowed_processors(void)
-{
-#ifdef CPU_COUNT
-    cpu_set_t set;
-    if (sched_getaffinity(0, sizeof set, &set) == 0)
-        return (uint32_t)CPU_COUNT(&set);
-#endif
-    long count = sysconf(_SC_NPROCESSORS_ONLN);
-    return count > 0 ? (uint32_t)count : 1;
-}
-
-uint32_t team_processors(void)
-{
-    uint32_t allowed = allowed_processors(), quota = quota_processors();
-    uint32_t count = allowed < quota ? allowed : quota;
-    return count < TEAM_THREADS_MAX ? count : TEAM_THREADS_MAX;
-}
 
 /* ---- shares ---- */
 
@@ -147,17 +111,10 @@ static bool steal(Team *team, Member *member)
     return false;
 }
 
-static uint64_t now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
-}
-
 static void take_part(Team *team, Member *member)
 {
     const Loop *loop = &team->loop;
-    uint64_t start = now();
+    uint64_t start = machine_clock();
     Part piece;
     while (stop_reason(team->options.stop) == STOP_NOT &&
            (take_piece(member, &piece) || (steal(team, member) && take_piece(member, &piece)))) {
@@ -165,7 +122,7 @@ static void take_part(Team *team, Member *member)
         loop->work(loop->context, (size_t)piece.first * loop->grain, end < loop->count ? end : loop->count, member->number);
     }
     uint64_t busy = atomic_load_explicit(&member->busy_time, memory_order_relaxed);
-    atomic_store_explicit(&member->busy_time, busy + now() - start, memory_order_relaxed);
+    atomic_store_explicit(&member->busy_time, busy + machine_clock() - start, memory_order_relaxed);
 }
 
 /* ---- members other than this thread ---- */
@@ -272,7 +229,7 @@ Team *team_new(Memory *memory, TeamOptions options)
         team->options.piece_picoseconds = default_piece_picoseconds;
     team->blocks.next = team->blocks.previous = &team->blocks;
     team->started = 1;
-    team->can_spin = options.threads <= team_processors();
+    team->can_spin = options.threads <= machine_processors();
     pthread_mutex_init(&team->mutex, NULL);
     pthread_cond_init(&team->wake, NULL);
     for (uint32_t i = 0; i < options.threads; i++) {

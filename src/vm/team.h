@@ -28,9 +28,6 @@ typedef struct TeamOptions {
 
 enum { TEAM_THREADS_MAX = RUNNEL_THREADS_MAX };
 
-/* How many threads this process can keep busy. */
-uint32_t team_processors(void);
-
 Team *team_new(Memory *memory, TeamOptions options);
 void team_free(Team *team); /* null is allowed */
 uint32_t team_size(const Team *team);

@@ -21,3 +21,13 @@ VectorLevel vector_level(void)
 }
 
 #endif
+
+const char *vector_level_name(VectorLevel level)
+{
+    static const char *const names[VECTOR_LEVEL_COUNT] = {
+#define LEVEL(level) [VECTOR_##level] = #level,
+        VECTOR_LEVELS(LEVEL)
+#undef LEVEL
+    };
+    return names[level];
+}

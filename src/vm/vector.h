@@ -17,7 +17,8 @@ typedef enum VectorLevel {
         VECTOR_LEVEL_COUNT
 } VectorLevel;
 
-VectorLevel vector_level(void); /* the best this processor has */
+VectorLevel vector_level(void); /* the best this processor has; it has those below too */
+const char *vector_level_name(VectorLevel level);
 
 /* `name` with the suffix of a level: of the one that is compiled in VECTOR_NAME. */
 #define VECTOR_NAME_AT(name, level) name##_##level

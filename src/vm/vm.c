@@ -1,13 +1,15 @@
 /* The engine as sessions see it: values in and out, globals, the state of random numbers. */
+#include "base/machine.h"
 #include "vm/call.h"
 
 /* ---- making ---- */
 
 static void free_passage(Vm *vm);
 
-static void stop_from_team(void *context)
+static uint32_t default_threads(void)
 {
-    vm_stop(context);
+    uint32_t processors = machine_processors();
+    return processors < TEAM_THREADS_MAX ? processors : TEAM_THREADS_MAX;
 }
 
 Vm *vm_new(Memory *memory, const FlowProgram *program, Diagnostics *diagnostics, VmOptions options)
@@ -18,17 +20,16 @@ Vm *vm_new(Memory *memory, const FlowProgram *program, Diagnostics *diagnostics,
     vm->types = program->core->types;
     vm->diagnostics = diagnostics;
     vm->options = options;
+    if (options.threads == 0)
+        vm->options.threads = default_threads();
+    if (options.memory_limit == 0)
+        vm->options.memory_limit = machine_memory() / 5 * 4;
     vm->random = (RandomState){.key = RANDOM_FIRST_KEY};
     heap_init(&vm->heap, memory);
     arena_init(&vm->arena, memory);
     world_init(&vm->world, memory, options.output);
     failure_init(&vm->failure, memory);
     text_init(&vm->printed, memory);
-    vm->team = team_new(memory, (TeamOptions){.threads = options.threads != 0 ? options.threads : team_processors(),
-                                              .piece_picoseconds = options.piece_nanoseconds * 1000,
-                                              .stop = options.stop,
-                                              .stopped = stop_from_team,
-                                              .context = vm});
     return vm;
 }
 
@@ -178,7 +179,7 @@ static void bind_global(Vm *vm, CoreVar variable, const Cells *cells)
         *vec_push(&vm->arena, &vm->globals) = NULL;
     TypeId type = vm->program->core->variables.items[variable].type;
     vm->passage.global = array_new(vm->memory, layout_of(vm->program->layouts, type));
-    array_append(vm->memory, vm->passage.global, cells, 0, 1);
+    array_append(vm->memory, vm->team, vm->passage.global, cells, 0, 1);
     array_release(vm->memory, vm->globals.items[variable]);
     vm->globals.items[variable] = vm->passage.global;
     vm->passage.global = NULL;
@@ -209,6 +210,22 @@ static void take_results(Vm *vm, TypeId type, CoreVar global, Value *result)
 }
 
 /* ---- running ---- */
+
+static void stop_from_team(void *context)
+{
+    vm_stop(context);
+}
+
+/* The VM must be there to hold the team, so that neither is lost if there is no memory for the other. */
+static void make_team(Vm *vm)
+{
+    if (vm->team == NULL)
+        vm->team = team_new(vm->memory, (TeamOptions){.threads = vm->options.threads,
+                                                      .piece_picoseconds = vm->options.piece_nanoseconds * 1000,
+                                                      .stop = vm->options.stop,
+                                                      .stopped = stop_from_team,
+                                                      .context = vm});
+}
 
 _Noreturn void vm_stop(Vm *vm)
 {
@@ -256,6 +273,7 @@ static void let_go(Vm *vm)
 
 static bool run(Vm *vm, const Run *run)
 {
+    make_team(vm);
     let_go(vm); /* of what a run without memory has left */
     bool is_done = run_or_stop(vm, run);
     if (!is_done) {

@@ -16,7 +16,7 @@ typedef struct Vm Vm;
 typedef struct VmOptions {
     uint64_t max_depth;  /* nested calls other than tail calls */
     uint64_t chunk;      /* elements of a buffer; 0 for the default, by bytes */
-    uint64_t memory_limit; /* bytes the session may hold; 0 for none */
+    uint64_t memory_limit; /* bytes the session may hold; 0 for most of what the machine has */
     uint32_t threads;           /* 0 for as many as the process can keep busy */
     uint64_t piece_nanoseconds; /* see RunnelOptions */
     bool measures; /* time and elements of every stage */

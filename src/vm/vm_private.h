@@ -44,7 +44,7 @@ typedef struct Passage {
 /* A session's engine. Nodes use what stands first. */
 struct Vm {
     Memory *memory;
-    Team *team; /* does the loops of firings */
+    Team *team; /* does the loops of firings; there from the first run on */
     Heap heap;
     Types *types;
     const FlowProgram *program;

@@ -30,17 +30,18 @@ typedef struct Variant {
 } Variant;
 
 /* The first is the reference. To compare another way of running programs, add a row. */
-enum { REFERENCE, SIMPLIFIED, COSTS, VM, VM_UNSIMPLIFIED, VM_CHUNK_1, VM_CHUNK_7, VARIANT_COUNT };
+enum { REFERENCE, SIMPLIFIED, COSTS, VM, VM_UNSIMPLIFIED, VM_CHUNK_1, VM_CHUNK_7, VM_THREADS, VARIANT_COUNT };
 static const Variant variants[VARIANT_COUNT] = {
     [REFERENCE] = {.name = "reference", .options = {.engine = RUNNEL_ENGINE_REFERENCE, .is_unsimplified = true}},
     [SIMPLIFIED] = {.name = "simplified", .options = {.engine = RUNNEL_ENGINE_REFERENCE}, .may_lose_errors = true},
     [COSTS] = {.name = "costs", .options = {.counts_costs = true}},
-    [VM] = {.name = "vm", .against = SIMPLIFIED},
-    [VM_UNSIMPLIFIED] = {.name = "vm unsimplified", .options = {.is_unsimplified = true}},
+    [VM] = {.name = "vm", .options = {.threads = 1}, .against = SIMPLIFIED},
+    [VM_UNSIMPLIFIED] = {.name = "vm unsimplified", .options = {.threads = 2, .piece_nanoseconds = 10, .is_unsimplified = true}},
     [VM_CHUNK_1] = {.name = "vm, chunk 1", .options = {.chunk = 1}, .against = VM},
     [VM_CHUNK_7] = {.name = "vm unsimplified, chunk 7",
                     .options = {.chunk = 7, .is_unsimplified = true},
                     .against = VM_UNSIMPLIFIED},
+    [VM_THREADS] = {.name = "vm, 3 threads", .options = {.threads = 3, .piece_nanoseconds = 1}, .against = VM},
 };
 
 /* The same for programs that are not streamable. */

@@ -245,6 +245,17 @@ static bool check_errors(const Run *run, const Outcome *outcome, Buffer *report)
     return is_good;
 }
 
+/* Where a run was measured (RUNNEL_FLAGS=--stats), nothing in it has fallen back to one element at a time, but to find out where it failed. */
+static bool check_fallbacks(const Outcome *outcome, Buffer *report)
+{
+    static const char mark[] = ", fallbacks ";
+    const char *found = strstr(buffer_text(&outcome->err), mark);
+    bool is_good = outcome->status != 0 || found == NULL || strncmp(found + sizeof mark - 1, "0\n", 2) == 0;
+    if (!is_good)
+        buffer_addf(report, "  elements were computed one at a time%.*s\n", (int)strcspn(found, "\n"), found);
+    return is_good;
+}
+
 static int expected_status(const Run *run, Buffer *report)
 {
     int status = 0;
@@ -276,6 +287,7 @@ static bool check_run(const ProgramTest *program, const Run *run, Buffer *all_ou
     execute(program, run, &outcome);
     bool is_good = check_status(run, &outcome, report);
     is_good &= check_errors(run, &outcome, report);
+    is_good &= check_fallbacks(&outcome, report);
     if (program->expected_path == NULL)
         is_good &= compare_texts("standard output", buffer_text(&run->expected), buffer_text(&outcome.out), report);
     buffer_add(all_output, buffer_text(&outcome.out), outcome.out.length);

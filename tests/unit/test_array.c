@@ -7,6 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Teams that share even the smallest loops. */
+static const uint32_t team_sizes[] = {1, 2, 3, 8};
+enum { TEAM_COUNT = sizeof team_sizes / sizeof *team_sizes };
+
 typedef struct Fixture {
     Memory memory;
     Memory array_memory; /* apart, so that the bytes of arrays can be counted */
@@ -15,6 +19,9 @@ typedef struct Fixture {
     Types types;
     Layouts layouts;
     Heap heap;
+    Memory team_memory;
+    Team *teams[TEAM_COUNT];
+    unsigned turn;
     uint64_t random;
     int failures;
 } Fixture;
@@ -37,12 +44,17 @@ static void set_up(Fixture *f)
     types_init(&f->types, &f->arena, &f->names);
     layouts_init(&f->layouts, &f->arena, &f->types);
     heap_init(&f->heap, &f->memory);
+    for (int i = 0; i < TEAM_COUNT; i++)
+        f->teams[i] = team_new(&f->team_memory, (TeamOptions){.threads = team_sizes[i], .piece_picoseconds = 1000});
 }
 
 static void tear_down(Fixture *f)
 {
     CHECK(f, f->array_memory.live_bytes == 0);
     CHECK(f, f->heap.objects == NULL);
+    for (int i = 0; i < TEAM_COUNT; i++)
+        team_free(f->teams[i]);
+    CHECK(f, f->team_memory.live_bytes == 0);
     heap_free(&f->heap);
     arena_free(&f->arena);
     CHECK(f, f->memory.live_bytes == 0);
@@ -56,6 +68,12 @@ static uint64_t next_random(Fixture *f)
 static size_t random_below_size(Fixture *f, size_t limit)
 {
     return (size_t)random_below(next_random(f), limit);
+}
+
+/* One after the other. */
+static Team *a_team(Fixture *f)
+{
+    return f->teams[f->turn++ % TEAM_COUNT];
 }
 
 /* ---- types and values at random ---- */
@@ -204,7 +222,7 @@ static void test_gather(Fixture *f, ScalarType type)
                        array_new(&f->array_memory, layout_of(&f->layouts, element))};
     Cells one = array_cells(three[0], 0, 0);
     one.is_uniform = true;
-    array_append(&f->array_memory, three[2], &one, 0, COUNT);
+    array_append(&f->array_memory, a_team(f), three[2], &one, 0, COUNT);
     CHECK(f, three[2]->columns[0].is_uniform);
     Array *arrays[COUNT];
     int64_t index[COUNT];
@@ -216,9 +234,9 @@ static void test_gather(Fixture *f, ScalarType type)
     for (int way = 0; way < 8; way++) {
         Cells from = {way & 4 ? &three[2] : arrays, way & 1}, positions = {index, way & 2};
         size_t count = from.data == arrays || from.is_uniform ? COUNT : 1;
-        cells_gather((LeafType)type, out, from, 0, positions, count);
+        cells_gather(a_team(f), (LeafType)type, out, from, 0, positions, count);
         check_gathered(f, type, out, from, positions, count);
-        cells_gather((LeafType)type, out, from, 0, positions, 0);
+        cells_gather(a_team(f), (LeafType)type, out, from, 0, positions, 0);
     }
     for (int i = 0; i < 3; i++)
         array_release(&f->array_memory, three[i]);
@@ -237,7 +255,7 @@ static Array *ints(Fixture *f, int64_t first, size_t count)
     Array *array = array_new(&f->array_memory, layout_of(&f->layouts, TYPE_INT));
     for (size_t i = 0; i < count; i++) {
         int64_t value = first + (int64_t)i;
-        array_append(&f->array_memory, array, &(Cells){&value, false}, 0, 1);
+        array_append(&f->array_memory, a_team(f), array, &(Cells){&value, false}, 0, 1);
     }
     return array;
 }
@@ -245,7 +263,7 @@ static Array *ints(Fixture *f, int64_t first, size_t count)
 static void append_vector(Fixture *f, Array *array, Array *inner, int64_t start, int64_t length)
 {
     Cells cells[] = {{&inner, false}, {&start, false}, {&length, false}};
-    array_append(&f->array_memory, array, cells, 0, 1);
+    array_append(&f->array_memory, a_team(f), array, cells, 0, 1);
 }
 
 static void test_uniform_scalars(Fixture *f)
@@ -253,15 +271,15 @@ static void test_uniform_scalars(Fixture *f)
     Array *array = array_new(&f->array_memory, layout_of(&f->layouts, TYPE_INT));
     int64_t values[] = {7, 8, 9};
     Cells seven = {values, true}, all = {values, false};
-    array_append(&f->array_memory, array, &seven, 0, 1000000);
-    array_append(&f->array_memory, array, &seven, 5, 10);
+    array_append(&f->array_memory, a_team(f), array, &seven, 0, 1000000);
+    array_append(&f->array_memory, a_team(f), array, &seven, 5, 10);
     CHECK(f, array->columns[0].is_uniform && array->count == 1000010);
     CHECK(f, f->array_memory.live_bytes < 1000);
-    array_append(&f->array_memory, array, &all, 1, 2);
+    array_append(&f->array_memory, a_team(f), array, &all, 1, 2);
     CHECK(f, !array->columns[0].is_uniform && array->count == 1000012);
     const int64_t *column = array->columns[0].data;
     CHECK(f, column[0] == 7 && column[1000009] == 7 && column[1000010] == 8 && column[1000011] == 9);
-    array_append(&f->array_memory, array, &seven, 0, 3);
+    array_append(&f->array_memory, a_team(f), array, &seven, 0, 3);
     column = array->columns[0].data;
     CHECK(f, !array->columns[0].is_uniform && column[1000014] == 7);
     array_release(&f->array_memory, array);
@@ -278,10 +296,10 @@ static void test_uniform_arrays(Fixture *f)
     CHECK(f, outer->columns[0].is_uniform && a->references == 2);
     append_vector(f, outer, b, 5, 5);
     CHECK(f, !outer->columns[0].is_uniform && a->references == 4 && b->references == 2);
-    Array *copy = array_copy(&f->array_memory, outer, 1, 3);
+    Array *copy = array_copy(&f->array_memory, a_team(f), outer, 1, 3);
     CHECK(f, copy->count == 3 && a->references == 6 && b->references == 3);
-    array_append_slice(&f->array_memory, copy, copy, 0, 3); /* to itself */
-    array_append_slice(&f->array_memory, copy, outer, 0, 0);
+    array_append_slice(&f->array_memory, a_team(f), copy, copy, 0, 3); /* to itself */
+    array_append_slice(&f->array_memory, a_team(f), copy, outer, 0, 0);
     CHECK(f, copy->count == 6 && a->references == 8 && b->references == 4);
     CHECK(f, ((Array **)copy->columns[0].data)[5] == b && ((int64_t *)copy->columns[2].data)[4] == 7);
     array_release(&f->array_memory, outer);
@@ -300,16 +318,16 @@ static void test_uniform_slices(Fixture *f)
     int64_t starts[] = {0, 1, 2, 3}, one = 1;
     Array *inners[] = {inner, inner, inner, inner};
     Cells cells[] = {{inners, false}, {starts, false}, {&one, true}};
-    array_append(&f->array_memory, outer, cells, 1, 3);
+    array_append(&f->array_memory, a_team(f), outer, cells, 1, 3);
     CHECK(f, outer->columns[0].is_uniform && !outer->columns[1].is_uniform && outer->columns[2].is_uniform);
     Array *slice = array_new(&f->array_memory, outer->layout);
-    array_append_slice(&f->array_memory, slice, outer, 1, 2);
+    array_append_slice(&f->array_memory, a_team(f), slice, outer, 1, 2);
     CHECK(f, slice->columns[0].is_uniform && slice->columns[2].is_uniform && inner->references == 3);
     CHECK(f, ((int64_t *)slice->columns[1].data)[0] == 2);
-    Array *copy = array_copy(&f->array_memory, outer, 1, 2);
+    Array *copy = array_copy(&f->array_memory, a_team(f), outer, 1, 2);
     CHECK(f, !copy->columns[0].is_uniform && !copy->columns[2].is_uniform && inner->references == 5);
     CHECK(f, ((int64_t *)copy->columns[2].data)[1] == 1);
-    array_release(&f->array_memory, array_copy(&f->array_memory, outer, 3, 0));
+    array_release(&f->array_memory, array_copy(&f->array_memory, a_team(f), outer, 3, 0));
     array_release(&f->array_memory, copy);
     array_release(&f->array_memory, slice);
     array_release(&f->array_memory, outer);
@@ -342,11 +360,11 @@ static void test_reserve(Fixture *f)
     char character = 'a';
     Cells cells[] = {{&number, false}, {&character, false}};
     for (int i = 0; i < 1000; i++)
-        array_append(&f->array_memory, array, cells, 0, 1);
+        array_append(&f->array_memory, a_team(f), array, cells, 0, 1);
     CHECK(f, array->columns[0].data == ints_at && array->columns[1].data == chars_at);
     array_release(&f->array_memory, array);
     Array *units = array_new(&f->array_memory, layout_of(&f->layouts, TYPE_UNIT_ID));
-    array_append(&f->array_memory, units, NULL, 0, 100);
+    array_append(&f->array_memory, a_team(f), units, NULL, 0, 100);
     CHECK(f, units->count == 100);
     array_release(&f->array_memory, units);
     CHECK(f, f->array_memory.live_bytes == 0);
@@ -366,7 +384,7 @@ static void test_failed_start(Fixture *f)
     CHECK(f, outer->count == 0 && a->references == 2);
     Array *both[] = {b, a};
     int64_t numbers[] = {0, 1};
-    array_append(&f->array_memory, outer, (Cells[]){{both, false}, {numbers, false}, {numbers, false}}, 0, 2);
+    array_append(&f->array_memory, a_team(f), outer, (Cells[]){{both, false}, {numbers, false}, {numbers, false}}, 0, 2);
     CHECK(f, outer->count == 2 && a->references == 2 && b->references == 2);
     cells_release(&f->array_memory, LEAF_ARRAY, (Array *[]){a, b, outer}, 3);
     CHECK(f, f->array_memory.live_bytes == 0);
@@ -403,7 +421,7 @@ static void check_round_trip(Fixture *f, TypeId type)
         array_append_value(&f->array_memory, &f->types, array, values[i]);
         if (random_below_size(f, 4) == 0) {
             memcpy(expected + array->count, expected, array->count * sizeof *expected);
-            array_append_slice(&f->array_memory, array, array, 0, array->count);
+            array_append_slice(&f->array_memory, a_team(f), array, array, 0, array->count);
         }
     }
     for (size_t i = 0; i < array->count; i++)
@@ -514,9 +532,9 @@ static void test_order_of_uniform(Fixture *f)
     const Layout *layout = nested_layout(f);
     Array *same = array_new(&f->array_memory, layout->leaves[0].elements), *plain = ints(f, 7, 1);
     int64_t seven = 7;
-    array_append(&f->array_memory, same, &(Cells){&seven, true}, 0, 5);
+    array_append(&f->array_memory, a_team(f), same, &(Cells){&seven, true}, 0, 5);
     for (int i = 0; i < 4; i++)
-        array_append(&f->array_memory, plain, &(Cells){&seven, true}, 0, 1);
+        array_append(&f->array_memory, a_team(f), plain, &(Cells){&seven, true}, 0, 1);
     int64_t start = 1, length = 4;
     Cells a[] = {{&same, true}, {&start, true}, {&length, true}}, b[] = {{&plain, true}, {&start, true}, {&length, true}};
     CHECK(f, rows_compare(layout, a, 3, b, 4) == 0 && rows_hash(layout, a, 0, 1) == rows_hash(layout, b, 0, 1));
@@ -550,27 +568,51 @@ static void sort_naively(const Layout *layout, const Cells *cells, bool is_desce
     free(merged);
 }
 
+typedef struct Sorted {
+    const Array *array;
+    size_t start, count;
+    bool is_descending;
+    int64_t *expected, *found; /* one more than count, which is -1 */
+} Sorted;
+
+static void check_found(Fixture *f, const Sorted *sorted, const Team *team, const char *what)
+{
+    if (memcmp(sorted->found, sorted->expected, (sorted->count + 1) * sizeof(int64_t)) == 0)
+        return;
+    f->failures++;
+    fprintf(stderr, "%zu elements of type %u (%s) are sorted wrongly by %u\n", sorted->count,
+            (unsigned)sorted->array->layout->type, what, team_size(team));
+}
+
+static void check_with_team(Fixture *f, const Sorted *sorted, const Cells *cells, Team *team, const char *what)
+{
+    memset(sorted->found, 0, sorted->count * sizeof(int64_t));
+    array_grade(team, sorted->array, sorted->start, sorted->count, sorted->is_descending, sorted->found);
+    check_found(f, sorted, team, what);
+    if (team_size(team) > 1 && sorted->count > 1000)
+        return;
+    memset(sorted->found, 0, sorted->count * sizeof(int64_t));
+    rows_grade(team, sorted->array->layout, cells, sorted->count, sorted->is_descending, sorted->found);
+    check_found(f, sorted, team, what);
+}
+
 static void check_sorting(Fixture *f, const Array *array, size_t start, size_t count, const char *what)
 {
     Cells cells[LEAVES];
     cells_of(array, start, cells);
     size_t size = (count + 1) * sizeof(int64_t);
-    int64_t *found = malloc(size), *again = malloc(size), *expected = malloc(size);
+    Sorted sorted = {array, start, count, .expected = malloc(size), .found = malloc(size)};
     for (int is_descending = 0; is_descending < 2; is_descending++) {
         for (size_t i = 0; i < count; i++)
-            expected[i] = (int64_t)i;
-        found[count] = again[count] = expected[count] = -1;
-        sort_naively(array->layout, cells, is_descending, expected, count);
-        array_grade(&f->array_memory, array, start, count, is_descending, found);
-        rows_grade(&f->array_memory, array->layout, cells, count, is_descending, again);
-        if (memcmp(found, expected, size) != 0 || memcmp(again, expected, size) != 0) {
-            f->failures++;
-            fprintf(stderr, "%zu elements of type %u (%s) are sorted wrongly\n", count, (unsigned)array->layout->type, what);
-        }
+            sorted.expected[i] = (int64_t)i;
+        sorted.expected[count] = sorted.found[count] = -1;
+        sorted.is_descending = is_descending;
+        sort_naively(array->layout, cells, is_descending, sorted.expected, count);
+        check_with_team(f, &sorted, cells, f->teams[0], what);
+        check_with_team(f, &sorted, cells, f->teams[1 + random_below_size(f, TEAM_COUNT - 1)], what);
     }
-    free(found);
-    free(again);
-    free(expected);
+    free(sorted.expected);
+    free(sorted.found);
 }
 
 /* Kinds of keys: anything; in a small range; in a small range but for one; with zeros below; sorted. */
@@ -610,7 +652,7 @@ static void test_sorting_scalars(Fixture *f, size_t count, ScalarType type)
             if (type == SCALAR_F32 && key.f32 != key.f32)
                 key.bits ^= (next_random(f) & 1) << 31 | (next_random(f) & 0xff);
             cells_set_scalar(type, &cell, 0, key);
-            array_append(&f->array_memory, array, &(Cells){&cell, false}, 0, 1);
+            array_append(&f->array_memory, a_team(f), array, &(Cells){&cell, false}, 0, 1);
         }
         check_sorting(f, array, 3, count, "scalars");
         array_release(&f->array_memory, array);
@@ -653,7 +695,7 @@ static void test_sorting_uniform(Fixture *f)
     Array *chars = array_new(&f->array_memory, layout_of(&f->layouts, TYPE_CHAR));
     for (size_t i = 0; i < COUNT + 30; i++) {
         char letter = i % 16 < 12 ? 'a' : (char)('a' + random_below_size(f, 3));
-        array_append(&f->array_memory, chars, &(Cells){&letter, false}, 0, 1);
+        array_append(&f->array_memory, a_team(f), chars, &(Cells){&letter, false}, 0, 1);
     }
     int64_t number = 4, starts[COUNT], lengths[COUNT];
     for (size_t i = 0; i < COUNT; i++) {
@@ -661,11 +703,52 @@ static void test_sorting_uniform(Fixture *f)
         lengths[i] = (int64_t)random_below_size(f, 30);
     }
     Array *array = array_new(&f->array_memory, layout);
-    array_append(&f->array_memory, array, (Cells[]){{&number, true}, {&chars, true}, {starts, false}, {lengths, false}}, 0,
+    array_append(&f->array_memory, a_team(f), array, (Cells[]){{&number, true}, {&chars, true}, {starts, false}, {lengths, false}}, 0,
                  COUNT);
     check_sorting(f, array, 10, COUNT - 10, "uniform");
     array_release(&f->array_memory, array);
     array_release(&f->array_memory, chars);
+    CHECK(f, f->array_memory.live_bytes == 0);
+}
+
+/* Slices of many lengths, all at once: as each would be on its own. */
+static void check_slices(Fixture *f, const Array *array, const size_t *lengths, size_t count)
+{
+    int64_t *found = malloc((array->count + 1) * sizeof *found), *expected = malloc((array->count + 1) * sizeof *found);
+    Grade *slices = malloc(count * sizeof *slices);
+    for (int is_descending = 0; is_descending < 2; is_descending++)
+        for (int team = 0; team < TEAM_COUNT; team++) {
+            size_t start = 0;
+            for (size_t i = 0; i < count; start += lengths[i++]) {
+                slices[i] = (Grade){lengths[i] == 0 ? NULL : array, start, lengths[i], found + start};
+                if (lengths[i] > 0)
+                    array_grade(f->teams[0], array, start, lengths[i], is_descending, expected + start);
+            }
+            memset(found, 0, start * sizeof *found);
+            arrays_grade(f->teams[team], slices, count, is_descending);
+            CHECK(f, memcmp(found, expected, start * sizeof *found) == 0);
+        }
+    free(found);
+    free(expected);
+    free(slices);
+}
+
+static void test_slices(Fixture *f)
+{
+    enum { SLICES = 500, LONGEST = 5000 };
+    static size_t lengths[SLICES];
+    for (int shape = 0; shape < 5; shape++) {
+        size_t total = 0;
+        for (size_t i = 0; i < SLICES; total += lengths[i++])
+            lengths[i] = shape == 0   ? 0
+                         : shape == 1 ? 1
+                         : shape == 2 ? random_below_size(f, 100)
+                         : shape == 3 ? (i == 250 ? LONGEST : i % 3)
+                                      : (i % 100 == 0 ? 700 : 33);
+        Array *array = random_array(f, shape % 2 == 0 ? TYPE_INT : type_vector(&f->types, TYPE_CHAR), total);
+        check_slices(f, array, lengths, SLICES);
+        array_release(&f->array_memory, array);
+    }
     CHECK(f, f->array_memory.live_bytes == 0);
 }
 
@@ -674,6 +757,7 @@ static void test_sorting_uniform(Fixture *f)
 /* What a run has made, where the failure finds it. */
 typedef struct Made {
     Array *array, *other, *copy;
+    Team *team;
 } Made;
 
 static void make_and_use(Fixture *f, Made *made, Value value, Value other)
@@ -686,12 +770,13 @@ static void make_and_use(Fixture *f, Made *made, Value value, Value other)
         array_append_value(&f->array_memory, &f->types, made->array, value);
         array_append_value(&f->array_memory, &f->types, made->other, other);
     }
-    array_append_slice(&f->array_memory, made->array, made->other, 0, 5);
+    array_append_slice(&f->array_memory, a_team(f), made->array, made->other, 0, 5);
     array_append_value(&f->array_memory, &f->types, made->array, value);
-    made->copy = array_copy(&f->array_memory, made->array, 1, 9);
+    made->copy = array_copy(&f->array_memory, a_team(f), made->array, 1, 9);
     for (int i = 0; i < 3; i++)
-        array_append_slice(&f->array_memory, made->copy, made->copy, 0, made->copy->count);
-    array_grade(&f->array_memory, made->copy, 0, 70, false, positions);
+        array_append_slice(&f->array_memory, a_team(f), made->copy, made->copy, 0, made->copy->count);
+    made->team = team_new(&f->array_memory, (TeamOptions){.threads = 2, .piece_picoseconds = 1});
+    array_grade(made->team, made->copy, 0, 70, false, positions);
 }
 
 /* Every allocation fails once; nothing is lost, and nothing freed twice. */
@@ -717,6 +802,7 @@ static void test_allocation_failure(Fixture *f)
         array_release(&f->array_memory, made.copy);
         array_release(&f->array_memory, made.array);
         array_release(&f->array_memory, made.other);
+        team_free(made.team);
         CHECK(f, f->array_memory.live_bytes == 0);
     }
     CHECK(f, n > 30);
@@ -748,6 +834,7 @@ int main(void)
     test_order_of_uniform(&f);
     test_sorting(&f);
     test_sorting_uniform(&f);
+    test_slices(&f);
     test_allocation_failure(&f);
     tear_down(&f);
     return f.failures == 0 ? 0 : 1;

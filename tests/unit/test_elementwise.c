@@ -1,5 +1,6 @@
 /* Element-wise kernels against scalar_apply, bit for bit: every operation on every type it exists for, every level the machine has,
- * arguments uniform or not in all ways, results in place of an argument, elements without a result at their right position. */
+ * arguments uniform or not in all ways, results in place of an argument, elements without a result at their right position; on one
+ * thread and on several. */
 #include "math/elementary.h"
 #include "math/random.h"
 #include "vm/elementwise_internal.h"
@@ -8,7 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LENGTH_MAX = 1100, GUARD = 16, FAILURES_SHOWN = 20 };
+enum { LENGTH_MAX = 1100, GUARD = 16, FAILURES_SHOWN = 20, TEAMS = 4 };
+
+static const uint32_t team_sizes[TEAMS] = {1, 2, 3, 8};
 
 static const size_t lengths[] = {0, 1, 7, 8, 9, 100, 1000};
 
@@ -99,6 +102,9 @@ typedef struct Case {
     ScalarType operand, result;
     uint32_t args_count;
     ScalarType types[ELEMENTWISE_ARGUMENTS_MAX];
+    Elementwise elementwise; /* with the kernel that is tried */
+    const char *level;       /* its name */
+    Team *team;
 } Case;
 
 static Scalar arguments[ELEMENTWISE_ARGUMENTS_MAX][LENGTH_MAX];
@@ -106,11 +112,11 @@ static Scalar expected[LENGTH_MAX];
 static _Alignas(64) char cells[ELEMENTWISE_ARGUMENTS_MAX][LENGTH_MAX * 8];
 static _Alignas(64) char results[(LENGTH_MAX + GUARD) * 8];
 
-static void complain(const Case *c, const char *level, uint32_t uniform, size_t length, size_t i, const char *what)
+static void complain(const Case *c, uint32_t uniform, size_t length, size_t i, const char *what)
 {
     if (failures++ < FAILURES_SHOWN)
-        fprintf(stderr, "%s of %s to %s, %s, uniform %u, length %zu: %s at %zu\n", op_table[c->op].id, scalar_name(c->operand),
-                scalar_name(c->result), level, uniform, length, what, i);
+        fprintf(stderr, "%s of %s to %s, %s, threads %u, uniform %u, length %zu: %s at %zu\n", op_table[c->op].id,
+                scalar_name(c->operand), scalar_name(c->result), c->level, team_size(c->team), uniform, length, what, i);
 }
 
 /* The tuple of arguments i, where those whose bits are set in `uniform` are the first for all. */
@@ -167,76 +173,98 @@ static size_t expect(const Case *c, uint32_t uniform, size_t length)
     return length;
 }
 
-static void check_results(const Case *c, const char *level, uint32_t uniform, size_t length, const void *out, size_t computed)
+static void check_results(const Case *c, uint32_t uniform, size_t length, const void *out, size_t computed)
 {
     size_t first = expect(c, uniform, length);
     if (computed != first) {
-        complain(c, level, uniform, length, computed, "wrong number of results");
+        complain(c, uniform, length, computed, "wrong number of results");
         return;
     }
     if (computed < length && !elementwise_can_fail(c->op, c->operand, c->result))
-        complain(c, level, uniform, length, computed, "should not fail");
+        complain(c, uniform, length, computed, "should not fail");
     for (size_t i = 0; i < computed; i++)
         if (cells_scalar(c->result, (Cells){out, false}, i).bits != expected[i].bits) {
-            complain(c, level, uniform, length, i, "wrong result");
+            complain(c, uniform, length, i, "wrong result");
             return;
         }
 }
 
-static void check_run(const Case *c, ElementwiseKernel kernel, const char *level, uint32_t uniform, size_t length)
+static void check_run(const Case *c, uint32_t uniform, size_t length)
 {
     Cells args[ELEMENTWISE_ARGUMENTS_MAX];
     size_t size = leaf_size((LeafType)c->result);
     store_arguments(c, args, uniform);
     memset(results, 0x5a, sizeof results);
-    size_t computed = kernel(c->operand, c->result, results, args, length);
-    check_results(c, level, uniform, length, results, computed);
+    size_t computed = elementwise_run(c->team, &c->elementwise, results, args, length);
+    check_results(c, uniform, length, results, computed);
     for (size_t i = length * size; i < (length + GUARD) * size; i++)
         if (results[i] != 0x5a)
-            complain(c, level, uniform, length, i, "wrote too much");
+            complain(c, uniform, length, i, "wrote too much");
 }
 
 /* The result in place of each argument that may be. */
-static void check_in_place(const Case *c, ElementwiseKernel kernel, const char *level, uint32_t uniform, size_t length)
+static void check_in_place(const Case *c, uint32_t uniform, size_t length)
 {
     for (uint32_t k = 0; k < c->args_count; k++) {
         if (uniform >> k & 1 || c->types[k] == SCALAR_COUNT || scalar_bits(c->types[k]) != scalar_bits(c->result))
             continue;
         Cells args[ELEMENTWISE_ARGUMENTS_MAX];
         store_arguments(c, args, uniform);
-        size_t computed = kernel(c->operand, c->result, cells[k], args, length);
-        check_results(c, level, uniform, length, cells[k], computed);
+        size_t computed = elementwise_run(c->team, &c->elementwise, cells[k], args, length);
+        check_results(c, uniform, length, cells[k], computed);
     }
 }
 
-static void check_kernel(const Case *c, ElementwiseKernel kernel, const char *level)
+/* Some elements have no result. */
+static void check_spoilt(const Case *c)
+{
+    for (uint32_t i = 0; i < 4 && elementwise_can_fail(c->op, c->operand, c->result); i++) {
+        spoil(c, i == 0 ? 999 : next_random() % 1000);
+        for (uint32_t uniform = 0; uniform < 1u << c->args_count; uniform++)
+            check_run(c, uniform, 1000);
+    }
+}
+
+static void check_kernel(const Case *c)
 {
     for (Flavour flavour = 0; flavour < FLAVOUR_COUNT; flavour++) {
         fill_arguments(c, flavour);
         for (uint32_t uniform = 0; uniform < 1u << c->args_count; uniform++) {
             for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++)
-                check_run(c, kernel, level, uniform, lengths[i]);
-            check_in_place(c, kernel, level, uniform, 1000);
+                check_run(c, uniform, lengths[i]);
+            check_in_place(c, uniform, 1000);
         }
-        if (!elementwise_can_fail(c->op, c->operand, c->result))
-            continue;
-        for (uint32_t i = 0; i < 4; i++) {
-            spoil(c, i == 0 ? 999 : next_random() % 1000);
-            for (uint32_t uniform = 0; uniform < 1u << c->args_count; uniform++)
-                check_run(c, kernel, level, uniform, 1000);
-        }
+        check_spoilt(c);
     }
 }
 
-static void check_case(Op op, ScalarType operand, ScalarType result)
+static void check_shared(const Case *c)
 {
-    Case c = {.op = op, .operand = operand, .result = result};
+    fill_arguments(c, FLAVOUR_ABOVE);
+    for (uint32_t uniform = 0; uniform < 1u << c->args_count; uniform++) {
+        check_run(c, uniform, 65);
+        check_run(c, uniform, 1000);
+        check_in_place(c, uniform, 1000);
+    }
+    check_spoilt(c);
+}
+
+static void check_case(Team *const *teams, Op op, ScalarType operand, ScalarType result)
+{
+    Case c = {.op = op, .operand = operand, .result = result, .level = "chosen", .team = teams[0]};
     c.args_count = elementwise_argument_types(op, operand, c.types);
-    check_kernel(&c, elementwise_kernel(op, operand, result), "chosen");
-    for (ElementwiseLevel level = 0; level < LEVEL_COUNT; level++) {
-        ElementwiseKernel kernel = elementwise_kernel_of(level, op, operand, result);
-        if (kernel != NULL && elementwise_has_level(level) && kernel != elementwise_kernel(op, operand, result))
-            check_kernel(&c, kernel, elementwise_level_name(level));
+    c.elementwise = elementwise_of(op, operand, result);
+    check_kernel(&c);
+    for (int i = 1; i < TEAMS; i++) {
+        c.team = teams[i];
+        check_shared(&c);
+    }
+    c.team = teams[0];
+    for (VectorLevel level = 0; level <= vector_level(); level++) {
+        c.level = vector_level_name(level);
+        c.elementwise.kernel = elementwise_kernel_of(level, op, operand, result);
+        if (c.elementwise.kernel != NULL && c.elementwise.kernel != elementwise_kernel(op, operand, result))
+            check_kernel(&c);
     }
 }
 
@@ -271,12 +299,12 @@ static ClassSet result_types(Op op, ScalarType operand)
     return *name == 'b' && name[1] == ' ' ? (ClassSet)CLASS_NUMBER : (ClassSet)1 << (result == SCALAR_COUNT ? operand : result);
 }
 
-static void check_op(Op op)
+static void check_op(Team *const *teams, Op op)
 {
     for (ScalarType operand = 0; operand < SCALAR_COUNT; operand++)
         for (ScalarType result = 0; result < SCALAR_COUNT; result++)
             if (operand_types(op) >> operand & 1 && result_types(op, operand) >> result & 1)
-                check_case(op, operand, result);
+                check_case(teams, op, operand, result);
 }
 
 static const bool is_scalar_op[OP_COUNT] = {
@@ -291,11 +319,17 @@ static const bool is_scalar_op[OP_COUNT] = {
 
 int main(void)
 {
+    Memory memory = {0};
+    Team *teams[TEAMS];
+    for (int i = 0; i < TEAMS; i++)
+        teams[i] = team_new(&memory, (TeamOptions){.threads = team_sizes[i], .piece_picoseconds = 1});
     for (Op op = 0; op < OP_COUNT; op++)
         if (is_scalar_op[op])
-            check_op(op);
+            check_op(teams, op);
         else if (elementwise_kernel(op, SCALAR_I64, SCALAR_I64) != NULL)
             failures++;
+    for (int i = 0; i < TEAMS; i++)
+        team_free(teams[i]);
     if (failures != 0)
         fprintf(stderr, "%d failures\n", failures);
     return failures != 0;

@@ -1,6 +1,6 @@
 /* Folds (vm/fold.h) against the order of math/combine.h written down once more, over scalars: every operation on every type, on every level of
  * vector instructions this processor has, for lengths around lanes and blocks, however a segment is cut into pieces, and for many
- * segments at once. Elements include nan, infinities and both zeros. Memory is allocated to the byte, for the address sanitizer. */
+ * segments at once; then the same by teams of several sizes that share whatever can be shared. Elements include nan, infinities and both zeros. Memory is allocated to the byte, for the address sanitizer. */
 #include "math/combine.h"
 #include "math/random.h"
 #include "vm/fold_private.h"
@@ -10,6 +10,7 @@
 #include <string.h>
 
 static int failures;
+static Team *team; /* null: nothing is shared */
 static uint64_t drawn;
 
 static uint64_t draw(uint64_t limit)
@@ -249,9 +250,9 @@ static void fold_pieces(const Fold *fold, const Elements *elements, size_t piece
         taken = taken < count - start ? taken : count - start;
         Cells cells = {(char *)elements->data + (elements->is_uniform ? 0 : start * size), elements->is_uniform};
         if (fold->is_scan)
-            fold_scan(fold->kind, state, cells, taken, (char *)out + start * size);
+            fold_scan(team, fold->kind, state, cells, taken, (char *)out + start * size);
         else
-            fold_add(fold->kind, state, cells, taken);
+            fold_add(team, fold->kind, state, cells, taken);
         start += taken;
     }
     if (!fold->is_scan)
@@ -259,16 +260,17 @@ static void fold_pieces(const Fold *fold, const Elements *elements, size_t piece
     free(state);
 }
 
-static const size_t lengths[] = {0, 1, 7, 8, 9, 1023, 1024, 1025, 5000};
+static const size_t lengths[] = {0, 1, 7, 8, 9, 1023, 1024, 1025, 5000, 10240};
 enum { LENGTHS = sizeof lengths / sizeof *lengths };
 
 static void test_pieces(const Fold *fold, int pattern, size_t count, bool is_uniform)
 {
-    static const size_t pieces[] = {1, 2, 7, 1000, 100000, 0};
+    static const size_t pieces[] = {100000, 0, 3000, 1000, 7, 2, 1};
+    size_t tried = team == NULL ? sizeof pieces / sizeof *pieces : 3; /* small ones are not shared */
     Elements elements = elements_new(fold->type, pattern, count, is_uniform);
     Scalar *expected = malloc((count + 1) * sizeof *expected);
     size_t outputs = expected_segment(fold, elements.scalars, count, expected);
-    for (size_t p = 0; p < sizeof pieces / sizeof *pieces; p++) {
+    for (size_t p = 0; p < tried; p++) {
         void *out = malloc(outputs * type_size(fold->result));
         fold_pieces(fold, &elements, pieces[p], out);
         check(fold, "in pieces", count, expected, out, outputs);
@@ -280,7 +282,7 @@ static void test_pieces(const Fold *fold, int pattern, size_t count, bool is_uni
 
 /* ---- many segments ---- */
 
-enum { SEGMENTS = 120, REGULAR_SEGMENTS = 300 };
+enum { SEGMENTS = 120, REGULAR_SEGMENTS = 300, SHAPES = 7 };
 
 static size_t segment_length(int shape, size_t k)
 {
@@ -289,16 +291,18 @@ static size_t segment_length(int shape, size_t k)
     case 1: return 1;
     case 2: return draw(33);
     case 3: return lengths[k % LENGTHS] / (k < 9 ? 1 : 4);
-    default: return k == 60 ? 7000 : draw(3);
+    case 4: return k == 60 ? 7000 : draw(3);
+    case 5: return k == 0 || k == SEGMENTS - 1 ? 3 * COMBINE_BLOCK + 1 : 0;
+    default: return k % 40 == 1 ? 2 * COMBINE_BLOCK - 1 + k / 40 : draw(40);
     }
 }
 
 static void fold_whole(const Fold *fold, Cells cells, int64_t first, const int64_t *ends, size_t segments, void *out)
 {
     if (fold->is_scan)
-        fold_scan_segments(fold->kind, cells, first, ends, segments, out);
+        fold_scan_segments(team, fold->kind, cells, first, ends, segments, out);
     else
-        fold_segments(fold->kind, cells, first, ends, segments, out);
+        fold_segments(team, fold->kind, cells, first, ends, segments, out);
 }
 
 static size_t expected_segments(const Fold *fold, const Scalar *x, int64_t first, const int64_t *ends, size_t segments,
@@ -340,9 +344,9 @@ static void test_regular(const Fold *fold, int pattern, size_t length, bool is_u
     void *out = malloc(outputs * type_size(fold->result));
     Cells cells = {elements.data, is_uniform};
     if (fold->is_scan)
-        fold_scan_regular(fold->kind, cells, length, REGULAR_SEGMENTS, out);
+        fold_scan_regular(team, fold->kind, cells, length, REGULAR_SEGMENTS, out);
     else
-        fold_regular(fold->kind, cells, length, REGULAR_SEGMENTS, out);
+        fold_regular(team, fold->kind, cells, length, REGULAR_SEGMENTS, out);
     check(fold, "regular", length, expected, out, outputs);
     free(out);
     free(expected);
@@ -355,7 +359,7 @@ static void test_pattern(const Fold *fold, int pattern, bool is_uniform)
 {
     for (size_t n = 0; n < LENGTHS; n++)
         test_pieces(fold, pattern, lengths[n], is_uniform);
-    for (int shape = 0; shape < 5; shape++)
+    for (int shape = 0; shape < SHAPES; shape++)
         test_segments(fold, pattern, shape, is_uniform);
     for (size_t length = 0; length < 20; length += 1 + length / 2)
         test_regular(fold, pattern, length, is_uniform);
@@ -365,7 +369,8 @@ static void test_fold(const Fold *fold)
 {
     bool is_float = scalar_kind(fold->type) == KIND_FLOATING;
     for (int pattern = 0; pattern < (is_float ? PATTERNS : 2); pattern++)
-        test_pattern(fold, pattern, false);
+        if (team == NULL || pattern == 1 || pattern == PATTERNS - 1)
+            test_pattern(fold, pattern, false);
     test_pattern(fold, is_float ? 2 : 1, true);
 }
 
@@ -395,17 +400,37 @@ static void test_op(VectorLevel level, const Operator *operator, Op op, ScalarTy
                       op != operator->reduction, op == operator->inclusive, kind});
 }
 
+static void test_type(VectorLevel level, ScalarType type)
+{
+    for (size_t i = 0; i < sizeof operators / sizeof *operators; i++) {
+        const Operator *operator = &operators[i];
+        test_op(level, operator, operator->reduction, type);
+        if (operator->scan == OP_COUNT)
+            continue;
+        test_op(level, operator, operator->scan, type);
+        test_op(level, operator, operator->inclusive, type);
+    }
+}
+
+/* Types that differ in how they are shared. */
+static void test_team(Memory *memory, uint32_t threads)
+{
+    static const ScalarType types[] = {SCALAR_F64, SCALAR_I64, SCALAR_BOOL};
+    team = team_new(memory, (TeamOptions){.threads = threads, .piece_picoseconds = 1});
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        test_type(vector_level(), types[i]);
+    team_free(team);
+    team = NULL;
+}
+
 int main(void)
 {
     for (int level = 0; level <= (int)vector_level(); level++)
-        for (size_t i = 0; i < sizeof operators / sizeof *operators; i++)
-            for (int type = 0; type < SCALAR_COUNT; type++) {
-                const Operator *operator = &operators[i];
-                test_op((VectorLevel)level, operator, operator->reduction, (ScalarType)type);
-                if (operator->scan == OP_COUNT)
-                    continue;
-                test_op((VectorLevel)level, operator, operator->scan, (ScalarType)type);
-                test_op((VectorLevel)level, operator, operator->inclusive, (ScalarType)type);
-            }
-    return failures > 0;
+        for (int type = 0; type < SCALAR_COUNT; type++)
+            test_type((VectorLevel)level, (ScalarType)type);
+    Memory memory = {0};
+    static const uint32_t threads[] = {1, 2, 3, 8};
+    for (size_t i = 0; i < sizeof threads / sizeof *threads; i++)
+        test_team(&memory, threads[i]);
+    return failures > 0 || memory.live_bytes > 0;
 }

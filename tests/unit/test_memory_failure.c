@@ -28,12 +28,20 @@ static const char holding_format[] =
 static char holding[sizeof holding_format + 64];
 static const char held[] = "(true, [0, 3, 0, 4, 5], [3, 3, 4, 4, 5], [([4], true), ([], false)], 2.5, true)\n";
 
+/* A parameter that is read and a result that is printed while the program runs. */
+static const char streaming[] = "function main(a : {int}) = ({({y : y in {0:x}}, [@x]) : x in a}, sum(a))\n";
+static const char streamed[] = "({({0, 1, 2}, [\"3\"]), ({0}, [\"1\"]), ({0, 1, 2, 3}, [\"4\"]), ({0}, [\"1\"]), "
+                               "({0, 1, 2, 3, 4}, [\"5\"])}, 14)\n";
+
 typedef struct Case {
     const char *program;
     const char *expected;
+    RunnelEngine engine;
 } Case;
 
-static const Case cases[] = {{sorting, sorted}, {holding, held}};
+static const Case cases[] = {{sorting, sorted, RUNNEL_ENGINE_REFERENCE},
+                             {holding, held, RUNNEL_ENGINE_REFERENCE},
+                             {streaming, streamed, RUNNEL_ENGINE_VM}};
 
 typedef enum Attempt { ATTEMPT_RAN, ATTEMPT_OUT_OF_MEMORY, ATTEMPT_WRONG } Attempt;
 
@@ -67,8 +75,11 @@ static Attempt judge(RunnelSession *session, const char *expected, RunnelStatus 
 static Attempt attempt(const Case *test, uint64_t fail_after)
 {
     Output output = {0};
-    RunnelOptions options = {
-        .write = keep_output, .write_context = &output, .fail_after = fail_after, .counts_costs = true};
+    RunnelOptions options = {.write = keep_output,
+                             .write_context = &output,
+                             .fail_after = fail_after,
+                             .engine = test->engine,
+                             .counts_costs = test->engine == RUNNEL_ENGINE_REFERENCE};
     RunnelSession *session = runnel_open(&options);
     if (session == NULL)
         return ATTEMPT_OUT_OF_MEMORY;

@@ -1,5 +1,5 @@
 /* Movements (vm/movement.h) against plain loops: every size of cells, every level of vector instructions this processor has, lengths around
- * the steps of the loops, flags from none to all. Memory is allocated to the byte, for the address sanitizer. */
+ * the steps of the loops, flags from none to all; then the same by teams of several sizes that share whatever can be shared. Memory is allocated to the byte, for the address sanitizer. */
 #include "math/random.h"
 #include "vm/movement_private.h"
 
@@ -11,6 +11,7 @@ static int failures;
 static uint64_t drawn;
 static const MovementLoops *loops;
 static int level_now;
+static Team *team; /* null: the loops of a level themselves */
 
 static uint64_t draw(uint64_t limit)
 {
@@ -51,14 +52,18 @@ static const uint64_t shares[] = {0, 1, 50, 97, 100};
 static void test_flags(const bool *flags, size_t count, bool keep)
 {
     int64_t *running = malloc(count * sizeof *running), total = 5;
-    loops->count_running(running, flags, count, keep, 5);
+    if (team == NULL)
+        loops->count_running(running, flags, count, keep, 5);
+    else
+        movement_count_running(team, running, flags, count, keep, 5);
     bool is_right = true;
     for (size_t i = 0; i < count; i++) {
         total += flags[i] == keep;
         is_right = is_right && running[i] == total;
     }
     check(is_right, "running count", 1, count);
-    check(loops->count(flags, count, keep) == (size_t)(total - 5), "count", 1, count);
+    size_t counted = team == NULL ? loops->count(flags, count, keep) : movement_count(team, flags, count, keep);
+    check(counted == (size_t)(total - 5), "count", 1, count);
     free(running);
 }
 
@@ -70,7 +75,8 @@ static void test_pack(size_t size, const bool *flags, size_t count, bool keep)
         if (flags[i] == keep)
             memcpy(expected + size * kept++, from + size * i, size);
     unsigned char *out = malloc(size * kept);
-    size_t given = loops->sizes[size].pack(out, from, flags, count, keep);
+    size_t given = team == NULL ? loops->sizes[size].pack(out, from, flags, count, keep)
+                                : movement_pack(team, size, out, from, flags, count, keep);
     check(given == kept && memcmp(out, expected, size * kept) == 0, "pack", size, count);
     free(out);
     free(expected);
@@ -93,20 +99,25 @@ static void test_flagged(void)
 
 /* ---- segments ---- */
 
-enum { SEGMENTS = 200, FIRST = 9, SHAPES = 6 };
+enum { SEGMENTS = 200, FIRST = 9, SHAPES = 7 };
 
 static size_t segment_length(int shape, size_t k)
 {
-    static const size_t limits[SHAPES - 1] = {1, 2, 9, 33, 100};
-    if (shape < SHAPES - 1)
+    static const size_t limits[] = {1, 2, 9, 33, 100};
+    if (shape < 5)
         return draw(limits[shape]) + (shape == 1);
-    return k == 100 ? 5000 : draw(2);
+    if (shape == 5)
+        return k == 100 ? 5000 : draw(2);
+    return k == 0 || k == SEGMENTS - 1 ? 3000 : 0;
 }
 
 static void test_distribute(size_t size, const int64_t *ends, size_t total)
 {
     unsigned char *from = cells_new(size, SEGMENTS), *out = malloc(size * total);
-    loops->sizes[size].distribute(out, from, FIRST, ends, SEGMENTS);
+    if (team == NULL)
+        loops->sizes[size].distribute(out, from, FIRST, ends, SEGMENTS);
+    else
+        movement_distribute(team, size, out, from, FIRST, ends, SEGMENTS);
     bool is_right = true;
     for (size_t i = 0, k = 0; i < total; i++) {
         while ((size_t)(ends[k] - FIRST) <= i)
@@ -121,7 +132,10 @@ static void test_distribute(size_t size, const int64_t *ends, size_t total)
 static void test_local_index(const int64_t *ends, size_t total)
 {
     int64_t *out = malloc(total * sizeof *out);
-    loops->local_index(out, FIRST, ends, SEGMENTS);
+    if (team == NULL)
+        loops->local_index(out, FIRST, ends, SEGMENTS);
+    else
+        movement_local_index(team, out, FIRST, ends, SEGMENTS);
     bool is_right = true;
     for (size_t i = 0, k = 0; i < total; i++) {
         while ((size_t)(ends[k] - FIRST) <= i)
@@ -136,13 +150,44 @@ static void test_local_index(const int64_t *ends, size_t total)
 static void test_regular(size_t size, size_t length)
 {
     unsigned char *from = cells_new(size, SEGMENTS), *out = malloc(size * length * SEGMENTS);
-    loops->sizes[size].distribute_regular(out, from, length, SEGMENTS);
+    if (team == NULL)
+        loops->sizes[size].distribute_regular(out, from, length, SEGMENTS);
+    else
+        movement_distribute_regular(team, size, out, from, length, SEGMENTS);
     bool is_right = true;
     for (size_t i = 0; i < length * SEGMENTS; i++)
         is_right = is_right && memcmp(out + size * i, from + size * (i / length), size) == 0;
     check(is_right, "regular distribute", size, length);
     free(out);
     free(from);
+}
+
+/* Segments by ends, or all of one length. `uniform`: of the elements, of the fills. */
+static void test_shift(size_t size, CutSegments segments, unsigned uniform, bool is_next)
+{
+    size_t total = cut_start(&segments, SEGMENTS);
+    Cells from = {cells_new(size, total + 1), (uniform & 1) != 0}, fills = {cells_new(size, SEGMENTS), (uniform & 2) != 0};
+    unsigned char *out = malloc(size * total);
+    movement_shift(team, size, out, from, fills, segments, is_next);
+    bool is_right = true;
+    for (size_t k = 0; k < SEGMENTS; k++)
+        for (size_t start = cut_start(&segments, k), end = cut_end(&segments, k), i = start; i < end; i++) {
+            bool is_filled = i == (is_next ? end - 1 : start);
+            size_t at = is_filled ? cells_index(fills, k) : cells_index(from, is_next ? i + 1 : i - 1);
+            const unsigned char *cells = is_filled ? fills.data : from.data;
+            is_right = is_right && memcmp(out + size * i, cells + size * at, size) == 0;
+        }
+    check(is_right, is_next ? "shift to the front" : "shift to the back", size, total);
+    free(out);
+    free((void *)from.data);
+    free((void *)fills.data);
+}
+
+static void test_shifts(CutSegments segments)
+{
+    for (size_t size = 1; size <= 8; size *= 2)
+        for (unsigned way = 0; way < 8; way++)
+            test_shift(size, segments, way & 3, way > 3);
 }
 
 static void test_segments(void)
@@ -154,10 +199,66 @@ static void test_segments(void)
         for (size_t size = 1; size <= 8; size *= 2)
             test_distribute(size, ends, (size_t)(end - FIRST));
         test_local_index(ends, (size_t)(end - FIRST));
+        test_shifts((CutSegments){.first = FIRST, .ends = ends, .count = SEGMENTS});
     }
+    for (size_t length = 0; length < 20; length += 1 + length / 2)
+        test_shifts((CutSegments){.length = length, .count = SEGMENTS});
     for (size_t length = 0; length < 40; length++)
         for (size_t size = 1; size <= 8; size *= 2)
             test_regular(size, length);
+}
+
+/* ---- progressions and ends, through the interface ---- */
+
+static void test_index_regular(size_t length)
+{
+    int64_t *out = malloc(length * SEGMENTS * sizeof *out);
+    movement_local_index_regular(team, out, length, SEGMENTS);
+    bool is_right = true;
+    for (size_t i = 0; i < length * SEGMENTS; i++)
+        is_right = is_right && out[i] == (int64_t)(i % length);
+    check(is_right, "regular local index", sizeof *out, length);
+    free(out);
+}
+
+static void test_progression(size_t count, int64_t step)
+{
+    int64_t *out = malloc(count * sizeof *out);
+    movement_progression(team, out, -7, step, count);
+    bool is_right = true;
+    for (size_t i = 0; i < count; i++)
+        is_right = is_right && out[i] == -7 + (int64_t)i * step;
+    check(is_right, "progression", sizeof *out, count);
+    free(out);
+}
+
+static void test_ends(size_t count, bool is_uniform)
+{
+    int64_t *lengths = malloc((count + 1) * sizeof *lengths), *ends = malloc(count * sizeof *ends), end = 3;
+    for (size_t i = 0; i <= count; i++)
+        lengths[i] = draw(50) == 0 ? INT64_MAX : (int64_t)draw(4);
+    movement_ends(team, ends, (Cells){lengths, is_uniform}, count, 3, 100);
+    bool is_right = true;
+    for (size_t i = 0; i < count; i++) {
+        int64_t length = lengths[is_uniform ? 0 : i];
+        end += length < 100 ? length : 100;
+        is_right = is_right && ends[i] == end;
+    }
+    check(is_right, "ends", sizeof *ends, count);
+    free(lengths);
+    free(ends);
+}
+
+static void test_integers(void)
+{
+    for (size_t length = 0; length < 40; length++)
+        test_index_regular(length);
+    for (size_t n = 0; n < COUNT_OF(lengths); n++) {
+        for (int64_t step = -1; step < 3; step++)
+            test_progression(lengths[n], step);
+        test_ends(lengths[n], false);
+        test_ends(lengths[n], true);
+    }
 }
 
 /* ---- merge and select ---- */
@@ -199,7 +300,11 @@ static void test_merge(size_t size, size_t count, unsigned uniform, bool is_bool
     Cells sources[SOURCES];
     sources_new(sources, size, counts, ways, uniform);
     unsigned char *out = malloc(size * count);
-    if (is_bool)
+    if (team != NULL && is_bool)
+        movement_merge_bool(team, size, out, flags, count, sources, taken);
+    else if (team != NULL)
+        movement_merge_int32(team, size, out, selector, count, sources, taken, ways);
+    else if (is_bool)
         loops->sizes[size].merge_bool(out, flags, count, sources, taken);
     else
         loops->sizes[size].merge_int32(out, selector, count, sources, taken);
@@ -219,7 +324,10 @@ static void test_select(size_t size, size_t count, unsigned uniform)
     Cells sources[2];
     sources_new(sources, size, (const size_t[]){count, count}, 2, uniform);
     unsigned char *out = malloc(size * count);
-    loops->sizes[size].select(out, selector, count, sources);
+    if (team == NULL)
+        loops->sizes[size].select(out, selector, count, sources);
+    else
+        movement_select(team, size, out, selector, count, sources);
     bool is_right = true;
     for (size_t i = 0; i < count; i++)
         is_right = is_right && is_cell(out + size * i, sources[selector[i]], size, i);
@@ -244,17 +352,29 @@ static void test_choices(void)
 static void test_points(void)
 {
     const bool flags[4] = {true, false, true, true};
-    check(movement_pack(0, NULL, NULL, flags, 4, true) == 3, "pack of points", 0, 4);
+    check(movement_pack(team, 0, NULL, NULL, flags, 4, true) == 3, "pack of points", 0, 4);
     size_t taken[2] = {1, 1};
     const Cells none[2] = {{NULL, false}, {NULL, false}};
-    movement_merge_bool(0, NULL, flags, 4, none, taken);
+    movement_merge_bool(team, 0, NULL, flags, 4, none, taken);
     check(taken[0] == 2 && taken[1] == 4, "merge of points", 0, 4);
     const int32_t ways[4] = {1, 0, 1, 1};
-    movement_merge_int32(0, NULL, ways, 4, none, taken);
+    movement_merge_int32(team, 0, NULL, ways, 4, none, taken, 2);
     check(taken[0] == 3 && taken[1] == 7, "merge of points", 0, 4);
-    movement_distribute(0, NULL, NULL, 0, (const int64_t[]){4}, 1);
-    movement_distribute_regular(0, NULL, NULL, 4, 1);
-    movement_select(0, NULL, flags, 4, none);
+    movement_distribute(team, 0, NULL, NULL, 0, (const int64_t[]){4}, 1);
+    movement_distribute_regular(team, 0, NULL, NULL, 4, 1);
+    movement_select(team, 0, NULL, flags, 4, none);
+}
+
+static void test_team(Memory *memory, uint32_t threads)
+{
+    team = team_new(memory, (TeamOptions){.threads = threads, .piece_picoseconds = 1});
+    test_flagged();
+    test_segments();
+    test_integers();
+    test_choices();
+    test_points();
+    team_free(team);
+    team = NULL;
 }
 
 int main(void)
@@ -265,6 +385,11 @@ int main(void)
         test_segments();
         test_choices();
     }
+    test_integers();
     test_points();
-    return failures > 0;
+    Memory memory = {0};
+    static const uint32_t threads[] = {1, 2, 3, 8};
+    for (size_t i = 0; i < COUNT_OF(threads); i++)
+        test_team(&memory, threads[i]);
+    return failures > 0 || memory.live_bytes > 0;
 }

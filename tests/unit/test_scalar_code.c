@@ -1,5 +1,5 @@
 /* Scalar code against the reference interpreter: the same values, the same failures at the same points, on the program as written and as
- * simplified. Given files, it does the same with random arguments for every function in them that is scalar code. */
+ * simplified; and teams of several threads against one. Given files, it does the same with random arguments for every function in them that is scalar code. */
 #define _XOPEN_SOURCE 700
 #include "session/session.h"
 #include "vm/scalar_code.h"
@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/time.h>
 
-enum { MAX_DEPTH = 1000000, RANDOM_POINTS = 40 };
+enum { MAX_DEPTH = 1000000, RANDOM_POINTS = 40, TEAMS = 3 };
 
 typedef struct Fixture {
     RunnelSession *session;
@@ -20,6 +20,7 @@ typedef struct Fixture {
     Arena arena;
     Interpreter *interpreter;
     ScalarCode *code;
+    Team *teams[TEAMS];
     Failure failure;
     Text expected, found, text;
     uint64_t max_depth;
@@ -64,6 +65,9 @@ static void open_program(Fixture *f, const CoreProgram *program)
                                                   .output = {.write = drop_output},
                                                   .stop = &f->stop});
     f->code = scalar_code_new(memory, program, &f->layouts);
+    static const uint32_t sizes[TEAMS] = {2, 3, 8};
+    for (int i = 0; i < TEAMS; i++)
+        f->teams[i] = team_new(memory, (TeamOptions){.threads = sizes[i], .piece_picoseconds = 1000});
     failure_init(&f->failure, memory);
     text_init(&f->expected, memory);
     text_init(&f->found, memory);
@@ -76,6 +80,8 @@ static void close_program(Fixture *f)
     text_free(&f->found);
     text_free(&f->expected);
     failure_free(&f->failure);
+    for (int i = 0; i < TEAMS; i++)
+        team_free(f->teams[i]);
     scalar_code_free(f->code);
     ref_free(f->interpreter);
     arena_free(&f->arena);
@@ -217,6 +223,31 @@ static void compare_points(Fixture *f, CoreFunctionId id, const ScalarRun *run, 
     compare_text(f, id, run->done);
 }
 
+static bool same_results(const Results *a, const Results *b, size_t count)
+{
+    for (uint32_t i = 0; i < a->layout->count; i++)
+        if (memcmp(a->columns[i], b->columns[i], count * leaf_size(a->layout->leaves[i].type)) != 0)
+            return false;
+    return true;
+}
+
+/* The same run by several threads. */
+static void compare_team(Fixture *f, CoreFunctionId id, const ScalarRun *alone, const Results *expected, Team *team)
+{
+    Results results = new_results(f, f->program->functions.items[id]->result_type, alone->count);
+    ScalarRun run = *alone;
+    run.team = team;
+    run.results = results.columns;
+    scalar_code_run(f->code, id, &run);
+    if (run.problem.kind != SCALAR_PROBLEM_STOPPED) {
+        CHECK(f, run.done == alone->done && same_results(&results, expected, run.done));
+        CHECK(f, run.problem.kind == alone->problem.kind && run.problem.statement == alone->problem.statement);
+        CHECK(f, run.problem.global == alone->problem.global);
+        CHECK(f, memcmp(run.problem.numbers, alone->problem.numbers, sizeof run.problem.numbers) == 0);
+    }
+    release_results(f, &results, run.done);
+}
+
 /* Runs points from the one number `start` on; gives the number of the first that is left, if one fails. */
 static size_t run_from(Fixture *f, CoreFunctionId id, const Array *array, const Object *points, size_t start)
 {
@@ -237,6 +268,8 @@ static size_t run_from(Fixture *f, CoreFunctionId id, const Array *array, const 
     CHECK(f, is_done == (run.problem.kind == SCALAR_PROBLEM_NONE));
     if (run.problem.kind != SCALAR_PROBLEM_STOPPED)
         compare_points(f, id, &run, &results, points->items + start);
+    for (int i = 0; i < TEAMS && stop_reason(&f->stop) == STOP_NOT; i++)
+        compare_team(f, id, &run, &results, f->teams[i]);
     release_results(f, &results, run.done);
     return start + run.done + (is_done ? 0 : 1);
 }
@@ -338,6 +371,10 @@ static const char program[] =
     "function build(n : int) : [int] = [n, n]\n"
     "function compare(a : (int, int), b : (int, int)) : bool = a == b\n"
     "function reductions(x : float, y : float, z : float) : (float, float, float) = (fma(x, y, z), max(x, y), min(y, z))\n"
+    "function sum_to(n : int) : int = if n == -1 then n / (n + 1) else count(n, 0)\n"
+    "function sum_deep(n : int) : int = if n == 0 then 0 else n + sum_deep(n - 1)\n"
+    "function beginning(v : [int], n : int) : [int] = take(v, n)\n"
+    "(sum_to(1), sum_deep(1), beginning([1], 1));\n"
     "(gcd(1, 1), collatz(1, 1), fib(1), ackermann(1, 1), mandelbrot(1.0, 1.0, 0.0, 0.0, 1), count(1, 1), even(1), odd(1));\n"
     "(turn_a(1, 1, 1), few(-20.0), search([1], 1), half([1], 1), ends([1], 1), pick([1], 0), quotient(1, 1), moduli(1, 1), truncated(1.0));\n"
     "(deep_pick([[(1, true)]], 0, 0), inner([[1]], 0, true), pick_slice([1.0], 0, 1, 0), raised(1, 1), norm(point(1.0, 1.0)));\n"
@@ -614,6 +651,137 @@ static void test_interrupt(Fixture *f)
     close_program(f);
 }
 
+/* ---- interrupts ---- */
+
+static Fixture *interrupted;
+
+static void interrupt(int signal)
+{
+    (void)signal;
+    stop_set(&interrupted->stop, STOP_INTERRUPTED);
+}
+
+static void interrupt_soon(Fixture *f, int microseconds)
+{
+    interrupted = f;
+    stop_clear(&f->stop);
+    sigaction(SIGALRM, &(struct sigaction){.sa_handler = interrupt}, NULL);
+    setitimer(ITIMER_REAL, &(struct itimerval){.it_value = {.tv_usec = microseconds}}, NULL);
+}
+
+/* ---- many points, on teams ---- */
+
+enum { MANY = 3000 };
+
+typedef struct Many {
+    int64_t arguments[2][MANY], results[MANY];
+    Array *arrays[MANY];
+} Many;
+
+/* Runs a function of ints, one or two, that gives an int. */
+static ScalarRun run_many(Fixture *f, const char *name, Many *many, Team *team)
+{
+    CoreFunctionId id = find_function(f, name);
+    Cells arguments[] = {{.data = many->arguments[0]}, {.data = many->arguments[1]}};
+    void *results[] = {many->results};
+    memset(many->results, 0, sizeof many->results);
+    ScalarRun run = {.arguments = arguments, .results = results, .count = MANY, .team = team, .max_depth = MAX_DEPTH};
+    CHECK(f, scalar_code_accepts(f->code, id));
+    CHECK(f, scalar_code_run(f->code, id, &run) == (run.done == MANY));
+    return run;
+}
+
+static size_t count_good(const Many *many, size_t count)
+{
+    size_t good = 0;
+    while (good < count && many->results[good] == many->arguments[0][good] * (many->arguments[0][good] + 1) / 2)
+        good++;
+    return good;
+}
+
+/* A point that fails, and one after it that never ends unless somebody halts it. */
+static void test_endless(Fixture *f, Many *many, Team *team)
+{
+    for (size_t i = 0; i < MANY; i++)
+        many->arguments[0][i] = (int64_t)(i % 100);
+    for (size_t failing = 0; failing + 1 < MANY; failing += 701) {
+        size_t endless = failing + 1 + (MANY - 1 - failing) / 3;
+        many->arguments[0][failing] = -1;
+        many->arguments[0][endless] = -2;
+        ScalarRun run = run_many(f, "sum_to", many, team);
+        CHECK(f, run.done == failing && run.problem.kind == SCALAR_PROBLEM_OPERATION);
+        CHECK(f, count_good(many, failing) == failing);
+        many->arguments[0][failing] = many->arguments[0][endless] = 7;
+    }
+}
+
+/* Points that need more of the stacks than the others, here and there. */
+static void test_deep_points(Fixture *f, Many *many, Team *team)
+{
+    for (size_t i = 0; i < MANY; i++)
+        many->arguments[0][i] = i % 500 == 499 ? 100000 : i % 700 == 699 ? 5000 : (int64_t)(i % 40);
+    ScalarRun run = run_many(f, "sum_deep", many, team);
+    CHECK(f, run.done == MANY && count_good(many, MANY) == MANY);
+    many->arguments[0][1998] = MAX_DEPTH + 5;
+    run = run_many(f, "sum_deep", many, team);
+    CHECK(f, run.done == 1998 && run.problem.kind == SCALAR_PROBLEM_TOO_DEEP && count_good(many, MANY) >= 1998);
+}
+
+/* Arrays in results are retained as often as they are there. */
+static void test_many_arrays(Fixture *f, Many *many, Team *team)
+{
+    Memory *memory = &f->session->memory;
+    Array *array = array_new(memory, layout_of(&f->layouts, TYPE_INT));
+    int64_t zeros[MANY] = {0}, lengths[MANY], places[MANY];
+    array_append(memory, f->teams[0], array, &(Cells){.data = zeros}, 0, MANY);
+    for (size_t i = 0; i < MANY; i++)
+        many->arguments[0][i] = i == MANY - 5 ? MANY + 1 : (int64_t)i;
+    Cells arguments[] = {{&array, true}, {&(int64_t){0}, true}, {&(int64_t){MANY}, true}, {.data = many->arguments[0]}};
+    void *results[] = {many->arrays, places, lengths};
+    ScalarRun run = {.arguments = arguments, .results = results, .count = MANY, .team = team, .max_depth = MAX_DEPTH};
+    CoreFunctionId id = find_function(f, "beginning");
+    CHECK(f, scalar_code_accepts(f->code, id) && !scalar_code_run(f->code, id, &run));
+    CHECK(f, run.done == MANY - 5 && run.problem.kind == SCALAR_PROBLEM_CUT && array->references == 1 + run.done);
+    for (size_t i = 0; i < run.done; i++)
+        CHECK(f, many->arrays[i] == array && lengths[i] == (int64_t)i);
+    cells_release(memory, LEAF_ARRAY, many->arrays, run.done);
+    array_release(memory, array);
+}
+
+/* All machines see that the run is interrupted. */
+static void test_interrupted_team(Fixture *f, Many *many, Team *team)
+{
+    CoreFunctionId id = find_function(f, "sum_to");
+    for (size_t i = 0; i < MANY; i++)
+        many->arguments[0][i] = i < 10 ? 5 : -2;
+    Cells argument = {.data = many->arguments[0]};
+    void *results[] = {many->results};
+    ScalarRun run = {.arguments = &argument,
+                     .results = results,
+                     .count = MANY,
+                     .team = team,
+                     .max_depth = MAX_DEPTH,
+                     .stop = &f->stop};
+    interrupt_soon(f, 50000);
+    CHECK(f, scalar_code_accepts(f->code, id) && !scalar_code_run(f->code, id, &run));
+    CHECK(f, run.done == 10 && run.problem.kind == SCALAR_PROBLEM_STOPPED);
+    stop_clear(&f->stop);
+}
+
+static void test_teams(Fixture *f)
+{
+    static Many many;
+    open_program(f, &f->session->program);
+    test_deep_points(f, &many, NULL);
+    for (int i = 0; i < TEAMS; i++) {
+        test_deep_points(f, &many, f->teams[i]);
+        test_endless(f, &many, f->teams[i]);
+        test_many_arrays(f, &many, f->teams[i]);
+        test_interrupted_team(f, &many, f->teams[i]);
+    }
+    close_program(f);
+}
+
 /* ---- the code itself ---- */
 
 static void expect_code(Fixture *f, const char *name, const char *expected)
@@ -701,20 +869,11 @@ static void test_memory(Fixture *f)
 
 /* ---- files ---- */
 
-static Fixture *interrupted;
-
-static void interrupt(int signal)
-{
-    (void)signal;
-    stop_set(&interrupted->stop, STOP_INTERRUPTED);
-}
-
 /* Not for long: functions may run forever on arguments that nobody thought of. */
 static void try_briefly(Fixture *f, CoreFunctionId id)
 {
-    struct itimerval brief = {.it_value = {.tv_usec = 300000}}, never = {0};
-    stop_clear(&f->stop);
-    setitimer(ITIMER_REAL, &brief, NULL);
+    struct itimerval never = {0};
+    interrupt_soon(f, 300000);
     try_random(f, id);
     setitimer(ITIMER_REAL, &never, NULL);
 }
@@ -734,8 +893,6 @@ static uint32_t try_program(Fixture *f, const CoreProgram *form)
 
 static void try_file(Fixture *f, const char *path)
 {
-    interrupted = f;
-    sigaction(SIGALRM, &(struct sigaction){.sa_handler = interrupt}, NULL);
     f->max_depth = 1000;
     f->session = runnel_open(&(RunnelOptions){.write = drop_output});
     if (runnel_load_file(f->session, path) == RUNNEL_OK)
@@ -758,6 +915,7 @@ int main(int count, char **paths)
         test_depth_around(&f);
         test_long_loop(&f);
         test_interrupt(&f);
+        test_teams(&f);
         test_code(&f);
         test_memory(&f);
     }

@@ -92,7 +92,7 @@ static const char *const programs[] = {
     "[reduce(++, \"-\", [@i : i in &n]) : n in [0, 1, 2, 5, 0, 3]];",
     "{reduce(++, [n], {[i] : i in &n}) : n in {3, 0, 1, 4}};",
     "let v = reduce((a, b) => take(a ++ b, min(#a + #b, 9)), [], [[i] : i in &2500]) in (v, #v);",
-    "[#reduce((a, b) => a ++ [#b] ++ b, [], [[i] : i in &n]) : n in [0, 1, 1023, 1024, 1025, 2050]];",
+    "[reduce((a, b) => [#a + #b, a[#a - 1] - b[0]], [], [[i] : i in &n]) : n in [0, 1, 1023, 1024, 1025, 2050]];",
     "[reduce((a, b) => a ++ k ++ b, k, [[i] : i in &n]) : n in [0, 3, 2]; k in [[100], [200], [300]]];",
     "reduce((a, b) => a - b, 0, &5000);",
     "[reduce((a, b) => 0.5 * a - b, 0.0, [float(i) : i in &n]) : n in [0, 1, 2, 1000, 1024, 1025, 3000]];",
@@ -134,10 +134,39 @@ static const char *const programs[] = {
     "{(k, #v) : (k, v) in [(\"b\", 1), (\"a\", 2), (\"b\", 3), (\"\", 4)] group by k};",
     "{k : k in [nan, 0.0, -0.0, nan, 1.0] group by k};",
     "{(k, [sum(x) : x in v]) : (k, v) in {(rem(i, 2), [i, 1]) : i in &5} group by k};",
+
+    /* enough for loops to be shared */
+    "let v = [rem(i * 7919, 1009) : i in &3000]; g = grade_down(v) in (sort(v)[17], rank(v)[5], g[2999], sum(rank(v)), sum([v[i] * j : "
+    "i in g; j in [0 : 3000]]));",
+    "[let v = sort([rem(i * n, 17) : i in &n]) in (n, sum([x * i : x in v; i in [0 : n]])) : n in [0 : 60] ++ [2000, 3, 1]];",
+    "let v = sort([take(\"abcabcdabcabcda\", rem(i * 37, 15)) : i in &1500]) in (v[0], v[700], v[1499], #rank(v));",
+    "let v = [10, 20, 30] in [v[if i == 1500 or i == 2500 then 3 + i else rem(i, 3)] : i in &3000];",
+    "[take([1, 2, 3], if i == 1700 or i == 2600 then i else rem(i, 4)) : i in &3000];",
+    "permute([i : i in &3000], [if i == 2000 then 77 else if i == 2500 then 20 else i : i in &3000]);",
+    "let v = permute([i * 3 : i in &3000], [rem(i * 7919, 3000) : i in &3000]) in (v[1], v[2999], sum([x * i : x in v; i in [0 : 3000]]));",
+    "let v = [0 : 100] <- [(rem(i * i, 100), i) : i in &3000] in (v, #v);",
+    "let v = [i32(i) : i in &5000] <- {(rem(i * 7919, 5000), i32(i * i)) : i in &4000} in sum([int(x) * i : x in v; i in [0 : 5000]]);",
+    "[0 : 5000] <- {(if i == 3000 then 5000 else if i == 3500 then -1 else i, i) : i in &4000};",
+    "{(k, sum(v), #v) : (k, v) in {(rem(i * 7919, 503), float(i) * 0.1) : i in &3000} group by k};",
+    "{(k, sum(v), max_val(v)) : (k, v) in {([rem(i, 7), rem(i, 3)], float(i) * 0.1) : i in &3000} group by k};",
+    "{(k, tab(concat(v))) : (k, v) in {(rem(i * 7919, 50), @i) : i in &2000} group by k};",
+    "{(k, tab(v)) : (k, v) in {(rem(i * 7919, 50), (@i, i)) : i in &2000} group by k};",
+    "{sum(p) : p in part({i : i in &2000}, concat({{false, rem(i, 3) == 1} : i in &1999}) ++ {false, true})};",
+    "{sum(p) : p in part({i : i in &4000}, concat({if rem(i, 3) == 1 then {true, false} else {false} : i in &4000}) ++ {true})};",
+    "{sum(p) : p in flag_partition({i : i in &4000}, {rem(i * i, 7) == 1 : i in &4000})};",
+    "[[sum(p) : p in flag_partition([0 : n], [rem(i * i, 7) == 1 : i in &n])] : n in [700, 0, 1, 2000, 5]];",
+    "[hash([i], if i < 1500 then 10 + i else 1500 - i) : i in &3000];",
+    "sum([hash([i, i], 10 + i) : i in &3000]);",
+    "[[i, 3] < [rem(i * 7, 50)] : i in &2000];",
+    "let t = transpose([[i * 100 + j : j in &200] : i in &150]) in (t[199][149], sum([sum(r) : r in t]));",
 };
 
 static const uint64_t chunks[] = {1, 2, 7, 1000, 0};
 enum { PROGRAM_COUNT = sizeof programs / sizeof *programs, CHUNK_COUNT = sizeof chunks / sizeof *chunks };
+
+static const uint32_t team_sizes[] = {2, 3};
+static const uint64_t team_chunks[] = {1000, 0};
+enum { TEAM_COUNT = sizeof team_sizes / sizeof *team_sizes };
 
 static Memory memory;
 
@@ -146,52 +175,61 @@ static void keep(void *context, const char *bytes, size_t length)
     text_add_bytes(context, bytes, length);
 }
 
-/* Runs a program; everything it writes, then its messages. */
-static RunnelStatus run(const char *program, RunnelOptions options, Text *out)
+/* Runs a program in a session that writes to `out`: what it writes, then its messages. */
+static RunnelStatus run_in(RunnelSession *session, const char *program, Text *out)
 {
     text_clear(out);
-    options.write = keep;
-    options.write_context = out;
-    RunnelSession *session = runnel_open(&options);
-    if (session == NULL)
-        return RUNNEL_RUN_ERROR;
     RunnelStatus status = runnel_load_text(session, "test.rnl", program, strlen(program), RUNNEL_DIALECT_RNL);
     if (status == RUNNEL_OK)
         status = runnel_run(session, NULL, 0);
     text_add(out, runnel_messages(session));
-    runnel_close(session);
     return status;
 }
 
-static bool compare(const char *program, RunnelOptions options, const Text *expected)
+static RunnelSession *open_session(RunnelOptions options, Text *out)
 {
-    Text found;
-    text_init(&found, &memory);
-    run(program, options, &found);
-    bool is_same = strcmp(text_string(&found), text_string(expected)) == 0;
-    if (!is_same)
-        fprintf(stderr, "%s\n  chunk %llu%s: found\n%s\nexpected\n%s\n", program, (unsigned long long)options.chunk,
-                options.is_unsimplified ? ", not simplified" : "", text_string(&found), text_string(expected));
-    text_free(&found);
-    return is_same;
+    options.write = keep;
+    options.write_context = out;
+    return runnel_open(&options);
 }
 
-static int compare_all(const char *program)
+/* What every program gives by the reference interpreter. */
+static int run_reference(Text *expected)
 {
-    Text expected;
-    text_init(&expected, &memory);
     int failures = 0;
-    RunnelOptions reference = {.engine = RUNNEL_ENGINE_REFERENCE, .materializes = true};
-    if (run(program, reference, &expected) == RUNNEL_COMPILE_ERROR) {
-        fprintf(stderr, "%s\n%s\n", program, text_string(&expected));
+    Text out;
+    text_init(&out, &memory);
+    RunnelSession *session = open_session((RunnelOptions){.engine = RUNNEL_ENGINE_REFERENCE, .materializes = true}, &out);
+    for (size_t i = 0; i < PROGRAM_COUNT; i++) {
+        if (run_in(session, programs[i], &out) == RUNNEL_COMPILE_ERROR) {
+            fprintf(stderr, "%s\n%s\n", programs[i], text_string(&out));
+            failures++;
+        }
+        text_init(&expected[i], &memory);
+        text_add(&expected[i], text_string(&out));
+    }
+    runnel_close(session);
+    text_free(&out);
+    return failures;
+}
+
+/* All programs one after the other: a session goes on after errors. */
+static int compare_all(RunnelOptions options, const Text *expected)
+{
+    int failures = 0;
+    Text found;
+    text_init(&found, &memory);
+    RunnelSession *session = open_session(options, &found);
+    for (size_t i = 0; i < PROGRAM_COUNT; i++) {
+        run_in(session, programs[i], &found);
+        if (strcmp(text_string(&found), text_string(&expected[i])) == 0)
+            continue;
+        fprintf(stderr, "%s\n  chunk %llu, threads %u%s: found\n%s\nexpected\n%s\n", programs[i],
+                (unsigned long long)options.chunk, (unsigned)options.threads, options.is_unsimplified ? ", not simplified" : "", text_string(&found), text_string(&expected[i]));
         failures++;
     }
-    for (size_t i = 0; i < 2 * CHUNK_COUNT; i++) {
-        RunnelOptions options = {.engine = RUNNEL_ENGINE_VM, .chunk = chunks[i / 2], .materializes = true};
-        options.is_unsimplified = i % 2 == 1;
-        failures += !compare(program, options, &expected);
-    }
-    text_free(&expected);
+    runnel_close(session);
+    text_free(&found);
     return failures;
 }
 
@@ -205,14 +243,24 @@ static const char *const fragile[] = {
     "[previous(v, \"x\") : v in [[\"a\", \"b\"], []]];",
     "error(\"stop\");",
 };
-enum { FRAGILE_COUNT = sizeof fragile / sizeof *fragile, RUN_ALLOCATIONS = 200 };
+enum { FRAGILE_COUNT = sizeof fragile / sizeof *fragile, RUN_ALLOCATIONS = 100 };
+
+static void run_alone(const char *program, uint64_t fail_after, Text *out)
+{
+    RunnelSession *session =
+        open_session((RunnelOptions){.engine = RUNNEL_ENGINE_VM, .chunk = 2, .fail_after = fail_after}, out);
+    if (session == NULL)
+        return;
+    run_in(session, program, out);
+    runnel_close(session);
+}
 
 /* Whether the program runs as usual when allocation number `fail_after` fails: it does if there are fewer. */
 static bool gets_through(const char *program, uint64_t fail_after, const Text *expected)
 {
     Text found;
     text_init(&found, &memory);
-    run(program, (RunnelOptions){.engine = RUNNEL_ENGINE_VM, .chunk = 2, .fail_after = fail_after}, &found);
+    run_alone(program, fail_after, &found);
     bool is_same = strcmp(text_string(&found), text_string(expected)) == 0;
     text_free(&found);
     return is_same;
@@ -222,7 +270,7 @@ static void fail_allocations(const char *program)
 {
     Text expected;
     text_init(&expected, &memory);
-    run(program, (RunnelOptions){.engine = RUNNEL_ENGINE_VM, .chunk = 2}, &expected);
+    run_alone(program, 0, &expected);
     uint64_t few = 0, enough = 1;
     while (!gets_through(program, enough, &expected))
         enough *= 2;
@@ -240,9 +288,21 @@ static void fail_allocations(const char *program)
 
 int main(void)
 {
-    int failures = 0;
+    static Text expected[PROGRAM_COUNT];
+    int failures = run_reference(expected);
+    for (size_t i = 0; i < 2 * CHUNK_COUNT; i++) {
+        RunnelOptions options = {.engine = RUNNEL_ENGINE_VM, .chunk = chunks[i / 2], .materializes = true};
+        options.is_unsimplified = i % 2 == 1;
+        failures += compare_all(options, expected);
+    }
+    for (size_t i = 0; i < TEAM_COUNT; i++) {
+        RunnelOptions options = {.engine = RUNNEL_ENGINE_VM, .chunk = team_chunks[i], .materializes = true};
+        options.threads = team_sizes[i];
+        options.piece_nanoseconds = 1; /* even the loops of these programs are shared */
+        failures += compare_all(options, expected);
+    }
     for (size_t i = 0; i < PROGRAM_COUNT; i++)
-        failures += compare_all(programs[i]);
+        text_free(&expected[i]);
     for (size_t i = 0; i < FRAGILE_COUNT; i++)
         fail_allocations(fragile[i]);
     return failures == 0 ? 0 : 1;

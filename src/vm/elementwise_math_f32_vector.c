@@ -1,3 +1,3 @@
 /* Elementary functions of f32. */
 #define OF_F32
-#include "vm/elementwise_math.c"
+#include "vm/elementwise_math_vector.c"

@@ -1,0 +1,13 @@
+/* What this process may use of the machine: less than there is, where a container or an administrator says so. */
+#ifndef RUNNEL_BASE_MACHINE_H
+#define RUNNEL_BASE_MACHINE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+uint32_t machine_processors(void); /* at least 1 */
+size_t machine_memory(void);       /* in bytes; SIZE_MAX if nobody knows */
+/* Nanoseconds on a clock that only goes forward. */
+uint64_t machine_clock(void);
+
+#endif

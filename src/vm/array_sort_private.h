@@ -1,0 +1,91 @@
+/* What the files of sorting share: how positions are sorted by keys is said in array_sort.c. */
+#ifndef RUNNEL_VM_ARRAY_SORT_PRIVATE_H
+#define RUNNEL_VM_ARRAY_SORT_PRIVATE_H
+
+#include "vm/array_private.h"
+
+enum {
+    INSERTION_MAX = 32,     /* up to here insertion sort is fastest, and the tables fit the C stack */
+    SHORT_MAX = 1 << 13,    /* up to here short digits are: tables of long ones cost more than a pass */
+    SHORT_DIGIT = 8,        /* bits */
+    LONG_DIGIT = 11,
+    SPARE_BITS = 8,         /* beyond those that number the elements: random keys then rarely agree */
+    /* for all passes: at most 14 + SPARE_BITS bits are sorted by short digits, (64 + SPARE_BITS) / 2 by long ones */
+    SHORT_COUNTS = 3 << SHORT_DIGIT,
+    LONG_COUNTS = 4 << LONG_DIGIT,
+};
+
+typedef struct Sorting {
+    const Layout *layout;
+    Rows rows;
+    size_t start; /* of position 0 in the rows */
+    bool is_descending;
+    uint32_t position_bits; /* enough for every position */
+    uint64_t *positions;    /* what is sorted */
+    uint64_t *scratch;      /* as many words, of use to whoever sorts the positions at the same place: their keys at first */
+    uint64_t *counts;       /* of digits, for all passes: of one thread */
+} Sorting;
+
+static inline uint32_t bit_width(uint64_t value)
+{
+    uint32_t width = 0;
+    for (uint32_t step = 32; step > 0; step /= 2)
+        if (value >> step != 0) {
+            width += step;
+            value >>= step;
+        }
+    return width + (uint32_t)value;
+}
+
+/* Of the tables that sorting so many needs, in words. */
+static inline size_t sorting_counts(size_t count)
+{
+    return count <= INSERTION_MAX ? 0 : count <= SHORT_MAX ? SHORT_COUNTS : LONG_COUNTS;
+}
+
+/* Memory for a + b words. */
+static inline uint64_t *sorting_alloc(Team *team, size_t a, size_t b)
+{
+    size_t most = SIZE_MAX / sizeof(uint64_t);
+    return team_alloc(team, a > most || b > most - a ? SIZE_MAX : (a + b) * sizeof(uint64_t));
+}
+
+/* What is known of the keys of a run. */
+typedef struct KeyRange {
+    uint64_t least, greatest;
+    uint64_t varying; /* the bits in which they differ */
+    bool is_sorted;
+} KeyRange;
+
+/* Words: the `bits` bits of (key - least) above `shift`, above the position. */
+typedef struct Packing {
+    uint64_t least;
+    uint32_t shift;
+    uint32_t bits;
+    bool is_complete; /* no keys differ in the bits below */
+} Packing;
+
+/* Fills scratch with the keys that a leaf gives a run of positions; gives where they begin. */
+uint64_t *sorting_keys(const Sorting *sorting, uint32_t leaf, size_t first, size_t end);
+KeyRange key_range(const uint64_t *keys, size_t count);
+/* As many bits as words have room for, for keys that are not all the same. */
+Packing sorting_packing(const Sorting *sorting, const KeyRange *range);
+
+/* Sorts positions [first, end) that agree in all leaves before this one. */
+void sorting_rows(const Sorting *sorting, uint32_t leaf, size_t first, size_t end);
+/* The same for words, in scratch, that agree in all bits of the leaf's packing but `bits`, and hold the positions. */
+void sorting_words(const Sorting *sorting, uint32_t leaf, Packing packing, uint32_t bits, size_t first, size_t end);
+/* Makes positions of words. */
+void sorting_unpack(const Sorting *sorting, const uint64_t *words, uint64_t *positions, size_t count);
+
+/* Whether the row at b, all leaves before this one left out, must come before the one at a, which stood first. */
+bool sorting_is_out_of_order(const Sorting *sorting, uint32_t leaf, uint64_t a, uint64_t b);
+void sorting_merge(const Sorting *sorting, uint32_t leaf, size_t first, size_t end);
+
+/* ---- array_sort_shared.c ---- */
+/* Sorts positions 0 to count, given in order. There is no scratch yet. */
+void sorting_share(Team *team, const Sorting *sorting, size_t count);
+/* Fewer are better sorted by one thread. */
+size_t sorting_grain(const Team *team);
+
+#endif

@@ -1,0 +1,32 @@
+#include "vm/team_check.h"
+
+#include <stdatomic.h>
+
+typedef struct Checking {
+    TeamCheck *check;
+    void *context;
+    _Atomic size_t failed; /* the least item so far */
+} Checking;
+
+static void check_piece(void *context, size_t first, size_t end, uint32_t member)
+{
+    Checking *checking = context;
+    (void)member;
+    size_t failed = atomic_load_explicit(&checking->failed, memory_order_relaxed);
+    if (first >= failed)
+        return;
+    size_t here = checking->check(checking->context, first, end);
+    if (here == end)
+        return;
+    while (here < failed && !atomic_compare_exchange_weak(&checking->failed, &failed, here))
+        continue;
+}
+
+size_t team_check(Team *team, size_t count, size_t grain, TeamCheck *check, void *context)
+{
+    if (!team_shares(team, count, grain))
+        return check(context, 0, count);
+    Checking checking = {.check = check, .context = context, .failed = count};
+    team_run(team, count, grain, check_piece, &checking);
+    return atomic_load(&checking.failed);
+}
