@@ -125,12 +125,22 @@ void byte_ring_take(ByteRing *ring, size_t count)
     pthread_mutex_unlock(&ring->mutex);
 }
 
-void byte_ring_abandon(ByteRing *ring)
+bool byte_ring_abandon(ByteRing *ring)
 {
     pthread_mutex_lock(&ring->mutex);
+    bool is_first = !ring->is_abandoned;
     ring->is_abandoned = true;
     pthread_cond_signal(&ring->change);
     pthread_mutex_unlock(&ring->mutex);
+    return is_first;
+}
+
+bool byte_ring_is_abandoned(ByteRing *ring)
+{
+    pthread_mutex_lock(&ring->mutex);
+    bool is_abandoned = ring->is_abandoned;
+    pthread_mutex_unlock(&ring->mutex);
+    return is_abandoned;
 }
 
 size_t byte_ring_count(ByteRing *ring)

@@ -11,7 +11,7 @@ typedef struct ByteRing {
     size_t size;
     size_t start, count; /* what is there; this and what follows is guarded by the mutex */
     bool is_closed;      /* nothing more will come */
-    bool is_abandoned;   /* nobody wants what comes */
+    bool is_abandoned;   /* nobody wants what comes, or is there */
     bool is_urgent;      /* the reader need not wait for more */
     pthread_mutex_t mutex;
     pthread_cond_t change;
@@ -44,8 +44,9 @@ RingStatus byte_ring_drain(ByteRing *ring, int milliseconds);
 RingStatus byte_ring_data(ByteRing *ring, size_t least, int milliseconds, const char **bytes, size_t *count);
 /* So many have been read. */
 void byte_ring_take(ByteRing *ring, size_t count);
-/* Nothing more is read, and what is there is forgotten. */
-void byte_ring_abandon(ByteRing *ring);
+/* Nothing more goes through, and what is there is forgotten. Either side may say so; false if the other one had done it before. */
+bool byte_ring_abandon(ByteRing *ring);
+bool byte_ring_is_abandoned(ByteRing *ring);
 size_t byte_ring_count(ByteRing *ring);
 
 #endif

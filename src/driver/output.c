@@ -13,24 +13,30 @@
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 /* A block is what a pipe holds. Waiting is given up when the reader has taken nothing for so long (milliseconds). */
 enum { BLOCK_SIZE = 1 << 16, BEHIND_SIZE = 4 * BLOCK_SIZE, LAST_CHANCE = 60 };
 
+/* What the thread works with, and frees if it is left alone while it waits for the reader. */
+typedef struct Behind {
+    pthread_t thread;
+    ByteRing ring;
+    char bytes[BEHIND_SIZE];
+} Behind;
+
 static struct {
     _Atomic int error; /* errno of the first write that failed */
     OutputIsStopping *is_stopping;
     void *context;
     bool is_known, is_terminal; /* whether it is one, once that is known */
-    bool is_behind;             /* the thread writes, from the ring; until then the bytes are a buffer */
     bool is_mute;               /* waiting was given up: what comes is thrown away until that is over */
     bool was_lost;              /* something, for nobody took it */
-    size_t used;                /* of the buffer */
-    pthread_t thread;
-    ByteRing ring;
-    char bytes[BEHIND_SIZE];
+    Behind *behind;             /* null until a thread writes */
+    size_t used;                /* of the buffer, which serves until then */
+    char buffer[BLOCK_SIZE];
 } output;
 
 static bool is_stopping(void)
@@ -103,78 +109,80 @@ static void write_directly(const char *bytes, size_t length)
 
 static void write_buffer(void)
 {
-    write_directly(output.bytes, output.used);
+    write_directly(output.buffer, output.used);
     output.used = 0;
 }
 
 /* ---- writing behind ---- */
 
-/* Waiting here can be ended by pthread_cancel, and nowhere else. */
-static ssize_t write_some(const char *bytes, size_t length)
+static void free_behind(Behind *behind)
 {
-    int state;
-    pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, &state);
-    ssize_t count = write(STDOUT_FILENO, bytes, length);
-    int error = errno;
-    pthread_setcancelstate(state, NULL);
-    errno = error;
-    return count;
+    byte_ring_free(&behind->ring);
+    free(behind);
 }
 
 static void *write_behind(void *argument)
 {
-    (void)argument;
+    Behind *behind = argument;
     const char *bytes;
     size_t count;
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &(int){0});
-    while (byte_ring_data(&output.ring, BLOCK_SIZE, RING_FOR_EVER, &bytes, &count) == RING_READY) {
-        ssize_t written = write_some(bytes, count < BLOCK_SIZE ? count : BLOCK_SIZE);
+    while (byte_ring_data(&behind->ring, BLOCK_SIZE, RING_FOR_EVER, &bytes, &count) == RING_READY) {
+        ssize_t written = write(STDOUT_FILENO, bytes, count < BLOCK_SIZE ? count : BLOCK_SIZE);
         if (written >= 0) {
-            byte_ring_take(&output.ring, (size_t)written);
+            byte_ring_take(&behind->ring, (size_t)written);
         } else if (errno != EINTR) {
             note_error(errno);
-            byte_ring_abandon(&output.ring);
+            if (byte_ring_abandon(&behind->ring))
+                return NULL;
         }
     }
+    if (byte_ring_is_abandoned(&behind->ring)) /* by the other side, which is gone */
+        free_behind(behind);
     return NULL;
 }
 
 /* Where there is no thread to be had, all goes on as before. */
 static bool start_behind(void)
 {
-    byte_ring_init(&output.ring, output.bytes, BEHIND_SIZE);
-    byte_ring_put(&output.ring, output.used);
-    output.is_behind = thread_start(&output.thread, write_behind, NULL);
-    if (!output.is_behind)
-        byte_ring_free(&output.ring);
-    else
-        output.used = 0;
-    return output.is_behind;
+    Behind *behind = malloc(sizeof *behind);
+    if (behind == NULL)
+        return false;
+    byte_ring_init(&behind->ring, behind->bytes, BEHIND_SIZE);
+    memcpy(behind->bytes, output.buffer, output.used);
+    byte_ring_put(&behind->ring, output.used);
+    if (!thread_start(&behind->thread, write_behind, behind)) {
+        free_behind(behind);
+        return false;
+    }
+    output.used = 0;
+    output.behind = behind;
+    return true;
 }
 
 static void end_behind(void)
 {
-    byte_ring_close(&output.ring);
-    pthread_join(output.thread, NULL);
-    byte_ring_free(&output.ring);
-    output.is_behind = false;
+    byte_ring_close(&output.behind->ring);
+    pthread_join(output.behind->thread, NULL);
+    free_behind(output.behind);
+    output.behind = NULL;
 }
 
-/* Waits as long as there is somebody who takes bytes now and then; what is left is lost. */
+/* Waits as long as there is somebody who takes bytes now and then; what is left is lost, and the thread left alone with it. */
 static void give_up(void)
 {
-    size_t left = byte_ring_count(&output.ring), before = left + 1;
+    ByteRing *ring = &output.behind->ring;
+    size_t left = byte_ring_count(ring), before = left + 1;
     while (left > 0 && left < before) {
         before = left;
-        if (byte_ring_drain(&output.ring, LAST_CHANCE) != RING_WAITING)
+        if (byte_ring_drain(ring, LAST_CHANCE) != RING_WAITING)
             return;
-        left = byte_ring_count(&output.ring);
+        left = byte_ring_count(ring);
     }
-    if (left == 0)
+    pthread_t thread = output.behind->thread;
+    if (left == 0 || !byte_ring_abandon(ring))
         return;
-    byte_ring_abandon(&output.ring);
-    pthread_cancel(output.thread);
-    end_behind();
+    pthread_detach(thread);
+    output.behind = NULL;
     fall_silent();
 }
 
@@ -183,14 +191,14 @@ static void pass_on(const char *bytes, size_t length)
 {
     char *room;
     size_t count;
-    while (length > 0 && output.is_behind) {
-        RingStatus status = byte_ring_room(&output.ring, STOP_POLL_MILLISECONDS, &room, &count);
+    while (length > 0 && output.behind != NULL) {
+        RingStatus status = byte_ring_room(&output.behind->ring, STOP_POLL_MILLISECONDS, &room, &count);
         if (status == RING_OVER)
             return;
         if (status == RING_READY) {
             count = count < length ? count : length;
             memcpy(room, bytes, count);
-            byte_ring_put(&output.ring, count);
+            byte_ring_put(&output.behind->ring, count);
             bytes += count;
             length -= count;
         } else if (is_stopping()) {
@@ -211,7 +219,7 @@ static bool is_terminal(void)
 
 static void add(const char *bytes, size_t length)
 {
-    memcpy(output.bytes + output.used, bytes, length);
+    memcpy(output.buffer + output.used, bytes, length);
     output.used += length;
 }
 
@@ -230,7 +238,7 @@ bool output_write(const char *bytes, size_t length)
 {
     if (!is_open())
         return false;
-    if (output.is_behind) {
+    if (output.behind != NULL) {
         pass_on(bytes, length);
     } else if (length > BLOCK_SIZE - output.used) {
         add_much(bytes, length);
@@ -254,9 +262,9 @@ bool output_print(const char *format, ...)
 
 bool output_flush(void)
 {
-    if (output.error == 0 && !output.is_behind)
+    if (output.error == 0 && output.behind == NULL)
         write_buffer();
-    while (output.is_behind && byte_ring_drain(&output.ring, STOP_POLL_MILLISECONDS) == RING_WAITING)
+    while (output.behind != NULL && byte_ring_drain(&output.behind->ring, STOP_POLL_MILLISECONDS) == RING_WAITING)
         if (is_stopping())
             give_up();
     return output.error == 0;
@@ -264,8 +272,8 @@ bool output_flush(void)
 
 void output_hurry(void)
 {
-    if (output.is_behind)
-        byte_ring_hurry(&output.ring);
+    if (output.behind != NULL)
+        byte_ring_hurry(&output.behind->ring);
     else
         output_flush();
 }
@@ -273,7 +281,7 @@ void output_hurry(void)
 int output_finish(int status)
 {
     output_flush();
-    if (output.is_behind)
+    if (output.behind != NULL)
         end_behind();
     if (output.error == 0)
         return output.was_lost && status == RUNNEL_OK ? STATUS_INTERRUPTED : status;

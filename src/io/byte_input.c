@@ -48,16 +48,14 @@ struct ReadAhead {
     char bytes[AHEAD_SIZE];
 };
 
-/* Waiting here can be ended by pthread_cancel, and nowhere else. */
-static ssize_t read_some(int descriptor, void *bytes, size_t size)
+/* Waits until something can be read, or nobody wants it any more. */
+static bool wait_ahead(ReadAhead *ahead)
 {
-    int state;
-    pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, &state);
-    ssize_t count = read(descriptor, bytes, size);
-    int error = errno;
-    pthread_setcancelstate(state, NULL);
-    errno = error;
-    return count;
+    struct pollfd descriptor = {.fd = ahead->descriptor, .events = POLLIN};
+    while (!byte_ring_is_abandoned(&ahead->ring))
+        if (poll(&descriptor, 1, STOP_POLL_MILLISECONDS) > 0)
+            return true;
+    return false;
 }
 
 /* What read gives is passed on at once. */
@@ -66,9 +64,8 @@ static void *read_ahead(void *argument)
     ReadAhead *ahead = argument;
     char *bytes;
     size_t room;
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &(int){0});
-    while (byte_ring_room(&ahead->ring, RING_FOR_EVER, &bytes, &room) == RING_READY) {
-        ssize_t count = read_some(ahead->descriptor, bytes, room < BLOCK_SIZE ? room : BLOCK_SIZE);
+    while (byte_ring_room(&ahead->ring, RING_FOR_EVER, &bytes, &room) == RING_READY && wait_ahead(ahead)) {
+        ssize_t count = read(ahead->descriptor, bytes, room < BLOCK_SIZE ? room : BLOCK_SIZE);
         if (count > 0) {
             byte_ring_put(&ahead->ring, (size_t)count);
         } else if (count == 0 || errno != EINTR) {
@@ -99,7 +96,6 @@ static void end_ahead(ByteInput *input)
 {
     ReadAhead *ahead = input->ahead;
     byte_ring_abandon(&ahead->ring);
-    pthread_cancel(ahead->thread);
     pthread_join(ahead->thread, NULL);
     byte_ring_free(&ahead->ring);
     memory_free(input->memory, ahead, sizeof *ahead);
