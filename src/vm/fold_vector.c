@@ -681,7 +681,7 @@ static inline PartF64 blend_F64(MaskF64 mask, PartF64 a, PartF64 b)
         return local;                                                                                                  \
     }                                                                                                                  \
     /* The same for several blocks, interleaved. */                                                                    \
-    static inline void name##_##scan##_locals(const Cell *restrict elements, Cell *restrict out, Cell *restrict totals)\
+    MATH_INLINE void name##_##scan##_locals(const Cell *restrict elements, Cell *restrict out, Cell *restrict totals)  \
     {                                                                                                                  \
         Cell local[SCAN_AT_ONCE];                                                                                      \
         for (size_t b = 0; b < SCAN_AT_ONCE; b++)                                                                      \
