@@ -135,9 +135,9 @@ static double c_segments_of_one(void)
 static double c_logsum(void)
 {
     double sum = 0;
-#pragma omp parallel for reduction(+ : sum)
+#pragma omp parallel for simd reduction(+ : sum)
     for (int64_t i = 1; i <= 50 * MILLION; i++)
-        sum += log((double)i);
+        sum += math_ln((double)i); /* it vectorises, unlike the library's */
     return sum;
 }
 

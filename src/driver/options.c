@@ -123,7 +123,7 @@ const OptionRow option_rows[OPTION_COUNT] = {
                        "run with this engine: vm, which streams in bounded memory, or ref, the reference interpreter (vm)", set_engine},
     [OPTION_CHUNK] = {"--chunk", "N", "the VM's buffers hold N elements (as many as is fastest)", set_chunk},
     [OPTION_THREADS] = {"--threads", "N", "use N threads (one for each processor there is for it)", set_threads},
-    [OPTION_PIECE] = {"--piece", "N", "give threads no less than N nanoseconds of work at a time, about (4000)", set_piece},
+    [OPTION_PIECE] = {"--piece", "N", "give threads no less than N nanoseconds of work at a time, about (1000)", set_piece},
     [OPTION_MEMORY] = {"--memory", "SIZE", "end with an error when more than SIZE bytes are held, such as 64M (four fifths of the machine's)", set_memory},
     [OPTION_TIME] = {"--time", "LIMIT", "end with an error when a run takes longer, such as 2.5 (seconds), 500ms or 2m (no limit)", set_time},
     [OPTION_STATS] = {"--stats", NULL, "show what the VM did, on standard error", NULL},

@@ -10,7 +10,7 @@
 #include <stdatomic.h>
 
 enum { CACHE_LINE = 64, PIECES_PER_MEMBER = 4, SPINS = 4000, SPINS_BETWEEN_YIELDS = 64 };
-static const uint64_t default_piece_picoseconds = 4 * 1000 * 1000;
+static const uint64_t default_piece_picoseconds = 1000 * 1000;
 
 /* What a member has still to do: [low half, high half), counted in grains. */
 typedef struct Member {
