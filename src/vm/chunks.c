@@ -7,7 +7,7 @@
 
 enum {
     LEAST_BYTES = 1024,
-    FIRST_SIZE = 2,
+    FIRST_SIZE = 4,
     SCARCE_SIZE = 1, /* smaller ones save little, until nothing else helps */
     WINDOWS = 3,      /* measured at each size: the best of them counts, for others may be at work on the machine */
     TRIES = 3,        /* larger sizes that are tried beyond the best: it may take several steps until threads have enough to share */

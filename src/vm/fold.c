@@ -42,6 +42,21 @@ size_t fold_state_size(const FoldKind *kind)
     return kind->state_size;
 }
 
+size_t fold_result_size(const FoldKind *kind)
+{
+    return kind->result_size;
+}
+
+void fold_block_totals(const FoldKind *kind, const void *elements, size_t blocks, void *totals)
+{
+    kind->totals(elements, blocks, totals, NULL);
+}
+
+void fold_join_totals(const FoldKind *kind, void *state, void *totals, size_t blocks)
+{
+    kind->join(state, totals, blocks);
+}
+
 void fold_start(const FoldKind *kind, void *state)
 {
     kind->start(state);

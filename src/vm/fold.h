@@ -23,6 +23,11 @@ void fold_start(const FoldKind *kind, void *state);
 /* Reductions: adds elements to the segment; gives its result. */
 void fold_add(Team *team, const FoldKind *kind, void *state, Cells elements, size_t count);
 void fold_result(const FoldKind *kind, const void *state, void *out);
+/* The same in two steps, for whole blocks of COMBINE_BLOCK elements, if the segment is at the start of one: totals, which may be computed in any order; then the
+ * segment takes them in order. */
+size_t fold_result_size(const FoldKind *kind);
+void fold_block_totals(const FoldKind *kind, const void *elements, size_t blocks, void *totals);
+void fold_join_totals(const FoldKind *kind, void *state, void *totals, size_t blocks);
 /* Scans: takes the segment's next elements, writes one output for each. */
 void fold_scan(Team *team, const FoldKind *kind, void *state, Cells elements, size_t count, void *out);
 

@@ -30,6 +30,7 @@ void instance_place_tables(Instance *instance, const Plan *plan)
     instance->waits = table(instance, plan->waits_at);
     instance->ready = table(instance, plan->ready_at);
     instance->calls = table(instance, plan->calls_at);
+    instance->bundles = table(instance, plan->bundles_at);
 }
 
 Instance *instance_new(Vm *vm, Plan *plan)

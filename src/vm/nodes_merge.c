@@ -261,7 +261,39 @@ static bool merge_needs(const Firing *firing, uint32_t input)
                input - MERGE_OPERANDS;
 }
 
-const NodeKind node_kind_MERGE = {.fire = fire_merge, .needs = merge_needs};
+/* One of two scalars at the same point. */
+static bool tile_accepts_merge(const FlowNetwork *network, const FlowNode *node)
+{
+    enum { TWO = MERGE_OPERANDS + 2 };
+    if (node->input_count != TWO || node->inputs[MERGE_SELECTOR].type != (LeafType)SCALAR_BOOL || node->outputs[0] == 0 ||
+        node->inputs[MERGE_OPERANDS].type == LEAF_ARRAY)
+        return false;
+    uint32_t points = network->spaces.items[node->space].points;
+    for (uint32_t i = MERGE_OPERANDS; i < TWO; i++) {
+        const FlowOperand *operand = &node->inputs[i];
+        bool is_by_point = !operand->is_constant && !operand->is_uniform;
+        if (is_by_point && network->spaces.items[network->streams.items[operand->stream].space].points != points)
+            return false;
+    }
+    return true;
+}
+
+static Cells tile_merge(const NodePlan *plan, const Cells *inputs, void *room, uint64_t position, size_t count, size_t *done)
+{
+    (void)position, (void)done;
+    Cells selector = inputs[MERGE_SELECTOR];
+    size_t size = leaf_size(plan->node->inputs[MERGE_OPERANDS].type);
+    if (selector.is_uniform) { /* copied: the operand's place is used again once it was read */
+        Cells chosen = inputs[MERGE_OPERANDS + *(const bool *)selector.data];
+        memcpy(room, chosen.data, chosen.is_uniform ? size : count * size);
+        return (Cells){.data = room, .is_uniform = chosen.is_uniform};
+    }
+    movement_select(NULL, size, room, selector.data, count, inputs + MERGE_OPERANDS);
+    return (Cells){.data = room};
+}
+
+static const TileKind tile_of_merge = {.accepts = tile_accepts_merge, .compute = tile_merge};
+const NodeKind node_kind_MERGE = {.fire = fire_merge, .needs = merge_needs, .tile = &tile_of_merge};
 
 /* ---- so many values for each point ---- */
 

@@ -58,7 +58,29 @@ static void fire_distribute(Firing *firing)
         firing_finish(firing);
 }
 
-const NodeKind node_kind_DISTRIBUTE = {.fire = fire_distribute, .state_size = sizeof(Segments)};
+/* Of SINGLE segments only the position counts. */
+static void skip_segments(void *state, uint64_t position)
+{
+    Segments *segments = state;
+    segments->position = segments->inside = position;
+}
+
+static bool tile_accepts_distribute(const FlowNetwork *network, const FlowNode *node)
+{
+    (void)network;
+    return node->segments == SEGMENTS_SINGLE && node->inputs[DISTRIBUTE_VALUE].type != LEAF_ARRAY && node->outputs[0] != 0;
+}
+
+static Cells tile_distribute(const NodePlan *plan, const Cells *inputs, void *room, uint64_t position, size_t count, size_t *done)
+{
+    (void)plan, (void)room, (void)position, (void)count, (void)done;
+    return (Cells){.data = inputs[DISTRIBUTE_VALUE].data, .is_uniform = true};
+}
+
+static const TileKind tile_of_distribute = {
+    .accepts = tile_accepts_distribute, .compute = tile_distribute, .skip = skip_segments};
+const NodeKind node_kind_DISTRIBUTE = {
+    .fire = fire_distribute, .state_size = sizeof(Segments), .tile = &tile_of_distribute};
 
 /* ---- indices ---- */
 
@@ -303,7 +325,25 @@ static void fire_fold(Firing *firing)
         firing_finish(firing);
 }
 
-const NodeKind node_kind_FOLD = {.fire = fire_fold, .state_size = sizeof(Fold)};
+static bool tile_accepts_fold(const FlowNetwork *network, const FlowNode *node)
+{
+    (void)network;
+    return node->segments == SEGMENTS_SINGLE && !node->inputs[0].is_constant && !node->inputs[0].is_uniform;
+}
+
+static void skip_fold(void *state, uint64_t position)
+{
+    skip_segments(&((Fold *)state)->segments, position);
+}
+
+static void *running_fold(const NodePlan *plan, void *state)
+{
+    open_fold(state, plan->fold);
+    return ((Fold *)state)->running;
+}
+
+static const TileKind tile_of_fold = {.accepts = tile_accepts_fold, .skip = skip_fold, .running = running_fold};
+const NodeKind node_kind_FOLD = {.fire = fire_fold, .state_size = sizeof(Fold), .tile = &tile_of_fold};
 
 static void scan_stretch(Firing *firing, const FoldKind *kind, const Stretch *stretch)
 {

@@ -1,5 +1,6 @@
 /* Nodes that make spaces, and the ends that tell whose their points are. */
 #include "vm/cut.h"
+#include "vm/instance.h"
 #include "vm/movement.h"
 #include "vm/points.h"
 
@@ -158,7 +159,27 @@ static void fire_range(Firing *firing)
         firing_finish(firing);
 }
 
-const NodeKind node_kind_RANGE = {.fire = fire_range, .state_size = sizeof(Range)};
+static bool tile_accepts_range(const FlowNetwork *network, const FlowNode *node)
+{
+    (void)network;
+    return node->segments == SEGMENTS_SINGLE && node->outputs[RANGE_INDEX] != 0 &&
+           (node->output_count <= RANGE_ENDS || node->outputs[RANGE_ENDS] == 0);
+}
+
+static Cells tile_range(const NodePlan *plan, const Cells *inputs, void *room, uint64_t position, size_t count, size_t *done)
+{
+    (void)plan, (void)inputs, (void)done;
+    movement_progression(NULL, room, (int64_t)position, 1, count);
+    return (Cells){.data = room};
+}
+
+static void skip_range(void *state, uint64_t position)
+{
+    ((Range *)state)->inside = position;
+}
+
+static const TileKind tile_of_range = {.accepts = tile_accepts_range, .compute = tile_range, .skip = skip_range};
+const NodeKind node_kind_RANGE = {.fire = fire_range, .state_size = sizeof(Range), .tile = &tile_of_range};
 
 /* ---- filters ---- */
 

@@ -117,7 +117,26 @@ static void fire_operation(Firing *firing)
         points_take(firing, count);
 }
 
-const NodeKind node_kind_OPERATION = {.fire = fire_operation};
+static bool tile_accepts_operation(const FlowNetwork *network, const FlowNode *node)
+{
+    (void)network;
+    return node->outputs[0] != 0;
+}
+
+static Cells tile_operation(const NodePlan *plan, const Cells *inputs, void *room, uint64_t position, size_t count, size_t *done)
+{
+    (void)position;
+    bool is_uniform = true;
+    for (uint32_t i = 0; i < plan->node->input_count; i++)
+        is_uniform &= inputs[i].is_uniform;
+    size_t wanted = is_uniform ? 1 : count;
+    size_t computed = elementwise_run(NULL, &plan->elementwise, room, inputs, wanted);
+    *done = computed < wanted ? computed : count;
+    return (Cells){.data = room, .is_uniform = is_uniform};
+}
+
+static const TileKind tile_of_operation = {.accepts = tile_accepts_operation, .compute = tile_operation};
+const NodeKind node_kind_OPERATION = {.fire = fire_operation, .tile = &tile_of_operation};
 
 /* ---- counts of ranges ---- */
 

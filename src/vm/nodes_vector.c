@@ -1,4 +1,5 @@
 /* Nodes on vectors: made from points, taken apart, indexed, sliced. */
+#include "vm/instance.h"
 #include "vm/points.h"
 #include "vm/segments.h"
 #include "vm/team_check.h"
@@ -226,7 +227,36 @@ static void fire_slices(Firing *firing)
         firing_finish(firing);
 }
 
-const NodeKind node_kind_SLICES = {.fire = fire_slices, .state_size = sizeof(Segments)};
+static bool is_unit_operand(const FlowNetwork *network, const FlowOperand *operand)
+{
+    return operand->is_constant || operand->is_uniform ||
+           flow_is_unit(network->streams.items[operand->stream].space);
+}
+
+/* One vector of scalars for all points. */
+static bool tile_accepts_slices(const FlowNetwork *network, const FlowNode *node)
+{
+    return node->segments == SEGMENTS_SINGLE && node->outputs[0] != 0 &&
+           network->streams.items[node->outputs[0]].type != LEAF_ARRAY &&
+           is_unit_operand(network, &node->inputs[SLICES_ARRAY]) && is_unit_operand(network, &node->inputs[SLICES_START]);
+}
+
+/* What is there already is not copied. */
+static Cells tile_slices(const NodePlan *plan, const Cells *inputs, void *room, uint64_t position, size_t count, size_t *done)
+{
+    (void)room, (void)count, (void)done;
+    const Array *array = *(Array *const *)inputs[SLICES_ARRAY].data;
+    return array_cells(array, plan->node->leaf, (size_t)*(const int64_t *)inputs[SLICES_START].data + (size_t)position);
+}
+
+static void skip_slices(void *state, uint64_t position)
+{
+    Segments *segments = state;
+    segments->position = segments->inside = position;
+}
+
+static const TileKind tile_of_slices = {.accepts = tile_accepts_slices, .compute = tile_slices, .skip = skip_slices};
+const NodeKind node_kind_SLICES = {.fire = fire_slices, .state_size = sizeof(Segments), .tile = &tile_of_slices};
 
 /* ---- indices ---- */
 
@@ -283,7 +313,22 @@ static void fire_index(Firing *firing)
     points_take(firing, count);
 }
 
-const NodeKind node_kind_INDEX = {.fire = fire_index};
+static bool tile_accepts_index(const FlowNetwork *network, const FlowNode *node)
+{
+    (void)network;
+    return node->outputs[0] != 0;
+}
+
+static Cells tile_index(const NodePlan *plan, const Cells *inputs, void *room, uint64_t position, size_t count, size_t *done)
+{
+    (void)plan, (void)position;
+    Indices indices = {room, inputs[INDEX_INDEX], inputs[INDEX_START], inputs[INDEX_LENGTH]};
+    *done = check_indices(&indices, 0, count);
+    return (Cells){.data = room};
+}
+
+static const TileKind tile_of_index = {.accepts = tile_accepts_index, .compute = tile_index};
+const NodeKind node_kind_INDEX = {.fire = fire_index, .tile = &tile_of_index};
 
 /* ---- slices ---- */
 
@@ -398,4 +443,21 @@ static void fire_gather(Firing *firing)
     points_take(firing, count);
 }
 
-const NodeKind node_kind_GATHER = {.fire = fire_gather};
+/* Scalars of one vector: nothing is retained. */
+static bool tile_accepts_gather(const FlowNetwork *network, const FlowNode *node)
+{
+    return node->outputs[0] != 0 && network->streams.items[node->outputs[0]].type != LEAF_ARRAY &&
+           is_unit_operand(network, &node->inputs[GATHER_ARRAY]);
+}
+
+static Cells tile_gather(const NodePlan *plan, const Cells *inputs, void *room, uint64_t position, size_t count, size_t *done)
+{
+    (void)position, (void)done;
+    const Layout *layout = (*(Array *const *)inputs[GATHER_ARRAY].data)->layout;
+    cells_gather(NULL, layout->leaves[plan->node->leaf].type, room,
+                 (Cells){.data = inputs[GATHER_ARRAY].data, .is_uniform = true}, plan->node->leaf, inputs[GATHER_INDEX], count);
+    return (Cells){.data = room};
+}
+
+static const TileKind tile_of_gather = {.accepts = tile_accepts_gather, .compute = tile_gather};
+const NodeKind node_kind_GATHER = {.fire = fire_gather, .tile = &tile_of_gather};

@@ -197,6 +197,7 @@ static void plan_block(Vm *vm, Plan *plan)
     plan->cursors_at = place(vm, plan, plan->cursor_count, sizeof(uint64_t));
     plan->ready_at = place(vm, plan, (plan->node_count + 63) / 64, sizeof(uint64_t));
     plan->calls_at = place(vm, plan, plan->call_count, sizeof(Call *));
+    plan->bundles_at = place(vm, plan, plan->bundle_count, sizeof(BundleState));
     plan->status_at = place(vm, plan, plan->node_count, sizeof(uint8_t));
     plan->waits_at = place(vm, plan, plan->has_order ? plan->node_count : 0, sizeof(uint32_t));
     for (FlowNodeId id = 0; id < plan->node_count; id++)
@@ -217,6 +218,8 @@ static void plan_image(Vm *vm, Plan *plan)
         if (plan->has_order)
             image->waits[id] = plan->nodes[id].node->after_count;
     }
+    for (uint32_t i = 0; i < plan->bundle_count; i++)
+        image->bundles[i].is_active = true;
     image->plan = plan;
     image->chunk_size = plan->chunks.size;
     image->unfinished = plan->node_count;
@@ -237,6 +240,7 @@ static Plan *make_plan(Vm *vm, FlowNetworkId id)
     plan_readers(vm, plan);
     plan_waking(plan);
     plan_order(vm, plan);
+    bundles_find(vm, plan);
     plan_block(vm, plan);
     plan_image(vm, plan);
     if (vm->options.measures)

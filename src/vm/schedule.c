@@ -45,13 +45,15 @@ static void fire(Vm *vm, Instance *instance, FlowNodeId id)
     if ((instance->status[id] & NODE_DONE) != 0 || (instance->plan->has_order && instance->waits[id] > 0))
         return;
     const NodePlan *plan = &instance->plan->nodes[id];
-    if (is_useless(instance, id)) {
-        instance_finish_node(vm, instance, id);
-        return;
-    }
-    Firing firing = instance_firing(vm, instance, id);
     uint64_t start = vm->options.measures ? machine_clock() : 0, produced = vm->produced;
-    plan->kind->fire(&firing);
+    if (!bundle_fire(vm, instance, id)) {
+        if (is_useless(instance, id)) {
+            instance_finish_node(vm, instance, id);
+            return;
+        }
+        Firing firing = instance_firing(vm, instance, id);
+        plan->kind->fire(&firing);
+    }
     vm->stats.firings++;
     if (vm->options.measures)
         stages_count(vm, instance->plan, id, start, produced);
@@ -127,7 +129,7 @@ static bool get_moving(Vm *vm, Instance *instance)
     if (instance->unfinished == 0)
         return false;
     bool has_failed = instance->failed_count > 0;
-    if ((has_failed && cut_blocked(vm, instance, true)) || ask_again(instance) || grow_least(vm, instance))
+    if (bundles_dissolve(instance) || (has_failed && cut_blocked(vm, instance, true)) || ask_again(instance) || grow_least(vm, instance))
         return true;
     if (!has_failed)
         report_stuck(vm, instance);

@@ -270,7 +270,7 @@ uint64_t team_busy_time(const Team *team)
 
 size_t team_grain(const Team *team, size_t item_picoseconds)
 {
-    return (team->options.piece_picoseconds + item_picoseconds - 1) / item_picoseconds;
+    return team == NULL ? SIZE_MAX : (team->options.piece_picoseconds + item_picoseconds - 1) / item_picoseconds;
 }
 
 TeamPieces team_pieces(const Team *team, size_t count, size_t grain)
@@ -330,7 +330,7 @@ void team_run(Team *team, size_t count, size_t grain, TeamWork *work, void *cont
 {
     if (count == 0)
         return;
-    if (count <= grain) {
+    if (team == NULL || count <= grain) {
         work(context, 0, count, 0);
         return;
     }

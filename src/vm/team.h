@@ -4,7 +4,7 @@
  * that nothing depends on who did which, pieces write to places of their own. Each member begins with a share of the loop and takes pieces from
  * its front; one that has nothing left takes half of what another has.
  *
- * Work runs without allocating, and never uses the team itself. Threads are started when there is first enough to do for them. A team of one does everything
+ * Work runs without allocating, and never uses the team itself: it gives null for a team to what wants one, and that is then done by the same thread. Threads are started when there is first enough to do for them. A team of one does everything
  * in the calling thread. */
 #ifndef RUNNEL_VM_TEAM_H
 #define RUNNEL_VM_TEAM_H
@@ -39,7 +39,7 @@ size_t team_grain(const Team *team, size_t item_picoseconds);
 /* Whether a loop would be shared. */
 static inline bool team_shares(const Team *team, size_t count, size_t grain)
 {
-    return count > grain && team_size(team) > 1;
+    return team != NULL && count > grain && team_size(team) > 1;
 }
 
 /* Items [first, end), by that member. */

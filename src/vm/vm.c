@@ -38,6 +38,18 @@ static void free_scratch(Vm *vm)
     for (size_t i = 0; i < vm->scratch_count; i++)
         memory_free(vm->memory, vm->scratch[i].data, vm->scratch[i].bytes);
     memory_free(vm->memory, vm->scratch, vm->scratch_count * sizeof *vm->scratch);
+    memory_free(vm->memory, vm->tiles.data, vm->tiles.bytes);
+}
+
+void *vm_tiles(Vm *vm, size_t bytes)
+{
+    if (vm->tiles.bytes < bytes) {
+        memory_free(vm->memory, vm->tiles.data, vm->tiles.bytes);
+        vm->tiles = (Scratch){0};
+        vm->tiles.data = memory_resize(vm->memory, NULL, 0, bytes);
+        vm->tiles.bytes = bytes;
+    }
+    return vm->tiles.data;
 }
 
 void vm_free(Vm *vm)

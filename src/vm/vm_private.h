@@ -70,6 +70,7 @@ struct Vm {
     size_t number_count;
     Scratch *scratch;    /* by output: for what nobody reads */
     size_t scratch_count;
+    Scratch tiles;       /* of bundles */
     jmp_buf stopped;     /* where a run that is stopped comes out */
     Passage passage;
     Failure failure;     /* of the run, once it has failed */
@@ -78,6 +79,9 @@ struct Vm {
 
 /* Ends the run, from anywhere in it: its stop flag is set. What the frames between have allocated with team_alloc, or hold in the state of a node, is freed. */
 _Noreturn void vm_stop(Vm *vm);
+
+/* Memory for the tiles of the bundle at work. */
+void *vm_tiles(Vm *vm, size_t bytes);
 
 /* Gives what was printed to the run's printer. */
 void vm_write_printed(Vm *vm);
@@ -207,6 +211,7 @@ void firing_call_done(Firing *firing);
 void firing_fail_call(Firing *firing, uint32_t input, size_t offset);
 
 /* ---- kinds of nodes ---- */
+typedef struct TileKind TileKind; /* bundle.h */
 typedef struct NodeKind {
     void (*fire)(Firing *firing);
     size_t state_size;
@@ -214,6 +219,7 @@ typedef struct NodeKind {
     void (*release)(Vm *vm, const FlowNode *node, void *state);
     /* Whether it cannot go on without more of an input that it has read up; null if that is so of every input. */
     bool (*needs)(const Firing *firing, uint32_t input);
+    const TileKind *tile; /* null if it can be part of no bundle */
 } NodeKind;
 
 /* Each is defined beside its firing function: `const NodeKind node_kind_RANGE = {...}`. */

@@ -1,0 +1,629 @@
+#include "vm/instance.h"
+#include "vm/stages.h"
+
+#include "math/combine.h"
+
+#include <string.h>
+
+#define TILE_BYTES ((size_t)TILE * sizeof(uint64_t))
+
+enum {
+    TILE = 2 * COMBINE_BLOCK,  /* points of a tile: what is between two nodes then stays in the first-level cache, or nearly so */
+    POINTS_MAX = 64 * TILE,    /* of a firing, for each thread */
+    POINTS_LEAST = 2 * COMBINE_BLOCK, /* buffers must hold so many for reductions to get whole blocks */
+    NODES_MAX = 20000,         /* larger networks are left as they are: looking for bundles takes time */
+    NOWHERE = UINT32_MAX,
+};
+
+/* Where an operand comes from: the result of a step, or an input of the plan. */
+typedef struct Operand {
+    bool is_step;
+    uint32_t index; /* of the step; of the cursor */
+} Operand;
+
+typedef struct Step {
+    FlowNodeId node;
+    uint32_t first_operand; /* of the bundle's */
+    uint32_t slot;       /* for the result, in tiles */
+    FlowStreamId output; /* if somebody else reads it too, else 0 */
+    uint32_t fold;       /* number among the reductions, or NOWHERE */
+    uint8_t size;        /* of the result's cells */
+} Step;
+
+typedef VEC(uint32_t) NumberList;
+
+struct Bundle {
+    uint32_t points;
+    uint32_t step_count, slot_count, fold_count;
+    uint32_t operand_max; /* of one step */
+    Step *steps;
+    VEC(Operand) operands;
+    uint64_t picoseconds; /* for a point, about */
+    NumberList outside; /* cursors on these points, of streams that others make */
+    NumberList inside;  /* of streams that its nodes make */
+    NumberList counts;  /* of what says how many points there are, for each node that makes them */
+    NumberList uniform; /* of values that must be there before it begins */
+};
+
+/* ---- finding them ---- */
+
+typedef struct Finder {
+    Vm *vm;
+    Plan *plan;
+    uint32_t points;
+    uint32_t *depths; /* by node: how often it must wait for others on the way from the points' nodes, from 1; 0 if it does not hang on them */
+    bool *is_member;  /* by node: it could be */
+} Finder;
+
+static uint32_t points_of_stream(const Plan *plan, FlowStreamId stream)
+{
+    return plan->network->spaces.items[plan->network->streams.items[stream].space].points;
+}
+
+static uint32_t points_of_node(const Plan *plan, const FlowNode *node)
+{
+    return plan->network->spaces.items[node->space].points;
+}
+
+static bool can_be_member(const Plan *plan, FlowNodeId id)
+{
+    const NodePlan *node = &plan->nodes[id];
+    const TileKind *tile = node->kind->tile;
+    return tile != NULL && node->node->after_count == 0 && node->later_count == 0 &&
+           points_of_node(plan, node->node) != FLOW_UNIT && tile->accepts(plan->network, node->node);
+}
+
+static FlowNodeId maker_of(const Plan *plan, uint32_t cursor)
+{
+    const InputPlan *input = &plan->inputs[cursor];
+    return input->mode == INPUT_CONSTANT ? NO_NODE : plan->streams[input->stream].node;
+}
+
+/* Nodes that wait for another that waits for one of them cannot be done together with it: those on either side make different bundles. */
+static uint32_t depth_of(const Finder *finder, FlowNodeId id, bool is_member)
+{
+    const Plan *plan = finder->plan;
+    const NodePlan *node = &plan->nodes[id];
+    uint32_t depth = is_member;
+    for (uint32_t i = 0; i < node->node->input_count; i++) {
+        FlowNodeId maker = maker_of(plan, node->first_cursor + i);
+        if (maker == NO_NODE || finder->depths[maker] == 0)
+            continue;
+        bool is_of_points = finder->is_member[maker] && points_of_node(plan, plan->nodes[maker].node) == finder->points;
+        bool is_direct = is_of_points && plan->inputs[node->first_cursor + i].mode == INPUT_STREAM &&
+                         points_of_stream(plan, plan->inputs[node->first_cursor + i].stream) == finder->points;
+        uint32_t through = finder->depths[maker] + (is_member && !is_direct);
+        depth = through > depth ? through : depth;
+    }
+    return depth;
+}
+
+static void find_depths(Finder *finder, FlowNodeId first, FlowNodeId last)
+{
+    const Plan *plan = finder->plan;
+    memset(finder->depths, 0, plan->node_count * sizeof *finder->depths);
+    for (FlowNodeId id = first; id <= last; id++) {
+        bool is_member = finder->is_member[id] && points_of_node(plan, plan->nodes[id].node) == finder->points;
+        finder->depths[id] = depth_of(finder, id, is_member);
+    }
+}
+
+/* ---- making one ---- */
+
+typedef struct Maker {
+    Finder *finder;
+    Bundle *bundle;
+    uint32_t *step_of; /* by stream: the step that makes it, from 1 */
+    uint32_t *last_use; /* by step */
+} Maker;
+
+static bool is_read_elsewhere(const Finder *finder, FlowStreamId stream, uint32_t bundle)
+{
+    const StreamPlan *plan = &finder->plan->streams[stream];
+    for (uint32_t i = 0; i < plan->reader_count; i++)
+        if (plan->readers[i].node == NO_NODE || finder->plan->nodes[plan->readers[i].node].bundle != bundle)
+            return true;
+    return false;
+}
+
+static void add_operands(Maker *maker, Step *step, uint32_t number)
+{
+    Finder *finder = maker->finder;
+    Bundle *bundle = maker->bundle;
+    const NodePlan *node = &finder->plan->nodes[step->node];
+    step->first_operand = bundle->operands.count;
+    for (uint32_t i = 0; i < node->node->input_count; i++) {
+        uint32_t cursor = node->first_cursor + i;
+        const InputPlan *input = &finder->plan->inputs[cursor];
+        Operand *operand = vec_push(&finder->vm->arena, &bundle->operands);
+        *operand = (Operand){.index = cursor};
+        if (input->mode == INPUT_UNIFORM || (input->mode == INPUT_STREAM && points_of_stream(finder->plan, input->stream) != bundle->points))
+            *vec_push(&finder->vm->arena, &bundle->uniform) = cursor;
+        else if (input->mode == INPUT_STREAM && maker->step_of[input->stream] != 0) {
+            *operand = (Operand){.is_step = true, .index = maker->step_of[input->stream] - 1};
+            maker->last_use[operand->index] = number;
+            *vec_push(&finder->vm->arena, &bundle->inside) = cursor;
+        } else if (input->mode == INPUT_STREAM)
+            *vec_push(&finder->vm->arena, &bundle->outside) = cursor;
+    }
+    if (node->node->input_count > bundle->operand_max)
+        bundle->operand_max = node->node->input_count;
+}
+
+static uint64_t cost_of(const NodePlan *node)
+{
+    enum { OTHER = 300 };
+    return node->node->op == FLOW_OPERATION ? node->elementwise.picoseconds : OTHER;
+}
+
+static void add_step(Maker *maker, FlowNodeId id, uint32_t number)
+{
+    Finder *finder = maker->finder;
+    const NodePlan *node = &finder->plan->nodes[id];
+    Bundle *bundle = maker->bundle;
+    Step *step = &bundle->steps[number];
+    *step = (Step){.node = id, .slot = NOWHERE, .fold = node->kind->tile->running != NULL ? bundle->fold_count++ : NOWHERE};
+    if (node->node->op == FLOW_RANGE)
+        *vec_push(&finder->vm->arena, &bundle->counts) = node->first_cursor;
+    add_operands(maker, step, number);
+    bundle->picoseconds += cost_of(node);
+    FlowStreamId stream = node->kind->tile->compute != NULL ? node->node->outputs[0] : 0;
+    if (stream == 0)
+        return;
+    maker->step_of[stream] = number + 1;
+    step->size = finder->plan->streams[stream].size;
+    step->output = is_read_elsewhere(finder, stream, node->bundle) ? stream : 0;
+}
+
+/* Slots are used again once nobody needs what is in them. */
+static void give_slots(Maker *maker)
+{
+    Bundle *bundle = maker->bundle;
+    NumberList free = {0};
+    for (uint32_t i = 0; i < bundle->step_count; i++) {
+        Step *step = &bundle->steps[i];
+        step->slot = free.count > 0 ? free.items[--free.count] : bundle->slot_count++;
+        for (uint32_t k = 0; k <= i; k++)
+            if (maker->last_use[k] == i)
+                *vec_push(&maker->finder->vm->arena, &free) = bundle->steps[k].slot;
+    }
+}
+
+/* The nodes of this depth, if they are several. */
+static void make_bundle(Finder *finder, FlowNodeId first, FlowNodeId last, uint32_t depth)
+{
+    Plan *plan = finder->plan;
+    uint32_t count = 0, computed = 0;
+    for (FlowNodeId id = first; id <= last; id++) {
+        if (!finder->is_member[id] || points_of_node(plan, plan->nodes[id].node) != finder->points || finder->depths[id] != depth)
+            continue;
+        count++;
+        computed += plan->nodes[id].node->op != FLOW_RANGE;
+    }
+    if (computed < 2)
+        return;
+    Bundle *bundle = &plan->bundles[plan->bundle_count++];
+    *bundle = (Bundle){.points = finder->points, .step_count = count};
+    bundle->steps = ARENA_ARRAY(&finder->vm->arena, Step, count);
+    for (FlowNodeId id = first; id <= last; id++)
+        if (finder->is_member[id] && points_of_node(plan, plan->nodes[id].node) == finder->points && finder->depths[id] == depth)
+            plan->nodes[id].bundle = plan->bundle_count;
+    Maker maker = {.finder = finder,
+                   .bundle = bundle,
+                   .step_of = ARENA_ARRAY(&finder->vm->arena, uint32_t, plan->stream_count),
+                   .last_use = ARENA_ARRAY(&finder->vm->arena, uint32_t, count)};
+    uint32_t number = 0;
+    for (FlowNodeId id = first; id <= last; id++)
+        if (plan->nodes[id].bundle == plan->bundle_count) {
+            maker.last_use[number] = number;
+            add_step(&maker, id, number);
+            number++;
+        }
+    give_slots(&maker);
+    if (bundle->counts.count == 0 && bundle->outside.count == 0)
+        bug("vm", "the nodes of a bundle have no points");
+}
+
+static void find_of_points(Finder *finder, FlowNodeId first)
+{
+    const Plan *plan = finder->plan;
+    FlowNodeId last = first;
+    for (FlowNodeId id = first; id < plan->node_count; id++)
+        if (finder->is_member[id] && points_of_node(plan, plan->nodes[id].node) == finder->points)
+            last = id;
+    find_depths(finder, first, last);
+    uint32_t deepest = 0;
+    for (FlowNodeId id = first; id <= last; id++)
+        deepest = finder->depths[id] > deepest ? finder->depths[id] : deepest;
+    for (uint32_t depth = 1; depth <= deepest; depth++)
+        make_bundle(finder, first, last, depth);
+}
+
+/* One more than the greatest number of a set of points. */
+static uint32_t points_bound(const FlowNetwork *network)
+{
+    uint32_t bound = 0;
+    for (uint32_t i = 1; i < network->spaces.count; i++)
+        if (network->spaces.items[i].points >= bound)
+            bound = network->spaces.items[i].points + 1;
+    return bound;
+}
+
+void bundles_find(Vm *vm, Plan *plan)
+{
+    if (plan->node_count > NODES_MAX)
+        return;
+    Finder finder = {.vm = vm,
+                     .plan = plan,
+                     .depths = ARENA_ARRAY(&vm->arena, uint32_t, plan->node_count),
+                     .is_member = ARENA_ARRAY(&vm->arena, bool, plan->node_count)};
+    uint32_t members = 0;
+    for (FlowNodeId id = 0; id < plan->node_count; id++)
+        members += finder.is_member[id] = can_be_member(plan, id);
+    bool *is_done = ARENA_ARRAY(&vm->arena, bool, points_bound(plan->network));
+    plan->bundles = ARENA_ARRAY(&vm->arena, Bundle, members);
+    for (FlowNodeId id = 0; id < plan->node_count; id++) {
+        finder.points = points_of_node(plan, plan->nodes[id].node);
+        if (!finder.is_member[id] || is_done[finder.points])
+            continue;
+        is_done[finder.points] = true;
+        find_of_points(&finder, id);
+    }
+}
+
+/* ---- dissolving ---- */
+
+static void dissolve(Instance *instance, uint32_t number)
+{
+    const Plan *plan = instance->plan;
+    const Bundle *bundle = &plan->bundles[number];
+    BundleState *state = &instance->bundles[number];
+    state->is_active = false;
+    for (uint32_t i = 0; i < bundle->step_count; i++) {
+        const NodePlan *node = &plan->nodes[bundle->steps[i].node];
+        if (node->kind->tile->skip != NULL)
+            node->kind->tile->skip(instance_state(instance, node), state->position);
+        instance_wake(instance, bundle->steps[i].node);
+        FlowStreamId stream = node->kind->tile->compute != NULL ? node->node->outputs[0] : 0;
+        if (stream == 0 || bundle->steps[i].output != 0)
+            continue;
+        instance->streams[stream].base = state->position;
+        instance->streams[stream].holding = 0;
+    }
+    for (uint32_t i = 0; i < bundle->inside.count; i++)
+        instance->cursors[bundle->inside.items[i]] = state->position;
+}
+
+bool bundles_dissolve(Instance *instance)
+{
+    bool has_dissolved = false;
+    for (uint32_t i = 0; i < instance->plan->bundle_count; i++)
+        if (instance->bundles[i].is_active) {
+            dissolve(instance, i);
+            has_dissolved = true;
+        }
+    return has_dissolved;
+}
+
+/* ---- doing points ---- */
+
+typedef struct Doing {
+    Vm *vm;
+    Instance *instance;
+    const Bundle *bundle;
+    uint64_t position; /* of the first point */
+    Cells *operands;   /* of the bundle, where they are not results of steps: as they were when it began */
+    char **outputs;    /* by step: where its results go, null if they stay in a tile */
+    char **totals;     /* by reduction: those of its blocks */
+    char *tiles;       /* slots, of every member of the team */
+    Cells *views;      /* the same: operands of the step at hand, then results of steps */
+    _Atomic bool has_failed;
+} Doing;
+
+static Cells cells_at(Cells cells, size_t size, size_t offset)
+{
+    return cells.is_uniform ? cells : (Cells){.data = (const char *)cells.data + offset * size};
+}
+
+/* The cells of a step's operands for points from `first` on, counted from where it began. */
+static void find_operands(const Doing *doing, const Step *step, size_t first, const Cells *results, Cells *found)
+{
+    const Plan *plan = doing->instance->plan;
+    const FlowNode *node = plan->nodes[step->node].node;
+    for (uint32_t i = 0; i < node->input_count; i++) {
+        uint32_t number = step->first_operand + i;
+        Operand operand = doing->bundle->operands.items[number];
+        found[i] = operand.is_step ? results[operand.index]
+                                   : cells_at(doing->operands[number], plan->inputs[operand.index].size, first);
+    }
+}
+
+static const void *expand(Cells cells, size_t size, void *room, size_t count)
+{
+    if (!cells.is_uniform)
+        return cells.data;
+    for (size_t i = 0; i < count; i++)
+        memcpy((char *)room + i * size, cells.data, size);
+    return room;
+}
+
+static void fold_tile(const Doing *doing, const Step *step, Cells elements, void *room, size_t first, size_t count)
+{
+    const NodePlan *node = &doing->instance->plan->nodes[step->node];
+    size_t size = fold_result_size(node->fold);
+    fold_block_totals(node->fold, expand(elements, leaf_size(node->node->inputs[0].type), room, count), count / COMBINE_BLOCK,
+                      doing->totals[step->fold] + first / COMBINE_BLOCK * size);
+}
+
+/* What is not where it should be is copied there. */
+static void deliver(Cells result, size_t size, char *out, size_t count)
+{
+    if (result.is_uniform)
+        expand(result, size, out, count);
+    else if (result.data != out)
+        memcpy(out, result.data, count * size);
+}
+
+/* One step for a tile; gives how many points were done. */
+static size_t do_step(const Doing *doing, uint32_t number, char *room, Cells *views, size_t first, size_t count)
+{
+    const Step *step = &doing->bundle->steps[number];
+    const NodePlan *node = &doing->instance->plan->nodes[step->node];
+    Cells *results = views + doing->bundle->operand_max;
+    find_operands(doing, step, first, results, views);
+    if (step->fold != NOWHERE)
+        fold_tile(doing, step, views[0], room, first, count);
+    if (node->kind->tile->compute == NULL)
+        return count;
+    char *out = doing->outputs[number] != NULL ? doing->outputs[number] + first * step->size : room;
+    size_t done = count;
+    results[number] = node->kind->tile->compute(node, views, out, doing->position + first, count, &done);
+    if (doing->outputs[number] != NULL && done == count)
+        deliver(results[number], step->size, out, count);
+    return done;
+}
+
+static void do_tile(Doing *doing, size_t first, size_t count, uint32_t member)
+{
+    const Bundle *bundle = doing->bundle;
+    Cells *views = doing->views + (size_t)member * (bundle->operand_max + bundle->step_count);
+    char *tiles = doing->tiles + (size_t)member * bundle->slot_count * TILE_BYTES;
+    for (uint32_t i = 0; i < bundle->step_count; i++)
+        if (do_step(doing, i, tiles + bundle->steps[i].slot * TILE_BYTES, views, first, count) < count) {
+            atomic_store_explicit(&doing->has_failed, true, memory_order_relaxed);
+            return;
+        }
+}
+
+static void do_tiles(void *context, size_t first, size_t end, uint32_t member)
+{
+    Doing *doing = context;
+    for (size_t at = first; at < end && !atomic_load_explicit(&doing->has_failed, memory_order_relaxed); at += TILE)
+        do_tile(doing, at, end - at < TILE ? end - at : TILE, member);
+}
+
+/* Whole tiles, as many as are worth a piece. */
+static size_t grain_of(const Doing *doing)
+{
+    size_t grain = team_grain(doing->vm->team, doing->bundle->picoseconds + 1);
+    return (grain + TILE - 1) / TILE * TILE;
+}
+
+/* ---- firing ---- */
+
+static bool has_values(const Instance *instance, const NumberList *cursors)
+{
+    for (uint32_t i = 0; i < cursors->count; i++)
+        if (instance->streams[instance->plan->inputs[cursors->items[i]].stream].count == 0)
+            return false;
+    return true;
+}
+
+static size_t least(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+typedef struct Prospect {
+    size_t count;    /* points that can be done now */
+    bool is_over;    /* there will be no more than these */
+    bool is_cramped; /* buffers are too small for whole blocks */
+} Prospect;
+
+static void look_at_count(const Instance *instance, uint32_t cursor, uint64_t position, Prospect *prospect)
+{
+    const InputPlan *input = &instance->plan->inputs[cursor];
+    uint64_t count = input->mode == INPUT_CONSTANT
+                         ? input->constant
+                         : *(const uint64_t *)stream_cells(&instance->streams[input->stream], sizeof(uint64_t),
+                                                           instance->streams[input->stream].base)
+                                .data;
+    if (count - position <= prospect->count) {
+        prospect->count = (size_t)(count - position);
+        prospect->is_over = true;
+    }
+}
+
+static void look_at_inputs(const Instance *instance, const Bundle *bundle, Prospect *prospect)
+{
+    for (uint32_t i = 0; i < bundle->outside.count; i++) {
+        uint32_t cursor = bundle->outside.items[i];
+        const Stream *stream = &instance->streams[instance->plan->inputs[cursor].stream];
+        size_t available = (size_t)(stream_end(stream) - instance->cursors[cursor]);
+        prospect->is_over |= stream->is_closed && available <= prospect->count;
+        prospect->is_cramped |= stream->limit < POINTS_LEAST && !stream->is_closed;
+        prospect->count = least(prospect->count, available);
+    }
+}
+
+static void look_at_outputs(Instance *instance, const Bundle *bundle, Prospect *prospect)
+{
+    for (uint32_t i = 0; i < bundle->step_count; i++)
+        if (bundle->steps[i].output != 0) {
+            Stream *stream = &instance->streams[bundle->steps[i].output];
+            size_t room = stream_room(stream);
+            prospect->is_over &= room >= prospect->count;
+            prospect->is_cramped |= stream->limit < POINTS_LEAST;
+            prospect->count = least(prospect->count, room);
+        }
+}
+
+static bool is_partly_unread(const Instance *instance, const Bundle *bundle)
+{
+    for (uint32_t i = 0; i < bundle->step_count; i++)
+        if ((instance->status[bundle->steps[i].node] & NODE_UNREAD) != 0)
+            return true;
+    return false;
+}
+
+static Prospect look(const Vm *vm, Instance *instance, const Bundle *bundle, uint64_t position)
+{
+    Prospect prospect = {.count = (size_t)POINTS_MAX * vm->options.threads};
+    for (uint32_t i = 0; i < bundle->counts.count; i++)
+        look_at_count(instance, bundle->counts.items[i], position, &prospect);
+    look_at_inputs(instance, bundle, &prospect);
+    look_at_outputs(instance, bundle, &prospect);
+    if (bundle->fold_count > 0)
+        prospect.count -= prospect.count % COMBINE_BLOCK;
+    return prospect;
+}
+
+/* ---- before and after ---- */
+
+static Cells operand_cells(const Instance *instance, const Bundle *bundle, uint32_t cursor)
+{
+    const InputPlan *input = &instance->plan->inputs[cursor];
+    if (input->mode == INPUT_CONSTANT)
+        return (Cells){.data = &input->constant, .is_uniform = true};
+    const Stream *stream = &instance->streams[input->stream];
+    bool is_by_point = input->mode == INPUT_STREAM && points_of_stream(instance->plan, input->stream) == bundle->points;
+    Cells cells = stream_cells(stream, input->size, is_by_point ? instance->cursors[cursor] : stream->base);
+    cells.is_uniform |= !is_by_point;
+    return cells;
+}
+
+static char *output_room(Doing *doing, const Step *step, size_t count)
+{
+    bool is_wanted = step->output != 0 && doing->instance->streams[step->output].is_read;
+    return is_wanted ? stream_reserve(doing->vm, doing->instance, step->output, count) : NULL;
+}
+
+static void prepare(Doing *doing, size_t count)
+{
+    Vm *vm = doing->vm;
+    const Bundle *bundle = doing->bundle;
+    size_t members = team_size(vm->team);
+    doing->operands = team_alloc(vm->team, (bundle->operands.count + 1) * sizeof(Cells));
+    for (uint32_t i = 0; i < bundle->operands.count; i++)
+        if (!bundle->operands.items[i].is_step)
+            doing->operands[i] = operand_cells(doing->instance, bundle, bundle->operands.items[i].index);
+    doing->outputs = team_alloc(vm->team, bundle->step_count * sizeof(char *));
+    doing->totals = team_alloc(vm->team, (bundle->fold_count + 1) * sizeof(char *));
+    for (uint32_t i = 0; i < bundle->step_count; i++) {
+        const Step *step = &bundle->steps[i];
+        doing->outputs[i] = output_room(doing, step, count);
+        if (step->fold != NOWHERE)
+            doing->totals[step->fold] = team_alloc(
+                vm->team, count / COMBINE_BLOCK * fold_result_size(doing->instance->plan->nodes[step->node].fold));
+    }
+    doing->views = team_alloc(vm->team, members * (bundle->operand_max + bundle->step_count) * sizeof(Cells));
+    doing->tiles = vm_tiles(vm, members * bundle->slot_count * TILE_BYTES);
+}
+
+static void give_back(Doing *doing)
+{
+    Team *team = doing->vm->team;
+    for (uint32_t i = 0; i < doing->bundle->fold_count; i++)
+        team_give_back(team, doing->totals[i]);
+    team_give_back(team, doing->views);
+    team_give_back(team, doing->totals);
+    team_give_back(team, doing->outputs);
+    team_give_back(team, doing->operands);
+}
+
+static bool is_output(const Bundle *bundle, FlowStreamId stream)
+{
+    for (uint32_t i = 0; i < bundle->step_count; i++)
+        if (bundle->steps[i].output == stream)
+            return true;
+    return false;
+}
+
+/* Of results that others read too: what its own nodes read of them has been read. */
+static void advance_own(Vm *vm, Instance *instance, const Bundle *bundle, size_t count)
+{
+    for (uint32_t i = 0; i < bundle->inside.count; i++) {
+        uint32_t cursor = bundle->inside.items[i];
+        FlowStreamId stream = instance->plan->inputs[cursor].stream;
+        if (!is_output(bundle, stream))
+            continue;
+        uint64_t before = instance->cursors[cursor];
+        instance->cursors[cursor] = before + count;
+        stream_leave(vm, instance, stream, before);
+    }
+}
+
+static void advance(Vm *vm, Instance *instance, const NumberList *cursors, size_t count)
+{
+    for (uint32_t i = 0; i < cursors->count; i++) {
+        uint32_t cursor = cursors->items[i];
+        uint64_t before = instance->cursors[cursor];
+        instance->cursors[cursor] = before + count;
+        stream_leave(vm, instance, instance->plan->inputs[cursor].stream, before);
+    }
+}
+
+/* Results are given, operands taken, reductions go on. */
+static void conclude(Doing *doing, size_t count)
+{
+    Instance *instance = doing->instance;
+    const Bundle *bundle = doing->bundle;
+    for (uint32_t i = 0; i < bundle->step_count; i++) {
+        const Step *step = &bundle->steps[i];
+        const NodePlan *node = &instance->plan->nodes[step->node];
+        if (doing->outputs[i] != NULL)
+            stream_produce(instance, step->output, count);
+        if (step->fold != NOWHERE)
+            fold_join_totals(node->fold, node->kind->tile->running(node, instance_state(instance, node)),
+                             doing->totals[step->fold], count / COMBINE_BLOCK);
+    }
+    advance(doing->vm, instance, &bundle->outside, count);
+    advance_own(doing->vm, instance, bundle, count);
+    doing->vm->produced += count * bundle->step_count;
+}
+
+static bool do_points(Vm *vm, Instance *instance, const Bundle *bundle, uint64_t position, size_t count)
+{
+    Doing doing = {.vm = vm, .instance = instance, .bundle = bundle, .position = position};
+    prepare(&doing, count);
+    team_run(vm->team, count, grain_of(&doing), do_tiles, &doing);
+    bool is_done = !atomic_load(&doing.has_failed);
+    if (is_done)
+        conclude(&doing, count);
+    give_back(&doing);
+    return is_done;
+}
+
+bool bundle_fire(Vm *vm, Instance *instance, FlowNodeId node)
+{
+    const Plan *plan = instance->plan;
+    if (plan->nodes[node].bundle == 0)
+        return false;
+    uint32_t number = plan->nodes[node].bundle - 1;
+    const Bundle *bundle = &plan->bundles[number];
+    BundleState *state = &instance->bundles[number];
+    if (!state->is_active)
+        return false;
+    if (!has_values(instance, &bundle->uniform))
+        return true;
+    Prospect prospect = look(vm, instance, bundle, state->position);
+    bool is_done = prospect.count > 0 && !is_partly_unread(instance, bundle) &&
+                   do_points(vm, instance, bundle, state->position, prospect.count);
+    if (is_done)
+        state->position += prospect.count;
+    if (is_done ? false : (prospect.count > 0 || prospect.is_over || (prospect.is_cramped && bundle->fold_count > 0)))
+        dissolve(instance, number);
+    else if (is_done)
+        instance_wake(instance, node);
+    return true;
+}
