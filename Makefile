@@ -30,7 +30,7 @@ Q = $(if $(filter 1,$(V)),,@$(if $(filter 0,$(V)),,echo '  $@' &&))
 COMMON_FLAGS := -std=c17 -Wall -Wextra -Wconversion $(if $(filter 1,$(WERROR)),-Werror) -ffp-contract=off -fno-math-errno
 CFLAGS := $(COMMON_FLAGS) $(MODE_FLAGS)
 CPPFLAGS := -Iinclude -Isrc
-LDLIBS := -lm -lpthread
+LDLIBS := -lm -lpthread -ldl
 
 SOURCES := $(wildcard src/*/*.c src/*/*/*.c)
 DRIVER_SOURCES := $(filter src/driver/%,$(SOURCES))

@@ -87,6 +87,11 @@ RunnelStatus runnel_write_form(RunnelSession *session, const char *form);
  * `name` is null. RUNNEL_COMPILE_ERROR if there is none of this name. */
 RunnelStatus runnel_write_operations(RunnelSession *session, const char *name);
 
+/* Writes where compiled code is kept for the next time, and how many files and bytes that are. */
+RunnelStatus runnel_write_cache(RunnelSession *session);
+/* Removes these files, and writes how many they were. */
+RunnelStatus runnel_clear_cache(RunnelSession *session);
+
 /* Errors, warnings and notes of the last call, ready to show; "" when there are none. Valid until the next call. */
 const char *runnel_messages(RunnelSession *session);
 

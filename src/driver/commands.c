@@ -47,6 +47,11 @@ const Command commands[] = {
      "Reads definitions and expressions, line by line, and evaluates them. What is defined stays defined; an\n"
      "error does not end it. Input that is not finished goes on in the next line. `:help` lists the commands.\n",
      0, 0, RUN_OPTIONS | LANGUAGE_OPTION, command_repl},
+    {"cache", "[clear]", "show or clear the cache of compiled code",
+     "Shows the directory where compiled code is kept for the next time, and how many files and bytes it holds;\n"
+     "`runnel cache clear` removes them. The directory is $RUNNEL_CACHE, else $XDG_CACHE_HOME/runnel, else\n"
+     "~/.cache/runnel. What was not used for longest is removed by itself when there are more than 256 MiB.\n",
+     0, 1, 0, command_cache},
     {"help", "[SUBJECT]", "show help",
      "Shows all commands and options; what a command does; what an operation of the language does, with its\n"
      "type; or, for the subject `operations`, all of these.\n",

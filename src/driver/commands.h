@@ -28,6 +28,7 @@ int command_cost(const Options *options);
 int command_check(const Options *options);
 int command_emit(const Options *options);
 int command_repl(const Options *options);
+int command_cache(const Options *options);
 int command_help(const Options *options);
 
 /* Shows help on a command or an operation, or on everything when `subject` is null; returns the exit status. */

@@ -2,6 +2,7 @@
  * called under it, so that no local variable of the frame with the recovery point changes. */
 #include "session/session.h"
 
+#include "compile/object_cache.h"
 #include "front/library.h"
 #include "front/parse.h"
 #include "flow/flatten.h"
@@ -561,6 +562,47 @@ static RunnelStatus write_operations_work(RunnelSession *session, void *argument
 RunnelStatus runnel_write_operations(RunnelSession *session, const char *name)
 {
     return guarded(session, write_operations_work, (void *)name);
+}
+
+static RunnelStatus write_cache_work(RunnelSession *session, void *argument)
+{
+    (void)argument;
+    char directory[PATH_SIZE];
+    start_call(session);
+    if (object_cache_locate(NULL, directory)) {
+        const char *fault = object_cache_fault(directory);
+        ObjectCacheSize size = object_cache_measure(directory);
+        text_addf(&session->output, "directory %s%s%s%s\n", directory, fault == NULL ? "" : " (not used: ", fault == NULL ? "" : fault,
+                  fault == NULL ? "" : ")");
+        text_addf(&session->output, "files %" PRIu64 "\nbytes %" PRIu64 "\n", size.files, size.bytes);
+    } else {
+        text_add(&session->output, "directory none (neither RUNNEL_CACHE, XDG_CACHE_HOME nor HOME is set)\n");
+    }
+    write_output(session);
+    return RUNNEL_OK;
+}
+
+RunnelStatus runnel_write_cache(RunnelSession *session)
+{
+    return guarded(session, write_cache_work, NULL);
+}
+
+static RunnelStatus clear_cache_work(RunnelSession *session, void *argument)
+{
+    (void)argument;
+    char directory[PATH_SIZE];
+    start_call(session);
+    ObjectCacheSize removed = {0};
+    if (object_cache_locate(NULL, directory))
+        removed = object_cache_clear(directory);
+    text_addf(&session->output, "removed %" PRIu64 " file%s, %" PRIu64 " bytes\n", removed.files, removed.files == 1 ? "" : "s", removed.bytes);
+    write_output(session);
+    return RUNNEL_OK;
+}
+
+RunnelStatus runnel_clear_cache(RunnelSession *session)
+{
+    return guarded(session, clear_cache_work, NULL);
 }
 
 static RunnelStatus messages_work(RunnelSession *session, void *argument)
