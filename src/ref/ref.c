@@ -1,4 +1,5 @@
 /* The machine of the reference interpreter: its two stacks, statements, calls and errors. */
+#include "base/machine.h"
 #include "ref/ref_private.h"
 
 #include <string.h>
@@ -469,6 +470,7 @@ static bool step(Interpreter *machine)
 static bool run(Interpreter *machine, Value *result)
 {
     RandomState random = machine->random;
+    uint64_t start = machine_clock();
     while (machine->frame_count > 0)
         if (!step(machine)) {
             unwind(machine);
@@ -477,6 +479,7 @@ static bool run(Interpreter *machine, Value *result)
             failure_report(&machine->failure, machine->diagnostics);
             return false;
         }
+    machine->run_time = machine_clock() - start;
     *result = machine->result;
     return true;
 }
@@ -534,6 +537,11 @@ void ref_free(Interpreter *machine)
 Heap *ref_heap(Interpreter *machine)
 {
     return &machine->heap;
+}
+
+uint64_t ref_run_time(const Interpreter *machine)
+{
+    return machine->run_time;
 }
 
 bool ref_run_item(Interpreter *machine, const CoreItem *item, Value *result)

@@ -39,6 +39,8 @@ bool ref_run_item(Interpreter *interpreter, const CoreItem *item, Value *result)
 bool ref_call(Interpreter *interpreter, CoreFunctionId function, const Value *arguments, uint32_t count, Span span,
               Value *result);
 
+/* Nanoseconds that the last run took. */
+uint64_t ref_run_time(const Interpreter *interpreter);
 /* The cost of everything run so far, as one program: items in order, the values of bindings held to the end. */
 Cost ref_cost(const Interpreter *interpreter);
 

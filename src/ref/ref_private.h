@@ -143,6 +143,7 @@ struct Interpreter {
     uint64_t depth; /* activations on the stack */
     Span origin;    /* of what is run: for failures of which no place is known */
 
+    uint64_t run_time; /* nanoseconds of the last run */
     RandomState random;
     World world;
     /* what an operation holds while it runs, here so that it is found when an allocation fails */
