@@ -544,10 +544,9 @@ uint64_t ref_run_time(const Interpreter *machine)
     return machine->run_time;
 }
 
-bool ref_run_item(Interpreter *machine, const CoreItem *item, Value *result)
+bool ref_run_item(Interpreter *machine, uint32_t item_index, const CoreItem *item, Value *result)
 {
-    PreparedFunction function = ref_prepare_block(machine, item->block);
-    begin(machine, &function, item->span);
+    begin(machine, ref_prepare_item(machine, item_index, item), item->span);
     if (!run(machine, result))
         return false;
     if (machine->options.counts_costs)

@@ -33,7 +33,7 @@ void ref_free(Interpreter *interpreter);
 Heap *ref_heap(Interpreter *interpreter);
 
 /* Runs an item's block and gives its value (owned by the caller); binds the item's global. False after an error. */
-bool ref_run_item(Interpreter *interpreter, const CoreItem *item, Value *result);
+bool ref_run_item(Interpreter *interpreter, uint32_t item_index, const CoreItem *item, Value *result);
 
 /* Calls a function; takes over the arguments. False after an error. */
 bool ref_call(Interpreter *interpreter, CoreFunctionId function, const Value *arguments, uint32_t count, Span span,

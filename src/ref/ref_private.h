@@ -132,6 +132,7 @@ struct Interpreter {
 
     VEC(VariableInfo) variables;       /* by CoreVar */
     VEC(PreparedFunction) functions;   /* by CoreFunctionId */
+    VEC(PreparedFunction) items;       /* by their indices */
     VEC(FunctionSummary) summaries;    /* by CoreFunctionId */
     uint32_t visit;
     VEC(MaybeValue) globals; /* by CoreVar */
@@ -159,8 +160,7 @@ struct Interpreter {
 
 /* ---- ref_prepare.c ---- */
 const PreparedFunction *ref_prepare_function(Interpreter *machine, CoreFunctionId function);
-/* A top-level block; prepared anew each time, for it runs once. */
-PreparedFunction ref_prepare_block(Interpreter *machine, const CoreBlock *block);
+const PreparedFunction *ref_prepare_item(Interpreter *machine, uint32_t index, const CoreItem *item);
 
 /* ---- ref.c ---- */
 /* The failure of the run, to be filled at once: a step that fails says why and gives false. */

@@ -64,7 +64,7 @@ uint32_t engine_threads(const RunnelSession *session)
 bool engine_run_item(RunnelSession *session, uint32_t index, const VmPrinter *printer, Value *result)
 {
     const CoreItem *item = &session->running->items.items[index];
-    return is_reference(session) ? ref_run_item(session->interpreter, item, result)
+    return is_reference(session) ? ref_run_item(session->interpreter, index, item, result)
                                  : vm_run_item(session->vm, index, item, printer, result);
 }
 
