@@ -35,15 +35,17 @@ typedef struct RunnelOptions {
     RunnelEngine engine;
     /* Receives the program's output and printed results. Required. */
     void (*write)(void *context, const char *bytes, size_t length);
+    /* Receives printed results in place of `write`, to keep them apart from what the program prints itself. May be null. */
+    void (*write_result)(void *context, const char *bytes, size_t length);
     /* What was written is to be seen: soon, for the program is about to wait for input, or, if `is_awaited`, when this returns, for it writes to the
      * stream of messages. May be null. */
     void (*flush)(void *context, bool is_awaited);
-    void *write_context; /* of both */
+    void *write_context; /* of all three */
     uint64_t max_depth;    /* of recursion, tail calls not counted; 0 for the default, 10^6 */
     uint64_t print_length; /* elements of each container shown; 0 for all */
     uint64_t chunk;        /* the VM: elements of a buffer; 0 for the default */
     uint64_t memory_limit; /* the VM: bytes a session may hold; 0 for no limit */
-    uint64_t time_limit_milliseconds; /* of each run; 0 for none */
+    uint64_t time_limit_milliseconds; /* of each run, or of all runs of what was prepared together; 0 for none */
     uint32_t threads;      /* the VM; 0 for as many as the process can keep busy */
     uint64_t piece_nanoseconds; /* testing: the least work, about, that is given to a thread; 0 for the default */
     bool measures;         /* the VM: for runnel_write_stats */
@@ -70,6 +72,20 @@ RunnelStatus runnel_load_text(RunnelSession *session, const char *name, const ch
 RunnelStatus runnel_run(RunnelSession *session, const char *const *arguments, size_t count);
 /* Runs top-level bindings and expressions only, `main` or not: what an interactive session wants. */
 RunnelStatus runnel_run_items(RunnelSession *session);
+
+/* Gets what was loaded since the last run ready to be run more than once, as runnel_run would run it. Top-level bindings belong to the first run
+ * only. The arguments of `main` are read into memory, so a sequence must fit there, and must not come from a pipe or device: those may have no end.
+ * What is prepared stays so until a run of it fails, or something else is loaded, run or prepared. */
+RunnelStatus runnel_prepare(RunnelSession *session, const char *const *arguments, size_t count);
+
+typedef struct RunnelRunInfo {
+    double seconds;   /* what computing took: arguments were read before, results are printed after it, except those with sequences */
+    uint32_t threads; /* that may have shared the work */
+    uint64_t kernels; /* of compiled code that the program became; 0 for engines without */
+} RunnelRunInfo;
+
+/* Runs what was prepared once more; results are written. Random numbers go on from run to run. */
+RunnelStatus runnel_run_prepared(RunnelSession *session, RunnelRunInfo *info);
 
 /* Writes `W=... D=... M=... N=...`: work, depth, sequential and parallel space of everything run so far. Only if the session
  * was opened with counts_costs. Numbers beyond 64 bits are written as `W>=18446744073709551615`. */

@@ -4,6 +4,7 @@
 #include <sched.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -46,6 +47,12 @@ size_t machine_memory(void)
     double limit[2];
     bool is_limited = read_numbers("/sys/fs/cgroup/memory.max", limit) >= 1 && limit[0] > 0 && limit[0] < (double)memory;
     return is_limited ? (size_t)limit[0] : memory;
+}
+
+size_t machine_peak_memory(void)
+{
+    struct rusage usage;
+    return getrusage(RUSAGE_SELF, &usage) == 0 ? (size_t)usage.ru_maxrss * 1024 : 0;
 }
 
 uint64_t machine_clock(void)

@@ -7,6 +7,7 @@
 
 uint32_t machine_processors(void); /* at least 1 */
 size_t machine_memory(void);       /* in bytes; SIZE_MAX if nobody knows */
+size_t machine_peak_memory(void);  /* bytes of it that this process had at once, so far */
 /* Nanoseconds on a clock that only goes forward. */
 uint64_t machine_clock(void);
 

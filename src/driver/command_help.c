@@ -27,7 +27,7 @@ static void show_overview(void)
     for (size_t i = 0; i < command_count; i++) {
         char usage[64];
         snprintf(usage, sizeof usage, "%s %s", commands[i].name, commands[i].arguments);
-        output_print("  runnel %-18s  %s\n", usage, commands[i].summary);
+        output_print("  runnel %-19s  %s\n", usage, commands[i].summary);
     }
     show_options(OPTION_BIT(OPTION_COUNT) - 1);
     output_print("\nOptions may stand anywhere. `-3` is a value, and so is everything after `--`.\n"

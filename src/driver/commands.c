@@ -32,6 +32,12 @@ const Command commands[] = {
      "  N   parallel space: values held at once when all that can run at once does\n"
      "They follow from the program as written, not from how it is compiled; docs/cost.md has the rules.\n",
      1, SIZE_MAX, LIMIT_OPTIONS | FILE_OPTIONS, command_cost},
+    {"bench", "FILE [ARG...]", "time a program",
+     "Runs the program in FILE as `run` does, again and again, and shows the least and the median time of a run,\n"
+     "peak memory and the result. Compiling, reading arguments and the first runs are not timed. A program without\n"
+     "`main` is timed on its top-level expressions together. All runs must give the same result; what the program\n"
+     "prints itself is shown for the first one. docs/bench.md says what exactly is measured.\n",
+     1, SIZE_MAX, RUN_OPTIONS | FILE_OPTIONS | OPTION_BIT(OPTION_RUNS) | OPTION_BIT(OPTION_JSON), command_bench},
     {"check", "FILE", "check a program and show its types",
      "Reads and checks the program in FILE without running it, and prints `name : type` for each of its\n"
      "definitions.\n",

@@ -25,6 +25,7 @@ void command_report_unknown(const char *name);
 int command_run(const Options *options);
 int command_eval(const Options *options);
 int command_cost(const Options *options);
+int command_bench(const Options *options);
 int command_check(const Options *options);
 int command_emit(const Options *options);
 int command_repl(const Options *options);

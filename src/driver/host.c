@@ -32,11 +32,33 @@ static void install_handlers(void)
 }
 
 /* When nobody reads the results any more, computing them is pointless. */
+static void write_out(const Host *host, const char *bytes, size_t length)
+{
+    if (!output_write(bytes, length))
+        runnel_interrupt(host->session);
+}
+
+static void write_output(void *context, const char *bytes, size_t length)
+{
+    Host *host = context;
+    switch (host->output) {
+    case HOST_OUTPUT:
+        write_out(host, bytes, length);
+        if (length > 0)
+            host->is_inside_line = bytes[length - 1] != '\n';
+        break;
+    case HOST_ERRORS: fwrite(bytes, 1, length, stderr); break;
+    case HOST_NOWHERE: break;
+    }
+}
+
 static void write_result(void *context, const char *bytes, size_t length)
 {
     const Host *host = context;
-    if (!output_write(bytes, length))
-        runnel_interrupt(host->session);
+    if (host->take_result != NULL)
+        host->take_result(host->take_context, bytes, length);
+    else
+        write_out(host, bytes, length);
 }
 
 static void flush_results(void *context, bool is_awaited)
@@ -59,7 +81,8 @@ bool host_open(Host *host, const Options *options)
 {
     *host = (Host){0};
     RunnelOptions session_options = {
-        .write = write_result,
+        .write = write_output,
+        .write_result = write_result,
         .flush = flush_results,
         .write_context = host,
         .engine = options->engine,

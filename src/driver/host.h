@@ -6,8 +6,16 @@
 
 enum { STATUS_INTERRUPTED = 130 };
 
+/* Where what a program prints itself goes. */
+typedef enum HostOutput { HOST_OUTPUT, HOST_ERRORS, HOST_NOWHERE } HostOutput;
+
 typedef struct Host {
     RunnelSession *session;
+    bool is_inside_line; /* what the program wrote last to standard output has not ended its line */
+    /* For a command to change, once it is open. */
+    HostOutput output;
+    void (*take_result)(void *context, const char *bytes, size_t length); /* of printed results; null: to standard output */
+    void *take_context;
 } Host;
 
 /* False after showing why. */

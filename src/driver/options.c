@@ -118,6 +118,17 @@ static bool set_print_length(Options *options, const char *value)
     return read_count("--print-length", value, &options->print_length);
 }
 
+static bool set_runs(Options *options, const char *value)
+{
+    enum { RUNS_MAX = 1000000 };
+    if (!read_count("--runs", value, &options->runs))
+        return false;
+    bool is_possible = options->runs >= 1 && options->runs <= RUNS_MAX;
+    if (!is_possible)
+        report_usage("`--runs` wants a number from 1 to %d, not `%s`", RUNS_MAX, value);
+    return is_possible;
+}
+
 const OptionRow option_rows[OPTION_COUNT] = {
     [OPTION_ENGINE] = {"--engine", "NAME",
                        "run with this engine: vm, which streams in bounded memory, or ref, the reference interpreter (vm)", set_engine},
@@ -138,6 +149,8 @@ const OptionRow option_rows[OPTION_COUNT] = {
     [OPTION_MATERIALIZE] = {"--materialize", NULL,
                             "hold sequences in memory where one pass is not enough, and say so", NULL},
     [OPTION_COST] = {"--cost", NULL, "show the cost too, as `runnel cost` does", NULL},
+    [OPTION_RUNS] = {"--runs", "N", "time N runs (at least 10, and a second of them)", set_runs},
+    [OPTION_JSON] = {"--json", NULL, "show what was measured as one object of JSON", NULL},
     [OPTION_HELP] = {"--help", NULL, "show help, on the command if there is one", NULL},
     [OPTION_VERSION] = {"--version", NULL, "show the version", NULL},
 };
@@ -224,4 +237,9 @@ bool options_parse(Options *options, int count, char **arguments)
 RunnelDialect options_dialect(const Options *options)
 {
     return options_has(options, OPTION_NESL) ? RUNNEL_DIALECT_NESL : RUNNEL_DIALECT_RNL;
+}
+
+const char *options_engine_name(const Options *options)
+{
+    return engines[options->engine];
 }

@@ -22,6 +22,8 @@ typedef enum OptionId {
     OPTION_FORMAT,
     OPTION_MATERIALIZE,
     OPTION_COST,
+    OPTION_RUNS,
+    OPTION_JSON,
     OPTION_HELP,
     OPTION_VERSION,
     OPTION_COUNT
@@ -51,6 +53,7 @@ struct Options {
     uint64_t memory;
     uint64_t time; /* milliseconds */
     uint64_t print_length;
+    uint64_t runs; /* 0: as many as it takes */
 };
 
 extern const OptionRow option_rows[OPTION_COUNT];
@@ -65,5 +68,7 @@ static inline bool options_has(const Options *options, OptionId id)
 }
 
 RunnelDialect options_dialect(const Options *options);
+/* As `--engine` names it. */
+const char *options_engine_name(const Options *options);
 
 #endif

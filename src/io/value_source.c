@@ -10,7 +10,7 @@
 
 enum { BLOCK_SIZE = 1 << 16, SCALAR_SIZE_MAX = 8 };
 
-typedef enum SourceKind { SOURCE_TEXT, SOURCE_RAW, SOURCE_VALUE } SourceKind;
+typedef enum SourceKind { SOURCE_TEXT, SOURCE_RAW, SOURCE_VALUE, SOURCE_CELLS } SourceKind;
 
 struct ValueSource {
     ValueSourceOf of;
@@ -24,12 +24,15 @@ struct ValueSource {
     ValueReader reader; /* TEXT; its `problem` is that of every kind */
     ElementsReader elements;
     bool is_opened;     /* TEXT: the opening bracket was read */
-    ScalarType scalar;  /* RAW */
+    ScalarType scalar;  /* RAW, CELLS */
     uint64_t position;  /* RAW: bytes read */
     size_t partial;     /* RAW: bytes of an element whose end has not come */
     unsigned char part[SCALAR_SIZE_MAX];
-    size_t next;        /* VALUE: of the elements */
+    size_t next;        /* VALUE, CELLS: of the elements */
     Value value;
+    void *cells;        /* CELLS: scalars that are held */
+    size_t cell_bytes;  /* ... the room for them */
+    size_t cell_count;
 };
 
 /* ---- formats ---- */
@@ -69,11 +72,11 @@ static bool is_stopped(const ValueSource *source)
     return source->input.is_open && stop_reason(source->input.stop) != STOP_NOT;
 }
 
-static void fail_stopped(ValueSource *source)
+static void fail_stopped(ValueSource *source, const StopFlag *stop)
 {
     Failure failure;
     failure_init(&failure, source->reader.memory);
-    failure_stopped(&failure, source->input.stop);
+    failure_stopped(&failure, stop);
     fail(source, failure.code);
     snprintf(source->reader.problem, VALUE_PROBLEM_SIZE, "%s", text_string(&failure.text));
     failure_free(&failure);
@@ -96,7 +99,7 @@ static bool is_cut(const ValueSource *source)
 static void fail_reading(ValueSource *source)
 {
     if (is_stopped(source))
-        fail_stopped(source);
+        fail_stopped(source, source->input.stop);
     else if (source->input.reason != NULL)
         fail_input(source);
     else
@@ -205,13 +208,21 @@ ValueSource *value_source_from_file(ValueSourceOf of, const char *path, ValueFil
     return source;
 }
 
+static void close_input(ValueSource *source)
+{
+    byte_input_close(&source->input);
+    memory_free(source->reader.memory, source->block, source->block_size);
+    source->block = NULL;
+    source->block_size = 0;
+}
+
 void value_source_free(ValueSource *source)
 {
     if (source == NULL)
         return;
     Memory *memory = source->reader.memory;
-    byte_input_close(&source->input);
-    memory_free(memory, source->block, source->block_size);
+    close_input(source);
+    memory_free(memory, source->cells, source->cell_bytes);
     if (source->kind == SOURCE_VALUE)
         value_release(source->of.heap, source->of.types, source->of.type, source->value);
     memory_free(memory, source, sizeof *source);
@@ -331,6 +342,15 @@ static size_t give_scalars(ValueSource *source, void *cells, size_t count)
     return given;
 }
 
+static size_t give_cells(ValueSource *source, void *cells, size_t count)
+{
+    size_t left = source->cell_count - source->next, given = count < left ? count : left;
+    memcpy(cells, cell_at(source->cells, source->scalar, source->next), given * scalar_size(source->scalar));
+    source->next += given;
+    source->is_ended = given == 0;
+    return given;
+}
+
 size_t value_source_read_scalars(ValueSource *source, void *cells, size_t count)
 {
     if (source->is_ended || count == 0)
@@ -339,6 +359,7 @@ size_t value_source_read_scalars(ValueSource *source, void *cells, size_t count)
     case SOURCE_TEXT: return read_scalars_of_text(source, cells, count);
     case SOURCE_RAW: return read_raw(source, cells, count);
     case SOURCE_VALUE: return give_scalars(source, cells, count);
+    case SOURCE_CELLS: return give_cells(source, cells, count);
     }
     return 0;
 }
@@ -369,7 +390,8 @@ bool value_source_next(ValueSource *source, Value *value)
         return false;
     switch (source->kind) {
     case SOURCE_TEXT: return read_element(source, value);
-    case SOURCE_RAW: return next_scalar(source, value);
+    case SOURCE_RAW:
+    case SOURCE_CELLS: return next_scalar(source, value);
     case SOURCE_VALUE: return next_object(source, value);
     }
     return false;
@@ -381,7 +403,7 @@ static bool append_some(ValueSource *source, Object **container)
     enum { CELLS = 1024 };
     uint64_t cells[CELLS];
     Value value;
-    if (source->kind != SOURCE_RAW) {
+    if (source->kind != SOURCE_RAW && source->kind != SOURCE_CELLS) {
         if (!value_source_next(source, &value))
             return false;
         *container = value_append(source->of.heap, *container, value);
@@ -429,4 +451,66 @@ bool value_source_read_whole(ValueSource *source, Value *value)
     else
         read_text(source, value);
     return !source->has_failed;
+}
+
+/* ---- holding ---- */
+
+/* Scalars are held as cells, so that giving them again costs next to nothing. */
+static bool is_held_as_cells(const ValueSource *source)
+{
+    return type_is_sequence(source->of.types, source->of.type) &&
+           type_is_scalar(source->of.types, value_source_element_type(source));
+}
+
+static void make_room(ValueSource *source, size_t bytes)
+{
+    if (bytes <= source->cell_bytes)
+        return;
+    size_t larger = bytes > source->cell_bytes * 2 ? bytes : source->cell_bytes * 2;
+    source->cells = memory_resize(source->reader.memory, source->cells, source->cell_bytes, larger);
+    source->cell_bytes = larger;
+}
+
+static void hold_cells(ValueSource *source, const StopFlag *stop)
+{
+    enum { AT_ONCE = 1 << 14 };
+    ScalarType scalar = type_scalar(source->of.types, value_source_element_type(source));
+    size_t count;
+    do {
+        make_room(source, (source->cell_count + AT_ONCE) * scalar_size(scalar));
+        count = value_source_read_scalars(source, cell_at(source->cells, scalar, source->cell_count), AT_ONCE);
+        source->cell_count += count;
+    } while (count > 0 && stop_reason(stop) == STOP_NOT);
+    if (!source->has_failed && stop_reason(stop) != STOP_NOT)
+        fail_stopped(source, stop);
+    if (source->has_failed)
+        return;
+    source->kind = SOURCE_CELLS;
+    source->scalar = scalar;
+}
+
+static void hold_value(ValueSource *source)
+{
+    if (value_source_read_whole(source, &source->value))
+        source->kind = SOURCE_VALUE;
+}
+
+bool value_source_hold(ValueSource *source, const StopFlag *stop)
+{
+    if (source->has_failed || source->kind == SOURCE_VALUE || source->kind == SOURCE_CELLS)
+        return !source->has_failed;
+    if (is_held_as_cells(source))
+        hold_cells(source, stop);
+    else
+        hold_value(source);
+    close_input(source);
+    if (!source->has_failed)
+        value_source_rewind(source);
+    return !source->has_failed;
+}
+
+void value_source_rewind(ValueSource *source)
+{
+    source->next = 0;
+    source->is_ended = false;
 }

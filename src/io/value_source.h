@@ -6,7 +6,7 @@
  *     value_source_free(source);
  *
  * What a source holds is a text in the language's notation, a file with such a text, a file with the bytes of scalars, or a value that is there
- * already. Elements are read when they are asked for, and so are errors noticed. */
+ * already, perhaps because it was read into memory to be had more than once. Elements are read when they are asked for, and so are errors noticed. */
 #ifndef RUNNEL_IO_VALUE_SOURCE_H
 #define RUNNEL_IO_VALUE_SOURCE_H
 
@@ -49,6 +49,12 @@ bool value_source_next(ValueSource *source, Value *value);
 bool value_source_is_at_hand(const ValueSource *source);
 /* The value as a whole, of any type; no elements were pulled before. False after a failure. */
 bool value_source_read_whole(ValueSource *source, Value *value);
+
+/* Reads everything into memory, so that it can be had again and again; no elements were pulled before. Ends when the flag is set, which may be
+ * null. False after a failure. */
+bool value_source_hold(ValueSource *source, const StopFlag *stop);
+/* Begins again with the first element of what is held. */
+void value_source_rewind(ValueSource *source);
 
 TypeId value_source_element_type(const ValueSource *source); /* containers */
 bool value_source_has_failed(const ValueSource *source);

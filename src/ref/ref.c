@@ -1,4 +1,5 @@
 /* The machine of the reference interpreter: its two stacks, statements, calls and errors. */
+#include "base/machine.h"
 #include "ref/ref_private.h"
 
 #include <string.h>
@@ -469,6 +470,7 @@ static bool step(Interpreter *machine)
 static bool run(Interpreter *machine, Value *result)
 {
     RandomState random = machine->random;
+    uint64_t start = machine_clock();
     while (machine->frame_count > 0)
         if (!step(machine)) {
             unwind(machine);
@@ -477,6 +479,7 @@ static bool run(Interpreter *machine, Value *result)
             failure_report(&machine->failure, machine->diagnostics);
             return false;
         }
+    machine->run_time = machine_clock() - start;
     *result = machine->result;
     return true;
 }
@@ -536,10 +539,14 @@ Heap *ref_heap(Interpreter *machine)
     return &machine->heap;
 }
 
-bool ref_run_item(Interpreter *machine, const CoreItem *item, Value *result)
+uint64_t ref_run_time(const Interpreter *machine)
 {
-    PreparedFunction function = ref_prepare_block(machine, item->block);
-    begin(machine, &function, item->span);
+    return machine->run_time;
+}
+
+bool ref_run_item(Interpreter *machine, uint32_t item_index, const CoreItem *item, Value *result)
+{
+    begin(machine, ref_prepare_item(machine, item_index, item), item->span);
     if (!run(machine, result))
         return false;
     if (machine->options.counts_costs)

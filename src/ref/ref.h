@@ -33,12 +33,14 @@ void ref_free(Interpreter *interpreter);
 Heap *ref_heap(Interpreter *interpreter);
 
 /* Runs an item's block and gives its value (owned by the caller); binds the item's global. False after an error. */
-bool ref_run_item(Interpreter *interpreter, const CoreItem *item, Value *result);
+bool ref_run_item(Interpreter *interpreter, uint32_t item_index, const CoreItem *item, Value *result);
 
 /* Calls a function; takes over the arguments. False after an error. */
 bool ref_call(Interpreter *interpreter, CoreFunctionId function, const Value *arguments, uint32_t count, Span span,
               Value *result);
 
+/* Nanoseconds that the last run took. */
+uint64_t ref_run_time(const Interpreter *interpreter);
 /* The cost of everything run so far, as one program: items in order, the values of bindings held to the end. */
 Cost ref_cost(const Interpreter *interpreter);
 

@@ -233,7 +233,7 @@ static void prepare_statements(Preparation *preparation, PreparedBlock *block, u
     note_uses(machine, block);
 }
 
-PreparedFunction ref_prepare_block(Interpreter *machine, const CoreBlock *block)
+static PreparedFunction prepare_block(Interpreter *machine, const CoreBlock *block)
 {
     Preparation preparation = {.machine = machine};
     PreparedBlock *body = add_block(&preparation, block, 0, true);
@@ -254,8 +254,21 @@ const PreparedFunction *ref_prepare_function(Interpreter *machine, CoreFunctionI
     while (machine->functions.count <= function)
         *vec_push(&machine->arena, &machine->functions) = (PreparedFunction){0};
     if (machine->functions.items[function].body == NULL) {
-        PreparedFunction prepared = ref_prepare_block(machine, machine->program->functions.items[function]->body);
+        PreparedFunction prepared = prepare_block(machine, machine->program->functions.items[function]->body);
         machine->functions.items[function] = prepared;
     }
     return &machine->functions.items[function];
+}
+
+/* An index may be that of another item by now, where one was forgotten. */
+const PreparedFunction *ref_prepare_item(Interpreter *machine, uint32_t index, const CoreItem *item)
+{
+    while (machine->items.count <= index)
+        *vec_push(&machine->arena, &machine->items) = (PreparedFunction){0};
+    const PreparedBlock *body = machine->items.items[index].body;
+    if (body == NULL || body->core != item->block) {
+        PreparedFunction prepared = prepare_block(machine, item->block);
+        machine->items.items[index] = prepared;
+    }
+    return &machine->items.items[index];
 }

@@ -132,6 +132,7 @@ struct Interpreter {
 
     VEC(VariableInfo) variables;       /* by CoreVar */
     VEC(PreparedFunction) functions;   /* by CoreFunctionId */
+    VEC(PreparedFunction) items;       /* by their indices */
     VEC(FunctionSummary) summaries;    /* by CoreFunctionId */
     uint32_t visit;
     VEC(MaybeValue) globals; /* by CoreVar */
@@ -143,6 +144,7 @@ struct Interpreter {
     uint64_t depth; /* activations on the stack */
     Span origin;    /* of what is run: for failures of which no place is known */
 
+    uint64_t run_time; /* nanoseconds of the last run */
     RandomState random;
     World world;
     /* what an operation holds while it runs, here so that it is found when an allocation fails */
@@ -158,8 +160,7 @@ struct Interpreter {
 
 /* ---- ref_prepare.c ---- */
 const PreparedFunction *ref_prepare_function(Interpreter *machine, CoreFunctionId function);
-/* A top-level block; prepared anew each time, for it runs once. */
-PreparedFunction ref_prepare_block(Interpreter *machine, const CoreBlock *block);
+const PreparedFunction *ref_prepare_item(Interpreter *machine, uint32_t index, const CoreItem *item);
 
 /* ---- ref.c ---- */
 /* The failure of the run, to be filled at once: a step that fails says why and gives false. */

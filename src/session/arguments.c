@@ -1,8 +1,11 @@
+#define _POSIX_C_SOURCE 200809L
 #include "session/arguments.h"
 
 #include "session/engine.h"
 
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 enum { FILE_MARK = '@' };
 
@@ -14,6 +17,30 @@ static bool is_file(const char *text)
 static bool is_standard_input(const char *text)
 {
     return strcmp(text, "@-") == 0;
+}
+
+/* ---- parameters ---- */
+
+static const CoreBlock *main_body(const RunnelSession *session)
+{
+    return session->running->functions.items[session->main.function]->body;
+}
+
+uint32_t arguments_wanted(const RunnelSession *session)
+{
+    return main_body(session)->parameter_count;
+}
+
+static TypeId parameter_type(const RunnelSession *session, uint32_t index)
+{
+    return session->running->variables.items[main_body(session)->parameters[index]].type;
+}
+
+GivenArguments arguments_room(RunnelSession *session)
+{
+    uint32_t count = arguments_wanted(session);
+    return (GivenArguments){.values = ARENA_ARRAY(&session->arena, Value, count),
+                            .sources = ARENA_ARRAY(&session->arena, ValueSource *, count)};
 }
 
 /* ---- errors ---- */
@@ -81,10 +108,10 @@ static bool default_value(RunnelSession *session, uint32_t index, const Argument
     return engine_call(session, &call, value);
 }
 
-static bool open_argument(RunnelSession *session, const Arguments *arguments, uint32_t index, TypeId type,
-                          ValueFileFormat format)
+static bool open_argument(RunnelSession *session, const Arguments *arguments, uint32_t index, ValueFileFormat format)
 {
-    ValueSourceOf of = {.heap = engine_heap(session), .types = &session->types, .type = type};
+    ValueSourceOf of = {
+        .heap = engine_heap(session), .types = &session->types, .type = parameter_type(session, index)};
     ValueSource **source = &session->inputs[index];
     Value value;
     if (index < arguments->count) {
@@ -108,34 +135,105 @@ void arguments_close(RunnelSession *session)
 
 /* ---- values ---- */
 
+static void report_problem(RunnelSession *session, const ValueSource *source)
+{
+    diagnostics_error(&session->diagnostics, value_source_error(source), (Span){0}, "%s", value_source_problem(source));
+}
+
 static bool read_value(RunnelSession *session, ValueSource *source, Value *value)
 {
     bool is_read = value_source_read_whole(source, value);
     if (!is_read)
-        diagnostics_error(&session->diagnostics, value_source_error(source), (Span){0}, "%s",
-                          value_source_problem(source));
+        report_problem(session, source);
     return is_read;
 }
 
-bool arguments_read(RunnelSession *session, const Arguments *arguments, Value *values, ValueSource **sources)
+/* What the engine streams has a source, everything else is a value. */
+static bool give_argument(RunnelSession *session, uint32_t index, GivenArguments *given)
 {
-    const CoreBlock *body = session->running->functions.items[session->main.function]->body;
-    ValueFileFormat format;
-    if (arguments->count > body->parameter_count) {
+    ValueSource *source = session->inputs[index];
+    bool is_streamed = engine_streams(session) && type_is_sequence(&session->types, parameter_type(session, index));
+    given->sources[index] = is_streamed ? source : NULL;
+    return is_streamed || read_value(session, source, &given->values[index]);
+}
+
+static bool check_arguments(RunnelSession *session, const Arguments *arguments, ValueFileFormat *format)
+{
+    if (arguments->count > arguments_wanted(session)) {
         wrong_count(session, arguments->count);
         return false;
     }
-    if (!check_standard_input(session, arguments) || !check_format(session, &format))
+    return check_standard_input(session, arguments) && check_format(session, format);
+}
+
+static void make_inputs(RunnelSession *session)
+{
+    uint32_t count = arguments_wanted(session);
+    session->inputs = ARENA_ARRAY(&session->arena, ValueSource *, count);
+    session->input_count = count;
+}
+
+bool arguments_read(RunnelSession *session, const Arguments *arguments, GivenArguments *given)
+{
+    ValueFileFormat format;
+    if (!check_arguments(session, arguments, &format))
         return false;
-    session->inputs = ARENA_ARRAY(&session->arena, ValueSource *, body->parameter_count);
-    session->input_count = body->parameter_count;
-    for (uint32_t i = 0; i < body->parameter_count; i++) {
-        TypeId type = session->running->variables.items[body->parameters[i]].type;
-        if (!open_argument(session, arguments, i, type, format))
+    make_inputs(session);
+    for (uint32_t i = 0; i < session->input_count; i++)
+        if (!open_argument(session, arguments, i, format) || !give_argument(session, i, given))
             return false;
-        bool is_streamed = engine_streams(session) && type_is_sequence(&session->types, type);
-        sources[i] = is_streamed ? session->inputs[i] : NULL;
-        if (!is_streamed && !read_value(session, session->inputs[i], &values[i]))
+    return true;
+}
+
+/* ---- more than once ---- */
+
+/* Whether what is behind the name is gone once it is read, and may have no end. */
+static bool is_passing(const char *text)
+{
+    struct stat status;
+    int error = is_standard_input(text) ? fstat(STDIN_FILENO, &status) : stat(text + 1, &status);
+    return error == 0 && (S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode) || S_ISCHR(status.st_mode));
+}
+
+static bool check_repeatable(RunnelSession *session, const Arguments *arguments, uint32_t index)
+{
+    const char *text = index < arguments->count ? arguments->texts[index] : "";
+    if (!is_file(text) || !type_is_sequence(&session->types, parameter_type(session, index)) || !is_passing(text))
+        return true;
+    diagnostics_error(&session->diagnostics, ERROR_BAD_VALUE, (Span){0},
+                      "%s: a sequence from a pipe or device can be read only once, but `main` is to be run many times: save it in a "
+                      "file and give that as @PATH, or make the parameter a vector",
+                      argument_name(session, index, text));
+    return false;
+}
+
+static bool hold_argument(RunnelSession *session, uint32_t index)
+{
+    ValueSource *source = session->inputs[index];
+    bool is_held = value_source_hold(source, &session->stop);
+    if (!is_held)
+        report_problem(session, source);
+    return is_held;
+}
+
+bool arguments_hold(RunnelSession *session, const Arguments *arguments)
+{
+    ValueFileFormat format;
+    if (!check_arguments(session, arguments, &format))
+        return false;
+    make_inputs(session);
+    for (uint32_t i = 0; i < session->input_count; i++)
+        if (!check_repeatable(session, arguments, i) || !open_argument(session, arguments, i, format) ||
+            !hold_argument(session, i))
+            return false;
+    return true;
+}
+
+bool arguments_give(RunnelSession *session, GivenArguments *given)
+{
+    for (uint32_t i = 0; i < session->input_count; i++) {
+        value_source_rewind(session->inputs[i]);
+        if (!give_argument(session, i, given))
             return false;
     }
     return true;

@@ -9,8 +9,17 @@ typedef struct Arguments {
     size_t count;
 } Arguments;
 
-/* One for each parameter. What the engine streams has a source, which stays the session's; everything else is a value. False after an error. */
-bool arguments_read(RunnelSession *session, const Arguments *arguments, Value *values, ValueSource **sources);
+/* How many parameters `main` has. */
+uint32_t arguments_wanted(const RunnelSession *session);
+GivenArguments arguments_room(RunnelSession *session);
+
+/* For one call. False after an error. */
+bool arguments_read(RunnelSession *session, const Arguments *arguments, GivenArguments *given);
+
+/* For many: reads everything into memory, then gives it for each of the calls. False after an error. */
+bool arguments_hold(RunnelSession *session, const Arguments *arguments);
+bool arguments_give(RunnelSession *session, GivenArguments *given);
+
 /* Frees the sources. */
 void arguments_close(RunnelSession *session);
 

@@ -51,10 +51,20 @@ bool engine_prints(const RunnelSession *session, TypeId type)
     return engine_streams(session) && !type_is_concrete(&session->types, type);
 }
 
+uint64_t engine_run_time(const RunnelSession *session)
+{
+    return is_reference(session) ? ref_run_time(session->interpreter) : vm_run_time(session->vm);
+}
+
+uint32_t engine_threads(const RunnelSession *session)
+{
+    return is_reference(session) ? 1 : vm_threads(session->vm);
+}
+
 bool engine_run_item(RunnelSession *session, uint32_t index, const VmPrinter *printer, Value *result)
 {
     const CoreItem *item = &session->running->items.items[index];
-    return is_reference(session) ? ref_run_item(session->interpreter, item, result)
+    return is_reference(session) ? ref_run_item(session->interpreter, index, item, result)
                                  : vm_run_item(session->vm, index, item, printer, result);
 }
 

@@ -15,6 +15,10 @@ bool engine_prints(const RunnelSession *session, TypeId type);
 bool engine_run_item(RunnelSession *session, uint32_t item, const VmPrinter *printer, Value *result);
 /* Whether sequences given to `main` are read while it runs. */
 bool engine_streams(const RunnelSession *session);
+/* What the last run took, in nanoseconds. */
+uint64_t engine_run_time(const RunnelSession *session);
+/* Those that share the work. */
+uint32_t engine_threads(const RunnelSession *session);
 /* A call of `main`. What is given stays the caller's, but for the values, which are taken over. */
 typedef struct EngineCall {
     CoreFunctionId function;

@@ -11,7 +11,6 @@
 #include "session/arguments.h"
 #include "session/engine.h"
 #include "session/operations.h"
-#include "session/watchdog.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -51,6 +50,18 @@ static RunnelStatus status_of_errors(const RunnelSession *session)
     if (session->diagnostics.error_count == 0)
         return RUNNEL_OK;
     return session->diagnostics.last_phase == PHASE_RUN ? RUNNEL_RUN_ERROR : RUNNEL_COMPILE_ERROR;
+}
+
+/* Nothing is prepared any more. A stop that came before was meant for what was. */
+static void end_prepared(RunnelSession *session)
+{
+    if (!session->prepared.is_there)
+        return;
+    session->prepared.is_there = false;
+    watchdog_end(&session->prepared.watchdog);
+    session->was_stopped = stop_reason(&session->stop) != STOP_NOT;
+    stop_clear(&session->stop);
+    arguments_close(session);
 }
 
 /* ---- opening ---- */
@@ -133,6 +144,7 @@ void runnel_close(RunnelSession *session)
 {
     if (session == NULL)
         return;
+    end_prepared(session);
     arguments_close(session);
     engine_close(session);
     read_end(session);
@@ -183,6 +195,7 @@ static RunnelStatus load(RunnelSession *session, Source *source)
 static void start_load(RunnelSession *session)
 {
     start_call(session);
+    end_prepared(session);
     stop_clear(&session->stop);
     session->was_stopped = false;
 }
@@ -237,6 +250,16 @@ static void write_output(RunnelSession *session)
     text_clear(&session->output);
 }
 
+static void write_result(RunnelSession *session)
+{
+    if (session->options.write_result == NULL) {
+        write_output(session);
+        return;
+    }
+    session->options.write_result(session->options.write_context, text_string(&session->output), session->output.length);
+    text_clear(&session->output);
+}
+
 /* A result on its way out, `label = value : type` in NESL. It is shown at once, or printed by the engine. */
 typedef struct Shown {
     RunnelSession *session;
@@ -267,7 +290,7 @@ static void show_end(const Shown *shown)
         type_print(&shown->session->types, shown->type, TYPE_STYLE_NESL, out);
     }
     text_add(out, "\n");
-    write_output(shown->session);
+    write_result(shown->session);
 }
 
 static void show_piece(void *context, const char *bytes, size_t length)
@@ -275,7 +298,7 @@ static void show_piece(void *context, const char *bytes, size_t length)
     Shown *shown = context;
     show_label(shown);
     text_add_bytes(&shown->session->output, bytes, length);
-    write_output(shown->session);
+    write_result(shown->session);
 }
 
 static VmPrinter shown_printer(Shown *shown)
@@ -287,7 +310,7 @@ static bool take_output(void *context, Text *text)
 {
     (void)text; /* the session's */
     RunnelSession *session = context;
-    write_output(session);
+    write_result(session);
     return stop_reason(&session->stop) == STOP_NOT;
 }
 
@@ -320,7 +343,7 @@ static bool show_result(Shown *shown, bool is_right, Value value)
         show_end(shown);
     } else if (shown->is_begun) {
         text_add(&session->output, "\n");
-        write_output(session);
+        write_result(session);
     }
     return is_shown;
 }
@@ -377,34 +400,42 @@ static bool is_main_wanted(const RunnelSession *session, const Arguments *argume
     return true;
 }
 
-/* Calls `main` and shows its result. */
-static void call_main(RunnelSession *session, const Arguments *arguments)
+/* Calls `main` and shows its result. False after an error. */
+static bool call_main(RunnelSession *session, const GivenArguments *given)
 {
     const CoreFunction *function = session->running->functions.items[session->main.function];
-    uint32_t count = function->body->parameter_count;
-    Value *values = ARENA_ARRAY(&session->arena, Value, count), result = {.scalar = {.bits = 0}};
-    ValueSource **sources = ARENA_ARRAY(&session->arena, ValueSource *, count);
-    if (!arguments_read(session, arguments, values, sources))
-        return;
+    Value result = {.scalar = {.bits = 0}};
     Shown shown = {.session = session, .dialect = session->dialect, .label = "it", .type = function->result_type};
     VmPrinter printer = shown_printer(&shown);
     EngineCall call = {.function = session->main.function,
                        .span = session->main.definition->span,
-                       .arguments = values,
-                       .sources = sources,
-                       .count = count,
+                       .arguments = given->values,
+                       .sources = given->sources,
+                       .count = arguments_wanted(session),
                        .printer = &printer};
-    bool is_right = engine_call(session, &call, &result);
-    show_result(&shown, is_right, result);
-    if (is_right)
+    bool is_done = engine_call(session, &call, &result), is_right = show_result(&shown, is_done, result);
+    if (is_done)
         release_result(session, shown.type, result);
+    return is_right;
 }
 
 static RunnelStatus run_main(RunnelSession *session, const Arguments *arguments)
 {
-    call_main(session, arguments);
+    GivenArguments given = arguments_room(session);
+    if (arguments_read(session, arguments, &given))
+        call_main(session, &given);
     arguments_close(session);
     return status_of_errors(session);
+}
+
+/* False after an error: there is nothing to take the arguments. */
+static bool check_main(RunnelSession *session, const Arguments *arguments, bool is_for_main)
+{
+    if (is_for_main || arguments->count == 0)
+        return true;
+    diagnostics_error(&session->diagnostics, ERROR_NO_MAIN, (Span){0},
+                      "arguments are given, but the program has no function `main` to take them");
+    return false;
 }
 
 static RunnelStatus run_work(RunnelSession *session, void *argument)
@@ -412,11 +443,8 @@ static RunnelStatus run_work(RunnelSession *session, void *argument)
     const Arguments *arguments = argument;
     start_call(session);
     bool is_for_main = is_main_wanted(session, arguments);
-    if (!is_for_main && arguments->count > 0) {
-        diagnostics_error(&session->diagnostics, ERROR_NO_MAIN, (Span){0},
-                          "arguments are given, but the program has no function `main` to take them");
+    if (!check_main(session, arguments, is_for_main))
         return RUNNEL_COMPILE_ERROR;
-    }
     RunnelStatus status = run_steps(session, is_for_main);
     return status == RUNNEL_OK && is_for_main ? run_main(session, arguments) : status;
 }
@@ -434,6 +462,7 @@ static RunnelStatus no_watchdog_work(RunnelSession *session, void *argument)
 static RunnelStatus watched(RunnelSession *session, SessionWork *work, void *argument)
 {
     Watchdog watchdog;
+    end_prepared(session);
     session->was_stopped = false;
     bool is_watched = watchdog_start(&watchdog, &session->stop);
     RunnelStatus status = guarded(session, is_watched ? work : no_watchdog_work, argument);
@@ -459,6 +488,91 @@ static RunnelStatus run_items_work(RunnelSession *session, void *argument)
 RunnelStatus runnel_run_items(RunnelSession *session)
 {
     return watched(session, run_items_work, NULL);
+}
+
+/* ---- running again ---- */
+
+static RunnelStatus prepare_work(RunnelSession *session, void *argument)
+{
+    const Arguments *arguments = argument;
+    Prepared *prepared = &session->prepared;
+    start_call(session);
+    prepared->is_for_main = is_main_wanted(session, arguments);
+    prepared->first_step = session->next_step;
+    if (!check_main(session, arguments, prepared->is_for_main))
+        return RUNNEL_COMPILE_ERROR;
+    if (!prepared->is_for_main)
+        return RUNNEL_OK;
+    prepared->given = arguments_room(session);
+    if (run_steps(session, true) == RUNNEL_OK)
+        arguments_hold(session, arguments);
+    return status_of_errors(session);
+}
+
+RunnelStatus runnel_prepare(RunnelSession *session, const char *const *texts, size_t count)
+{
+    Arguments arguments = {.texts = texts, .count = count};
+    end_prepared(session);
+    session->was_stopped = false;
+    session->prepared.is_there = true;
+    bool is_watched = watchdog_start(&session->prepared.watchdog, &session->stop);
+    RunnelStatus status = guarded(session, is_watched ? prepare_work : no_watchdog_work, &arguments);
+    if (status != RUNNEL_OK)
+        end_prepared(session);
+    return status;
+}
+
+static bool run_main_again(RunnelSession *session, uint64_t *nanoseconds)
+{
+    GivenArguments *given = &session->prepared.given;
+    bool is_right = arguments_give(session, given) && call_main(session, given);
+    *nanoseconds = engine_run_time(session);
+    return is_right;
+}
+
+/* All expressions, and in the first run the bindings between them. */
+static bool run_steps_again(RunnelSession *session, uint64_t *nanoseconds)
+{
+    uint32_t first_new = session->next_step;
+    session->next_step = session->steps.count; /* what follows an error is not run later either */
+    for (uint32_t i = session->prepared.first_step; i < session->steps.count; i++) {
+        const Step *step = &session->steps.items[i];
+        bool is_expression = step->kind == STEP_EXPRESSION;
+        if (step->kind == STEP_BINDING && i < first_new)
+            continue;
+        if (!run_step(session, step, is_expression))
+            return false;
+        if (is_expression)
+            *nanoseconds += engine_run_time(session);
+    }
+    return true;
+}
+
+/* What is over in no time may never look at the flag; so this does. */
+static RunnelStatus run_prepared_work(RunnelSession *session, void *argument)
+{
+    RunnelRunInfo *info = argument;
+    uint64_t nanoseconds = 0;
+    start_call(session);
+    if (!session->prepared.is_there) {
+        diagnostics_error(&session->diagnostics, ERROR_USAGE, (Span){0}, "nothing is prepared to be run");
+        return RUNNEL_COMPILE_ERROR;
+    }
+    bool is_right = stop_reason(&session->stop) == STOP_NOT || report_stop(session);
+    if (is_right)
+        is_right = session->prepared.is_for_main ? run_main_again(session, &nanoseconds)
+                                                 : run_steps_again(session, &nanoseconds);
+    *info = (RunnelRunInfo){.seconds = (double)nanoseconds / 1e9, .threads = engine_threads(session)};
+    return is_right ? RUNNEL_OK : status_of_errors(session);
+}
+
+RunnelStatus runnel_run_prepared(RunnelSession *session, RunnelRunInfo *info)
+{
+    *info = (RunnelRunInfo){0};
+    RunnelStatus status = guarded(session, run_prepared_work, info);
+    if (status != RUNNEL_OK)
+        end_prepared(session);
+    return status;
 }
 
 /* ---- looking ---- */

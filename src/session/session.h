@@ -8,6 +8,7 @@
 #include "io/value_source.h"
 #include "ref/ref.h"
 #include "runnel.h"
+#include "session/watchdog.h"
 #include "types/environment.h"
 #include "vm/vm.h"
 
@@ -34,6 +35,21 @@ typedef struct EntryPoint {
     CoreFunctionId *defaults; /* for each parameter, 0 without */
 } EntryPoint;
 
+/* What a call of `main` takes, one for each parameter. What the engine streams has a source, which stays the session's; everything else is a value. */
+typedef struct GivenArguments {
+    Value *values;
+    ValueSource **sources; /* null for a value */
+} GivenArguments;
+
+/* What runnel_run_prepared runs. */
+typedef struct Prepared {
+    bool is_there;
+    bool is_for_main;
+    GivenArguments given; /* room for the arguments of `main` */
+    uint32_t first_step;  /* otherwise the steps from there to the last one */
+    Watchdog watchdog;    /* of all runs together */
+} Prepared;
+
 struct RunnelSession {
     RunnelOptions options;
     Memory memory;
@@ -58,8 +74,9 @@ struct RunnelSession {
     VEC(const Item *) stubs;
     EntryPoint main;
     Dialect dialect;  /* of the file or text loaded last */
-    ValueSource **inputs; /* of the parameters of `main`, while it runs; null where none was opened */
+    ValueSource **inputs; /* of the parameters of `main`, while it runs or is prepared; null where none was opened */
     uint32_t input_count;
+    Prepared prepared;
     FILE *reading; /* a source that is being read; null otherwise */
     Text reading_text;
     Text output;

@@ -106,6 +106,16 @@ const VmStats *vm_stats(const Vm *vm)
     return &vm->stats;
 }
 
+uint64_t vm_run_time(const Vm *vm)
+{
+    return vm->run_time;
+}
+
+uint32_t vm_threads(const Vm *vm)
+{
+    return vm->options.threads;
+}
+
 /* ---- parameters ---- */
 
 static void free_passage(Vm *vm)
@@ -260,8 +270,10 @@ static bool run_network(Vm *vm, const Run *run)
     make_arguments(vm, vm->program->networks.items[run->network], run->block, run->values);
     vm->has_failed = false;
     text_clear(&vm->printed);
+    uint64_t start = machine_clock();
     call_start_item(vm, run->network, vm->passage.cells);
     bool is_done = call_run(vm);
+    vm->run_time = machine_clock() - start;
     if (is_done)
         take_results(vm, run->type, run->global, run->result);
     return is_done;
@@ -276,10 +288,13 @@ static bool run_or_stop(Vm *vm, const Run *run)
     return false;
 }
 
+/* Giving back what a run holds is a part of it. */
 static void let_go(Vm *vm)
 {
+    uint64_t start = machine_clock();
     call_unwind(vm);
     team_give_back_all(vm->team);
+    vm->run_time += machine_clock() - start;
     free_passage(vm);
 }
 

@@ -54,6 +54,9 @@ FlattenOptions vm_flatten_options(Vm *vm);
 /* The program has been cut back to this many functions. */
 void vm_forget(Vm *vm, uint32_t function_count);
 const VmStats *vm_stats(const Vm *vm);
+/* Nanoseconds that the last run took, without making its arguments and taking its result; what it printed is in them. */
+uint64_t vm_run_time(const Vm *vm);
+uint32_t vm_threads(const Vm *vm);
 /* The same for people, and more: only of a VM that measures. */
 void vm_write_stats(const Vm *vm, Text *out);
 

@@ -52,6 +52,7 @@ struct Vm {
     VmOptions options;
     VmStats stats;
     uint64_t produced; /* elements made so far */
+    uint64_t run_time; /* nanoseconds of the last run, its arguments being there, without what becomes of its result */
     World world;
 
     VEC(Array *) globals; /* by CoreVar: one row each; null where there is no value */

@@ -37,11 +37,14 @@ typedef struct Case {
     const char *program;
     const char *expected;
     RunnelEngine engine;
+    bool is_prepared; /* to be run more than once */
 } Case;
 
-static const Case cases[] = {{sorting, sorted, RUNNEL_ENGINE_REFERENCE},
-                             {holding, held, RUNNEL_ENGINE_REFERENCE},
-                             {streaming, streamed, RUNNEL_ENGINE_VM}};
+static const Case cases[] = {{sorting, sorted, RUNNEL_ENGINE_REFERENCE, false},
+                             {holding, held, RUNNEL_ENGINE_REFERENCE, false},
+                             {streaming, streamed, RUNNEL_ENGINE_VM, false},
+                             {streaming, streamed, RUNNEL_ENGINE_VM, true},
+                             {sorting, sorted, RUNNEL_ENGINE_REFERENCE, true}};
 
 typedef enum Attempt { ATTEMPT_RAN, ATTEMPT_OUT_OF_MEMORY, ATTEMPT_WRONG } Attempt;
 
@@ -72,6 +75,15 @@ static Attempt judge(RunnelSession *session, const char *expected, RunnelStatus 
     return ATTEMPT_WRONG;
 }
 
+static RunnelStatus run(RunnelSession *session, const Case *test, const char *argument)
+{
+    RunnelRunInfo info;
+    if (!test->is_prepared)
+        return runnel_run(session, &argument, 1);
+    RunnelStatus status = runnel_prepare(session, &argument, 1);
+    return status == RUNNEL_OK ? runnel_run_prepared(session, &info) : status;
+}
+
 static Attempt attempt(const Case *test, uint64_t fail_after)
 {
     Output output = {0};
@@ -83,10 +95,9 @@ static Attempt attempt(const Case *test, uint64_t fail_after)
     RunnelSession *session = runnel_open(&options);
     if (session == NULL)
         return ATTEMPT_OUT_OF_MEMORY;
-    const char *argument = "[3, 1, 4, 1, 5]";
     RunnelStatus status = runnel_load_text(session, "test", test->program, strlen(test->program), RUNNEL_DIALECT_RNL);
     if (status == RUNNEL_OK)
-        status = runnel_run(session, &argument, 1);
+        status = run(session, test, "[3, 1, 4, 1, 5]");
     Attempt result = judge(session, test->expected, status, &output, fail_after);
     runnel_close(session);
     return result;

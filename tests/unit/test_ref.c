@@ -249,7 +249,7 @@ static const char *evaluate(Fixture *f, CoreAtom result)
     text_clear(&f->text);
     diagnostics_clear(&f->diagnostics);
     Value value;
-    if (ref_run_item(f->interpreter, &item, &value)) {
+    if (ref_run_item(f->interpreter, 0, &item, &value)) {
         value_print(&f->types, result.type, value, (ValueFormat){.style = VALUE_STYLE_RUNNEL}, &f->text);
         value_release(ref_heap(f->interpreter), &f->types, result.type, value);
     } else {
@@ -814,7 +814,7 @@ static void test_globals(Fixture *f)
     item.kind = CORE_ITEM_BINDING;
     item.global = global;
     Value value;
-    CHECK(f, ref_run_item(f->interpreter, &item, &value));
+    CHECK(f, ref_run_item(f->interpreter, 0, &item, &value));
     value_release(ref_heap(f->interpreter), &f->types, f->ints, value);
     EXPECT(f, op2(f, OP_ELEMENT, TYPE_INT, core_atom(&f->program, global), core_int(3)),
            "index-range: index 3 is outside a vector of length 3");
@@ -837,7 +837,7 @@ static bool run_with_failure(Fixture *f, const CoreItem *item, TypeId type, uint
         return false;
     }
     f->memory.fail_after = nth;
-    CHECK(f, ref_run_item(f->interpreter, item, &value));
+    CHECK(f, ref_run_item(f->interpreter, 0, item, &value));
     f->memory.fail_after = 0;
     value_release(ref_heap(f->interpreter), &f->types, type, value);
     return true;

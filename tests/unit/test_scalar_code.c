@@ -432,7 +432,7 @@ static void test_cases(Fixture *f, const CoreProgram *form, bool must_exist)
     Value bound;
     f->has_limit = true;
     f->limit = 7;
-    ref_run_item(f->interpreter, &form->items.items[0], &bound);
+    ref_run_item(f->interpreter, 0, &form->items.items[0], &bound);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         bool exists = try_function(f, cases[i].function, cases[i].points, !cases[i].is_rejected);
         if (must_exist && !exists)

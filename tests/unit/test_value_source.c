@@ -217,6 +217,74 @@ static void test_other_formats(Fixture *f)
     value_source_free(source);
 }
 
+/* ---- held ---- */
+
+/* How many elements there are if they are 0, 1, 2 and so on; SIZE_MAX otherwise. */
+static size_t count_numbers(ValueSource *source)
+{
+    int64_t cells[100];
+    size_t count = 0, some;
+    while ((some = value_source_read_scalars(source, cells, 100)) > 0)
+        for (size_t i = 0; i < some; i++)
+            if (cells[i] != (int64_t)count++)
+                return SIZE_MAX;
+    return count;
+}
+
+/* What is held can be had again, in part and as a whole, with its file gone. */
+static void test_held_scalars(Fixture *f)
+{
+    static int64_t numbers[50000];
+    for (int64_t i = 0; i < 50000; i++)
+        numbers[i] = i;
+    write_file(f, numbers, sizeof numbers);
+    ValueSourceOf of = source_of(f, TYPE_INT, true);
+    ValueSource *sources[] = {
+        value_source_from_text(of, "{0:50000}", 9),
+        value_source_from_file(of, f->path, (ValueFileFormat){.is_raw = true, .scalar = SCALAR_I64}, NULL)};
+    for (size_t i = 0; i < sizeof sources / sizeof *sources; i++) {
+        CHECK(f, value_source_hold(sources[i], NULL));
+        remove(f->path);
+        CHECK(f, count_numbers(sources[i]) == 50000);
+        CHECK(f, count_numbers(sources[i]) == 0);
+        value_source_rewind(sources[i]);
+        CHECK(f, count_numbers(sources[i]) == 50000);
+        Value whole;
+        value_source_rewind(sources[i]);
+        CHECK(f, value_source_read_whole(sources[i], &whole) && whole.object->count == 50000);
+        value_release(&f->heap, &f->types, of.type, whole);
+        value_source_free(sources[i]);
+    }
+}
+
+static void test_held_values(Fixture *f)
+{
+    static const char text[] = "[[1, 2], [], [3]]";
+    ValueSourceOf of = source_of(f, type_vector(&f->types, TYPE_INT), true);
+    ValueSource *source = value_source_from_text(of, text, strlen(text));
+    Value value;
+    CHECK(f, value_source_hold(source, NULL) && value_source_hold(source, NULL));
+    for (int round = 0; round < 2; round++, value_source_rewind(source)) {
+        size_t count = 0;
+        for (; value_source_next(source, &value); count++)
+            value_release(&f->heap, &f->types, value_source_element_type(source), value);
+        CHECK(f, count == 3);
+    }
+    value_source_free(source);
+}
+
+static void test_not_held(Fixture *f)
+{
+    ValueSource *source = value_source_from_text(source_of(f, TYPE_INT, true), "{1, x}", 6);
+    CHECK(f, !value_source_hold(source, NULL) && value_source_error(source) == ERROR_BAD_VALUE);
+    value_source_free(source);
+    StopFlag stop = {0};
+    stop_set(&stop, STOP_INTERRUPTED);
+    source = value_source_from_text(source_of(f, TYPE_INT, true), "{0:1000000000000}", 17);
+    CHECK(f, !value_source_hold(source, &stop) && value_source_error(source) == ERROR_INTERRUPTED);
+    value_source_free(source);
+}
+
 int main(void)
 {
     Fixture f;
@@ -228,6 +296,9 @@ int main(void)
     for (ScalarType scalar = 0; scalar < SCALAR_COUNT; scalar++)
         test_raw(&f, scalar);
     test_other_formats(&f);
+    test_held_scalars(&f);
+    test_held_values(&f);
+    test_not_held(&f);
     tear_down(&f);
     return f.failures == 0 ? 0 : 1;
 }
