@@ -1,7 +1,9 @@
+#define _DEFAULT_SOURCE /* madvise */
 #include "base/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 _Noreturn void memory_fail(Memory *memory)
 {
@@ -23,12 +25,27 @@ static void count_bytes(Memory *memory, size_t old_size, size_t new_size)
         memory->peak_bytes = memory->live_bytes;
 }
 
+/* Large blocks are asked for in large pages: a page that is touched for the first time costs the system as much as working through it. */
+static void prefer_large_pages(void *block, size_t size)
+{
+    enum { LARGE_BLOCK = 4 << 20, PAGE = 4096 };
+#ifdef MADV_HUGEPAGE
+    if (size < LARGE_BLOCK)
+        return;
+    uintptr_t first = ((uintptr_t)block + PAGE - 1) / PAGE * PAGE, end = ((uintptr_t)block + size) / PAGE * PAGE;
+    madvise((void *)first, end - first, MADV_HUGEPAGE); /* where that is not possible nothing changes */
+#else
+    (void)block, (void)size;
+#endif
+}
+
 void *memory_alloc(Memory *memory, size_t size)
 {
     count_request(memory);
     void *block = calloc(1, size == 0 ? 1 : size);
     if (block == NULL)
         memory_fail(memory);
+    prefer_large_pages(block, size);
     count_bytes(memory, 0, size);
     return block;
 }
@@ -39,6 +56,7 @@ void *memory_resize(Memory *memory, void *old, size_t old_size, size_t new_size)
     void *block = realloc(old, new_size == 0 ? 1 : new_size);
     if (block == NULL)
         memory_fail(memory);
+    prefer_large_pages(block, new_size);
     count_bytes(memory, old_size, new_size);
     return block;
 }

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+/* Tiles begin at the same place of a page: a store then does not look as if it wrote what a later load reads. */
 #define TILE_BYTES ((size_t)TILE * sizeof(uint64_t))
 
 enum {
@@ -383,10 +384,17 @@ static size_t do_step(const Doing *doing, uint32_t number, char *room, Cells *vi
     return done;
 }
 
+/* Of one member; no two of them write to the same cache line, nor to neighbouring ones. */
+static size_t view_count(const Bundle *bundle)
+{
+    enum { LINES = 128 / sizeof(Cells) };
+    return (bundle->operand_max + bundle->step_count + LINES - 1) / LINES * LINES + LINES;
+}
+
 static void do_tile(Doing *doing, size_t first, size_t count, uint32_t member)
 {
     const Bundle *bundle = doing->bundle;
-    Cells *views = doing->views + (size_t)member * (bundle->operand_max + bundle->step_count);
+    Cells *views = doing->views + (size_t)member * view_count(bundle);
     char *tiles = doing->tiles + (size_t)member * bundle->slot_count * TILE_BYTES;
     for (uint32_t i = 0; i < bundle->step_count; i++)
         if (do_step(doing, i, tiles + bundle->steps[i].slot * TILE_BYTES, views, first, count) < count) {
@@ -526,7 +534,7 @@ static void prepare(Doing *doing, size_t count)
             doing->totals[step->fold] = team_alloc(
                 vm->team, count / COMBINE_BLOCK * fold_result_size(doing->instance->plan->nodes[step->node].fold));
     }
-    doing->views = team_alloc(vm->team, members * (bundle->operand_max + bundle->step_count) * sizeof(Cells));
+    doing->views = team_alloc(vm->team, members * view_count(bundle) * sizeof(Cells));
     doing->tiles = vm_tiles(vm, members * bundle->slot_count * TILE_BYTES);
 }
 

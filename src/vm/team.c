@@ -9,7 +9,7 @@
 #include <signal.h>
 #include <stdatomic.h>
 
-enum { CACHE_LINE = 64, PIECES_PER_MEMBER = 4, SPINS = 4000, SPINS_BETWEEN_YIELDS = 64 };
+enum { CACHE_LINE = 64, PIECES_PER_MEMBER = 4, WAKING_PIECES = 16, SPINS = 4000, SPINS_BETWEEN_YIELDS = 64 };
 static const uint64_t default_piece_picoseconds = 1000 * 1000;
 
 /* What a member has still to do: [low half, high half), counted in grains. */
@@ -314,6 +314,13 @@ static void wait_for_members(Team *team)
     }
 }
 
+/* Waking takes about as long as several pieces: for a few of them it is not worth it. Loops over pieces that were cut beforehand are large. */
+static bool is_worth_waking(Team *team, size_t grains)
+{
+    return grains >= WAKING_PIECES || team->loop.grain == 1 ||
+           atomic_load_explicit(&team->sleepers, memory_order_relaxed) + 1 < team->started;
+}
+
 static void run_shared(Team *team, size_t grains)
 {
     start_members(team, team->loop.members);
@@ -342,9 +349,10 @@ void team_run(Team *team, size_t count, size_t grain, TeamWork *work, void *cont
         bug("team", "a loop inside a loop");
     team->is_running = true;
     team->loop = (Loop){.work = work, .context = context, .count = count, .grain = grain, .members = members};
-    if (members > 1)
+    if (members > 1 && is_worth_waking(team, grains))
         run_shared(team, grains);
     else {
+        team->loop.members = 1;
         share_out(team, grains);
         take_part(team, &team->members[0]);
     }

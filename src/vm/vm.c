@@ -43,13 +43,14 @@ static void free_scratch(Vm *vm)
 
 void *vm_tiles(Vm *vm, size_t bytes)
 {
-    if (vm->tiles.bytes < bytes) {
+    enum { LINE = 64 };
+    if (vm->tiles.bytes < bytes + LINE) {
         memory_free(vm->memory, vm->tiles.data, vm->tiles.bytes);
         vm->tiles = (Scratch){0};
-        vm->tiles.data = memory_resize(vm->memory, NULL, 0, bytes);
-        vm->tiles.bytes = bytes;
+        vm->tiles.data = memory_resize(vm->memory, NULL, 0, bytes + LINE);
+        vm->tiles.bytes = bytes + LINE;
     }
-    return vm->tiles.data;
+    return (char *)vm->tiles.data + (LINE - (uintptr_t)vm->tiles.data % LINE) % LINE;
 }
 
 void vm_free(Vm *vm)

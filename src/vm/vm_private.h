@@ -81,7 +81,7 @@ struct Vm {
 /* Ends the run, from anywhere in it: its stop flag is set. What the frames between have allocated with team_alloc, or hold in the state of a node, is freed. */
 _Noreturn void vm_stop(Vm *vm);
 
-/* Memory for the tiles of the bundle at work. */
+/* Memory for the tiles of the bundle at work, aligned to cache lines. */
 void *vm_tiles(Vm *vm, size_t bytes);
 
 /* Gives what was printed to the run's printer. */
