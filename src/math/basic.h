@@ -184,7 +184,7 @@ MATH_INLINE float math_nextafter_f32(float x, float y)
     uint32_t bits = x_bits + ((x < y) == (x > 0.0f) ? UINT32_C(1) : UINT32_MAX);
     bits = x == 0.0f ? (y_bits & UINT32_C(0x80000000)) | 1 : bits;
     bits = x == y ? y_bits : bits;
-    bits = (x != x) | (y != y) ? MATH_NAN_BITS_F32 : bits;
+    bits = ((x != x) | (y != y)) ? MATH_NAN_BITS_F32 : bits;
     memcpy(&x, &bits, sizeof x);
     return x;
 }

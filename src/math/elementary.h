@@ -13,14 +13,4 @@
 #include "math/special.h"
 #include "math/trig.h"
 
-MATH_INLINE double math_log_base(double x, double base)
-{
-    return math_ln(x) / math_ln(base);
-}
-
-MATH_INLINE float math_log_base_f32(float x, float base)
-{
-    return math_ln_f32(x) / math_ln_f32(base);
-}
-
 #endif

@@ -69,6 +69,11 @@ MATH_INLINE float math_log10_f32(float x)
     return (float)math_log_ends((double)x, result);
 }
 
+MATH_INLINE float math_log_base_f32(float x, float base)
+{
+    return math_ln_f32(x) / math_ln_f32(base);
+}
+
 /* ---- sin, cos, tan: r in one f64, from pi/2 in two parts; no f32 below 2^20 lies nearer than 2^-32 to a multiple of it ---- */
 
 typedef struct MathAngleSingle {

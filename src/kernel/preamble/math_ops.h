@@ -12,10 +12,10 @@ MATH_INLINE double op_angle_F64(double x, OpFlag *slow)
     return x;
 }
 
+/* All of f32 that is too large is so in f64. */
 MATH_INLINE float op_angle_F32(float x, OpFlag *slow)
 {
-    *slow |= math_is_huge_angle_f32(x);
-    return x;
+    return (float)op_angle_F64((double)x, slow);
 }
 
 #define OP_MATH_ROWS_OF(A, UNARY, BINARY, UNARY_FAST)                                                                 \
@@ -52,8 +52,8 @@ MATH_INLINE float op_angle_F32(float x, OpFlag *slow)
     UNARY(GAMMA, A, A, OP_NAME_##A(gamma)(a))                                                                         \
     UNARY(LGAMMA, A, A, OP_NAME_##A(lgamma)(a))
 #define OP_MATH_ROWS(UNARY, BINARY, UNARY_FAST)                                                                       \
-    OP_MATH_ROWS_OF(F32, UNARY, BINARY, UNARY_FAST)                                                                   \
-    OP_MATH_ROWS_OF(F64, UNARY, BINARY, UNARY_FAST)
+    OP_IF_F32(OP_MATH_ROWS_OF(F32, UNARY, BINARY, UNARY_FAST))                                                        \
+    OP_IF_F64(OP_MATH_ROWS_OF(F64, UNARY, BINARY, UNARY_FAST))
 
 OP_MATH_ROWS(OP_DEFINE_UNARY, OP_DEFINE_BINARY, OP_DEFINE_UNARY_FAST)
 

@@ -35,9 +35,34 @@ typedef double OpF64;
 #define canonical_F32 float_canonical_F32
 #define canonical_F64 float_canonical_F64
 
+/* Most programs have few types, and a file is compiled the faster the fewer functions it has: an emitted file defines those of its types
+ * only, by defining these macros beforehand. */
+#ifndef OP_IF_BOOL
+#define OP_IF_BOOL(...) __VA_ARGS__
+#define OP_IF_CHAR(...) __VA_ARGS__
+#define OP_IF_I8(...) __VA_ARGS__
+#define OP_IF_I16(...) __VA_ARGS__
+#define OP_IF_I32(...) __VA_ARGS__
+#define OP_IF_I64(...) __VA_ARGS__
+#define OP_IF_U8(...) __VA_ARGS__
+#define OP_IF_U16(...) __VA_ARGS__
+#define OP_IF_U32(...) __VA_ARGS__
+#define OP_IF_U64(...) __VA_ARGS__
+#define OP_IF_F32(...) __VA_ARGS__
+#define OP_IF_F64(...) __VA_ARGS__
+#endif
+
 /* X(type, word, ...): the type without sign that is as wide. */
-#define OP_SIGNED(X, ...) X(I8, U8, __VA_ARGS__) X(I16, U16, __VA_ARGS__) X(I32, U32, __VA_ARGS__) X(I64, U64, __VA_ARGS__)
-#define OP_UNSIGNED(X, ...) X(U8, U8, __VA_ARGS__) X(U16, U16, __VA_ARGS__) X(U32, U32, __VA_ARGS__) X(U64, U64, __VA_ARGS__)
+#define OP_SIGNED(X, ...)                                                                                             \
+    OP_IF_I8(X(I8, U8, __VA_ARGS__))                                                                                  \
+    OP_IF_I16(X(I16, U16, __VA_ARGS__))                                                                               \
+    OP_IF_I32(X(I32, U32, __VA_ARGS__))                                                                               \
+    OP_IF_I64(X(I64, U64, __VA_ARGS__))
+#define OP_UNSIGNED(X, ...)                                                                                           \
+    OP_IF_U8(X(U8, U8, __VA_ARGS__))                                                                                  \
+    OP_IF_U16(X(U16, U16, __VA_ARGS__))                                                                               \
+    OP_IF_U32(X(U32, U32, __VA_ARGS__))                                                                               \
+    OP_IF_U64(X(U64, U64, __VA_ARGS__))
 #define OP_INTEGERS(X, ...) OP_SIGNED(X, __VA_ARGS__) OP_UNSIGNED(X, __VA_ARGS__)
 #define OP_WIDTH(type) ((int)sizeof(Op##type) * 8)
 
@@ -73,8 +98,6 @@ MATH_INLINE uint64_t op_exponent(int64_t b, OpFlag *failed)
  * in floats is the integer quotient (vm/elementwise_divide_vector.c says why). So those of 8 and 16 bits are divided as f32, those of 32
  * as f64; those of 64 too, in the fast functions, below 2^50. A divisor that the compiler knows becomes a product, which is better. */
 
-#define OP_SMALL_DIVISOR 0x1p50
-
 MATH_INLINE OpI64 op_small_I64(OpI64 x, OpFlag *slow)
 {
     *slow |= ((uint64_t)x + (UINT64_C(1) << 50)) >> 51;
@@ -87,56 +110,57 @@ MATH_INLINE OpI64 op_small_U64(OpU64 x, OpFlag *slow)
     return (int64_t)x;
 }
 
-/* Exactly small: what is not becomes any number that is. */
-MATH_INLINE double op_float_of_small(int64_t x)
-{
-    return float_of_small((int64_t)((uint64_t)x << 13) >> 13);
-}
+/* The least integer divided by -1 wraps: the divisor becomes 1, and the quotient's sign is turned. */
+#define OP_PIECES(type, word, unused)                                                                                 \
+    MATH_INLINE Op##type op_divide_one_##type(Op##type a, Op##type b)                                                 \
+    {                                                                                                                 \
+        Op##word turn = (Op##word)(0u - (b == -1)), quotient = (Op##word)(a / (b + 2 * (b == -1)));                   \
+        return (Op##type)((quotient ^ turn) - 1u * turn);                                                             \
+    }                                                                                                                 \
+    MATH_INLINE Op##type op_remainder_one_##type(Op##type a, Op##type b)                                              \
+    {                                                                                                                 \
+        return (Op##type)(a % (b + 2 * (b == -1)));                                                                   \
+    }
+OP_SIGNED(OP_PIECES, )
+#undef OP_PIECES
+#define OP_PIECES(type, word, unused)                                                                                 \
+    MATH_INLINE Op##type op_divide_one_##type(Op##type a, Op##type b)                                                 \
+    {                                                                                                                 \
+        return (Op##type)(a / b);                                                                                     \
+    }                                                                                                                 \
+    MATH_INLINE Op##type op_remainder_one_##type(Op##type a, Op##type b)                                              \
+    {                                                                                                                 \
+        return (Op##type)(a % b);                                                                                     \
+    }
+OP_UNSIGNED(OP_PIECES, )
+#undef OP_PIECES
 
 #define OP_QUOTIENT_16(a, b) ((int32_t)((float)(a) / (float)(b)))
 #define OP_QUOTIENT_32(a, b) float_to_small(float_trunc(float_of_small(a) / float_of_small(b)))
 
-#define OP_PIECES(type, word, by_floats)                                                                              \
+#define OP_PIECES(type, word, quotient_by_floats)                                                                     \
     MATH_INLINE Op##type op_divide_##type(Op##type a, Op##type b)                                                     \
     {                                                                                                                 \
         if (__builtin_constant_p(b) || !FLOAT_ROUNDS_IN_VECTORS)                                                      \
-            return (Op##type)((int64_t)a / b);                                                                        \
-        return (Op##type)by_floats(a, b);                                                                             \
+            return op_divide_one_##type(a, b);                                                                        \
+        return (Op##type)quotient_by_floats(a, b);                                                                    \
     }                                                                                                                 \
     MATH_INLINE Op##type op_remainder_##type(Op##type a, Op##type b)                                                  \
     {                                                                                                                 \
         return (Op##type)((Op##word)a - 1u * (Op##word)op_divide_##type(a, b) * (Op##word)b);                         \
     }
-OP_PIECES(I8, U8, OP_QUOTIENT_16)
-OP_PIECES(I16, U16, OP_QUOTIENT_16)
-OP_PIECES(I32, U32, OP_QUOTIENT_32)
-OP_PIECES(U8, U8, OP_QUOTIENT_16)
-OP_PIECES(U16, U16, OP_QUOTIENT_16)
-OP_PIECES(U32, U32, OP_QUOTIENT_32)
+OP_IF_I8(OP_PIECES(I8, U8, OP_QUOTIENT_16))
+OP_IF_I16(OP_PIECES(I16, U16, OP_QUOTIENT_16))
+OP_IF_I32(OP_PIECES(I32, U32, OP_QUOTIENT_32))
+OP_IF_U8(OP_PIECES(U8, U8, OP_QUOTIENT_16))
+OP_IF_U16(OP_PIECES(U16, U16, OP_QUOTIENT_16))
+OP_IF_U32(OP_PIECES(U32, U32, OP_QUOTIENT_32))
 #undef OP_PIECES
 
-/* The least integer divided by -1 wraps: the divisor becomes 1, and the quotient's sign is turned. */
-MATH_INLINE OpI64 op_divide_I64(OpI64 a, OpI64 b)
-{
-    uint64_t turn = UINT64_C(0) - (b == -1);
-    uint64_t quotient = (uint64_t)(a / (b + 2 * (b == -1)));
-    return (int64_t)((quotient ^ turn) - turn);
-}
-
-MATH_INLINE OpI64 op_remainder_I64(OpI64 a, OpI64 b)
-{
-    return a % (b + 2 * (b == -1));
-}
-
-MATH_INLINE OpU64 op_divide_U64(OpU64 a, OpU64 b)
-{
-    return a / b;
-}
-
-MATH_INLINE OpU64 op_remainder_U64(OpU64 a, OpU64 b)
-{
-    return a % b;
-}
+#define op_divide_I64 op_divide_one_I64
+#define op_divide_U64 op_divide_one_U64
+#define op_remainder_I64 op_remainder_one_I64
+#define op_remainder_U64 op_remainder_one_U64
 
 /* What has not the sign of the divisor, and is not 0, is one divisor short. */
 #define OP_PIECES(type, word, unused)                                                                                 \
@@ -150,12 +174,12 @@ OP_SIGNED(OP_PIECES, )
 
 MATH_INLINE int64_t op_divide_small(int64_t a, int64_t b)
 {
-    return float_to_small(float_trunc(op_float_of_small(a) / op_float_of_small(b)));
+    return float_to_small(float_trunc(float_of_small(a) / float_of_small(b)));
 }
 
 MATH_INLINE int64_t op_remainder_small(int64_t a, int64_t b)
 {
-    double x = op_float_of_small(a), y = op_float_of_small(b);
+    double x = float_of_small(a), y = float_of_small(b);
     return float_to_small(x - float_trunc(x / y) * y);
 }
 
@@ -207,7 +231,7 @@ OP_PIECES(F64, math_power)
 
 MATH_INLINE uint64_t op_short(uint64_t exponent, OpFlag *slow)
 {
-    *slow |= exponent & ~UINT64_C(OP_SHORT_EXPONENT - 1);
+    *slow |= exponent & ~(uint64_t)(OP_SHORT_EXPONENT - 1);
     return exponent;
 }
 
@@ -311,17 +335,15 @@ MATH_INLINE uint64_t op_reverse(uint64_t bits)
     BINARY_PARTIAL(MODULO, A, A, A, op_remainder_##A(a, op_nonzero_##A(b, failed)))
 
 #define OP_SMALL(A, x) op_small_##A(x, slow)
-#define OP_FAST_INTEGER_ROWS(BINARY_PARTIAL_FAST)                                                                     \
-    BINARY_PARTIAL_FAST(DIVIDE, I64, I64, I64, op_divide_small(OP_SMALL(I64, a), OP_SMALL(I64, op_nonzero_I64(b, failed))))  \
-    BINARY_PARTIAL_FAST(DIVIDE, U64, U64, U64, op_divide_small(OP_SMALL(U64, a), OP_SMALL(U64, op_nonzero_U64(b, failed))))  \
-    BINARY_PARTIAL_FAST(REMAINDER, I64, I64, I64, op_remainder_small(OP_SMALL(I64, a), OP_SMALL(I64, op_nonzero_I64(b, failed))))  \
-    BINARY_PARTIAL_FAST(REMAINDER, U64, U64, U64, op_remainder_small(OP_SMALL(U64, a), OP_SMALL(U64, op_nonzero_U64(b, failed))))  \
-    BINARY_PARTIAL_FAST(MODULO, I64, I64, I64, op_modulo_I64(op_remainder_small(OP_SMALL(I64, a), OP_SMALL(I64, op_nonzero_I64(b, failed))), b))  \
-    BINARY_PARTIAL_FAST(MODULO, U64, U64, U64, op_remainder_small(OP_SMALL(U64, a), OP_SMALL(U64, op_nonzero_U64(b, failed))))
+#define OP_FAST_INTEGER_ROWS(A, MODULO_OF, BINARY_PARTIAL_FAST)                                                       \
+    BINARY_PARTIAL_FAST(DIVIDE, A, A, A, op_divide_small(OP_SMALL(A, a), OP_SMALL(A, op_nonzero_##A(b, failed))))     \
+    BINARY_PARTIAL_FAST(REMAINDER, A, A, A, op_remainder_small(OP_SMALL(A, a), OP_SMALL(A, op_nonzero_##A(b, failed)))) \
+    BINARY_PARTIAL_FAST(MODULO, A, A, A, MODULO_OF(op_remainder_small(OP_SMALL(A, a), OP_SMALL(A, op_nonzero_##A(b, failed))), b))
+#define OP_MODULO_WITHOUT_SIGN(rest, b) rest
 #define OP_FAST_POWER_ROW(A, W, BINARY_PARTIAL_FAST)                                                                  \
     BINARY_PARTIAL_FAST(POWER, A, I64, A, op_power_short_##W((Op##W)a, op_short(op_exponent(b, failed), slow)))
 
-/* A float's questions are of its value: nans have no sign. f32 rounds as f64 does. */
+/* A float's questions are of its value: nans have no sign. */
 #define OP_NAME_F64(name) math_##name
 #define OP_NAME_F32(name) math_##name##_f32
 #define OP_I64_LIMITS -0x1.0000000000001p63, 0x1p63
@@ -380,59 +402,59 @@ MATH_INLINE uint64_t op_reverse(uint64_t bits)
  * which machines convert to in vectors. A character is any integer modulo 256. -2^63 - 1 would be the next number of an f64. ---- */
 
 #define OP_FROM_INTEGER_ROWS(A, to_f32, to_f64, CONVERSION)                                                           \
-    CONVERSION(A, BOOL, a != 0)                                                                                       \
-    CONVERSION(A, CHAR, a)                                                                                            \
-    CONVERSION(A, I8, a)                                                                                              \
-    CONVERSION(A, I16, a)                                                                                             \
-    CONVERSION(A, I32, a)                                                                                             \
-    CONVERSION(A, I64, a)                                                                                             \
-    CONVERSION(A, U8, a)                                                                                              \
-    CONVERSION(A, U16, a)                                                                                             \
-    CONVERSION(A, U32, a)                                                                                             \
-    CONVERSION(A, U64, a)                                                                                             \
-    CONVERSION(A, F32, to_f32(a))                                                                                     \
-    CONVERSION(A, F64, to_f64(a))
+    OP_IF_BOOL(CONVERSION(A, BOOL, a != 0))                                                                           \
+    OP_IF_CHAR(CONVERSION(A, CHAR, a))                                                                                \
+    OP_IF_I8(CONVERSION(A, I8, a))                                                                                    \
+    OP_IF_I16(CONVERSION(A, I16, a))                                                                                  \
+    OP_IF_I32(CONVERSION(A, I32, a))                                                                                  \
+    OP_IF_I64(CONVERSION(A, I64, a))                                                                                  \
+    OP_IF_U8(CONVERSION(A, U8, a))                                                                                    \
+    OP_IF_U16(CONVERSION(A, U16, a))                                                                                  \
+    OP_IF_U32(CONVERSION(A, U32, a))                                                                                  \
+    OP_IF_U64(CONVERSION(A, U64, a))                                                                                  \
+    OP_IF_F32(CONVERSION(A, F32, to_f32(a)))                                                                          \
+    OP_IF_F64(CONVERSION(A, F64, to_f64(a)))
 #define OP_FROM_FLOAT_ROWS(A, CONVERSION, CONVERSION_PARTIAL)                                                         \
-    CONVERSION(A, BOOL, a != 0)                                                                                       \
-    CONVERSION_PARTIAL(A, CHAR, float_to_signed(op_inside((double)a, OP_I64_LIMITS, failed)))                         \
-    CONVERSION_PARTIAL(A, I8, (int32_t)op_inside((double)a, -129.0, 0x1p7, failed))                                   \
-    CONVERSION_PARTIAL(A, I16, (int32_t)op_inside((double)a, -32769.0, 0x1p15, failed))                               \
-    CONVERSION_PARTIAL(A, I32, (int32_t)op_inside((double)a, -2147483649.0, 0x1p31, failed))                          \
-    CONVERSION_PARTIAL(A, I64, float_to_signed(op_inside((double)a, OP_I64_LIMITS, failed)))                          \
-    CONVERSION_PARTIAL(A, U8, (int32_t)op_inside((double)a, -1.0, 0x1p8, failed))                                     \
-    CONVERSION_PARTIAL(A, U16, (int32_t)op_inside((double)a, -1.0, 0x1p16, failed))                                   \
-    CONVERSION_PARTIAL(A, U32, float_to_small(float_trunc(op_inside((double)a, -1.0, 0x1p32, failed))))               \
-    CONVERSION_PARTIAL(A, U64, float_to_unsigned(op_inside((double)a, -1.0, 0x1p64, failed)))                         \
-    CONVERSION(A, F32, (float)a)                                                                                      \
-    CONVERSION(A, F64, (double)a)
+    OP_IF_BOOL(CONVERSION(A, BOOL, a != 0))                                                                           \
+    OP_IF_CHAR(CONVERSION_PARTIAL(A, CHAR, float_to_signed(op_inside((double)a, OP_I64_LIMITS, failed))))             \
+    OP_IF_I8(CONVERSION_PARTIAL(A, I8, (int32_t)op_inside((double)a, -129.0, 0x1p7, failed)))                         \
+    OP_IF_I16(CONVERSION_PARTIAL(A, I16, (int32_t)op_inside((double)a, -32769.0, 0x1p15, failed)))                    \
+    OP_IF_I32(CONVERSION_PARTIAL(A, I32, (int32_t)op_inside((double)a, -2147483649.0, 0x1p31, failed)))               \
+    OP_IF_I64(CONVERSION_PARTIAL(A, I64, float_to_signed(op_inside((double)a, OP_I64_LIMITS, failed))))               \
+    OP_IF_U8(CONVERSION_PARTIAL(A, U8, (int32_t)op_inside((double)a, -1.0, 0x1p8, failed)))                           \
+    OP_IF_U16(CONVERSION_PARTIAL(A, U16, (int32_t)op_inside((double)a, -1.0, 0x1p16, failed)))                        \
+    OP_IF_U32(CONVERSION_PARTIAL(A, U32, float_to_small(float_trunc(op_inside((double)a, -1.0, 0x1p32, failed)))))    \
+    OP_IF_U64(CONVERSION_PARTIAL(A, U64, float_to_unsigned(op_inside((double)a, -1.0, 0x1p64, failed))))              \
+    OP_IF_F32(CONVERSION(A, F32, (float)a))                                                                           \
+    OP_IF_F64(CONVERSION(A, F64, (double)a))
 
 #define OP_CONVERSION_ROWS(CONVERSION, CONVERSION_PARTIAL)                                                            \
-    OP_FROM_INTEGER_ROWS(BOOL, (float), (double), CONVERSION)                                                         \
-    OP_FROM_INTEGER_ROWS(CHAR, (float), (double), CONVERSION)                                                         \
-    OP_FROM_INTEGER_ROWS(I8, (float), (double), CONVERSION)                                                           \
-    OP_FROM_INTEGER_ROWS(I16, (float), (double), CONVERSION)                                                          \
-    OP_FROM_INTEGER_ROWS(I32, (float), (double), CONVERSION)                                                          \
-    OP_FROM_INTEGER_ROWS(I64, single_of_signed, float_of_signed, CONVERSION)                                          \
-    OP_FROM_INTEGER_ROWS(U8, (float), (double), CONVERSION)                                                           \
-    OP_FROM_INTEGER_ROWS(U16, (float), (double), CONVERSION)                                                          \
-    OP_FROM_INTEGER_ROWS(U32, float_of_small, float_of_small, CONVERSION) /* exact as f64 */                          \
-    OP_FROM_INTEGER_ROWS(U64, single_of_unsigned, float_of_unsigned, CONVERSION)                                      \
-    OP_FROM_FLOAT_ROWS(F32, CONVERSION, CONVERSION_PARTIAL)                                                           \
-    OP_FROM_FLOAT_ROWS(F64, CONVERSION, CONVERSION_PARTIAL)
+    OP_IF_BOOL(OP_FROM_INTEGER_ROWS(BOOL, (float), (double), CONVERSION))                                             \
+    OP_IF_CHAR(OP_FROM_INTEGER_ROWS(CHAR, (float), (double), CONVERSION))                                             \
+    OP_IF_I8(OP_FROM_INTEGER_ROWS(I8, (float), (double), CONVERSION))                                                 \
+    OP_IF_I16(OP_FROM_INTEGER_ROWS(I16, (float), (double), CONVERSION))                                               \
+    OP_IF_I32(OP_FROM_INTEGER_ROWS(I32, (float), (double), CONVERSION))                                               \
+    OP_IF_I64(OP_FROM_INTEGER_ROWS(I64, single_of_signed, float_of_signed, CONVERSION))                               \
+    OP_IF_U8(OP_FROM_INTEGER_ROWS(U8, (float), (double), CONVERSION))                                                 \
+    OP_IF_U16(OP_FROM_INTEGER_ROWS(U16, (float), (double), CONVERSION))                                               \
+    OP_IF_U32(OP_FROM_INTEGER_ROWS(U32, float_of_small, float_of_small, CONVERSION)) /* exact as f64 */               \
+    OP_IF_U64(OP_FROM_INTEGER_ROWS(U64, single_of_unsigned, float_of_unsigned, CONVERSION))                           \
+    OP_IF_F32(OP_FROM_FLOAT_ROWS(F32, CONVERSION, CONVERSION_PARTIAL))                                                \
+    OP_IF_F64(OP_FROM_FLOAT_ROWS(F64, CONVERSION, CONVERSION_PARTIAL))
 
 #define OP_ROWS(UNARY, BINARY, TERNARY, UNARY_PARTIAL, BINARY_PARTIAL, BINARY_PARTIAL_FAST)                           \
     OP_INTEGERS(OP_INTEGER_ROWS, UNARY, BINARY, BINARY_PARTIAL)                                                       \
     OP_SIGNED(OP_SIGNED_ROWS, UNARY, BINARY_PARTIAL)                                                                  \
     OP_UNSIGNED(OP_UNSIGNED_ROWS, UNARY, BINARY_PARTIAL)                                                              \
-    OP_FLOAT_ROWS(F32, UNARY, BINARY, TERNARY, UNARY_PARTIAL, BINARY_PARTIAL)                                         \
-    OP_FLOAT_ROWS(F64, UNARY, BINARY, TERNARY, UNARY_PARTIAL, BINARY_PARTIAL)                                         \
-    OP_FAST_INTEGER_ROWS(BINARY_PARTIAL_FAST)                                                                         \
     OP_INTEGERS(OP_FAST_POWER_ROW, BINARY_PARTIAL_FAST)                                                               \
-    OP_FAST_POWER_ROW(F32, F32, BINARY_PARTIAL_FAST)                                                                  \
-    OP_FAST_POWER_ROW(F64, F64, BINARY_PARTIAL_FAST)                                                                  \
-    OP_BOOL_ROWS(UNARY, BINARY)                                                                                       \
-    OP_COMPARISON_ROWS(CHAR, BINARY)                                                                                  \
-    OP_EXTREME_ROWS(CHAR, BINARY)                                                                                     \
+    OP_IF_I64(OP_FAST_INTEGER_ROWS(I64, op_modulo_I64, BINARY_PARTIAL_FAST))                                          \
+    OP_IF_U64(OP_FAST_INTEGER_ROWS(U64, OP_MODULO_WITHOUT_SIGN, BINARY_PARTIAL_FAST))                                 \
+    OP_IF_F32(OP_FLOAT_ROWS(F32, UNARY, BINARY, TERNARY, UNARY_PARTIAL, BINARY_PARTIAL))                              \
+    OP_IF_F32(OP_FAST_POWER_ROW(F32, F32, BINARY_PARTIAL_FAST))                                                       \
+    OP_IF_F64(OP_FLOAT_ROWS(F64, UNARY, BINARY, TERNARY, UNARY_PARTIAL, BINARY_PARTIAL))                              \
+    OP_IF_F64(OP_FAST_POWER_ROW(F64, F64, BINARY_PARTIAL_FAST))                                                       \
+    OP_IF_BOOL(OP_BOOL_ROWS(UNARY, BINARY))                                                                           \
+    OP_IF_CHAR(OP_COMPARISON_ROWS(CHAR, BINARY) OP_EXTREME_ROWS(CHAR, BINARY))                                        \
     OP_BITS_ROWS(UNARY, BINARY)
 
 /* ---- the functions ---- */
