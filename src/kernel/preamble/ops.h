@@ -114,7 +114,7 @@ MATH_INLINE OpI64 op_small_U64(OpU64 x, OpFlag *slow)
 #define OP_PIECES(type, word, unused)                                                                                 \
     MATH_INLINE Op##type op_divide_one_##type(Op##type a, Op##type b)                                                 \
     {                                                                                                                 \
-        Op##word turn = (Op##word)(0u - (b == -1)), quotient = (Op##word)(a / (b + 2 * (b == -1)));                   \
+        Op##word turn = (Op##word)-(b == -1), quotient = (Op##word)(a / (b + 2 * (b == -1)));                   \
         return (Op##type)((quotient ^ turn) - 1u * turn);                                                             \
     }                                                                                                                 \
     MATH_INLINE Op##type op_remainder_one_##type(Op##type a, Op##type b)                                              \
@@ -167,7 +167,7 @@ OP_IF_U32(OP_PIECES(U32, U32, OP_QUOTIENT_32))
     MATH_INLINE Op##type op_modulo_##type(Op##type rest, Op##type b)                                                  \
     {                                                                                                                 \
         bool is_short = (rest != 0) & ((rest ^ b) < 0);                                                               \
-        return (Op##type)((Op##word)rest + ((Op##word)b & (Op##word)(0u - is_short)));                                \
+        return (Op##type)((Op##word)rest + ((Op##word)b & (Op##word)-is_short));                                \
     }
 OP_SIGNED(OP_PIECES, )
 #undef OP_PIECES
