@@ -116,6 +116,9 @@ $(BUILD)/tests/unit/test_math.o: private CPPFLAGS += -DRUNNEL_HAVE_MPFR
 $(BUILD)/tests/unit/test_math: private LDLIBS += -lmpfr -lgmp
 endif
 
+# These load what they have compiled.
+$(BUILD)/tests/unit/test_kernel_op_text $(BUILD)/tests/unit/test_kernel_op_text_float: private LDLIBS += -ldl
+
 # Tools are ordinary programs in every mode.
 $(BUILD)/tools/%: tools/%.c $(BUILD)/flags.stamp
 	@mkdir -p $(@D)
@@ -134,11 +137,8 @@ PREAMBLE_math := $(patsubst %,src/math/%.h,polynomials exp log power trig arc sp
 PREAMBLE_math_f32 := src/math/single.h
 PREAMBLE_math_ops := src/kernel/preamble/math_ops.h
 PREAMBLE_PARTS := ops math math_f32 math_ops
-empty :=
-comma_list = $(subst $(empty) $(empty),$(empty),$(patsubst %,%$(comma),$(1)))
-comma := ,
 $(BUILD)/preamble_texts.c: $(BUILD)/tools/embed_headers $(foreach part,$(PREAMBLE_PARTS),$(PREAMBLE_$(part)))
-	$(Q) $< $(foreach part,$(PREAMBLE_PARTS),preamble_text_$(part)=$(call comma_list,$(PREAMBLE_$(part)))) > $@
+	$(Q) $< $(foreach part,$(PREAMBLE_PARTS),preamble_text_$(part)= $(PREAMBLE_$(part))) > $@
 
 $(BUILD)/preamble_texts.o: $(BUILD)/preamble_texts.c $(BUILD)/flags.stamp
 	$(Q) $(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<

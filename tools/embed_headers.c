@@ -1,5 +1,5 @@
-/* embed_headers NAME=FILE,FILE... ...: writes to standard output a C file with a zero-terminated text for each NAME, the contents of its
- * files one after the other (see src/kernel/preamble.h). Lines that include are left out, except in the first file of all: what a file
+/* embed_headers NAME= FILE... NAME= FILE...: writes to standard output a C file with a zero-terminated text for each NAME, the contents of
+ * its files one after the other (see src/kernel/preamble.h). Lines that include are left out, except in the first file of all: what a file
  * needs stands before it. */
 #include <errno.h>
 #include <stdbool.h>
@@ -37,20 +37,20 @@ static void write_file(const char *path, bool with_includes)
 
 int main(int count, char **arguments)
 {
+    const char *end = ""; /* of the text begun */
     bool is_first = true;
     printf("/* Made by tools/embed_headers. */\n#include \"kernel/preamble_texts.h\"\n");
     for (int i = 1; i < count; i++) {
-        char *files = strchr(arguments[i], '=');
-        if (files == NULL)
-            fail(arguments[i]);
-        *files++ = '\0';
-        printf("\nconst char %s[] = {", arguments[i]);
-        for (char *path = strtok(files, ","); path != NULL; path = strtok(NULL, ",")) {
-            write_file(path, is_first);
+        size_t length = strlen(arguments[i]);
+        if (arguments[i][length - 1] == '=') {
+            printf("%s\nconst char %.*s[] = {", end, (int)length - 1, arguments[i]);
+            end = "\n    0};\n";
+        } else {
+            write_file(arguments[i], is_first);
             is_first = false;
         }
-        printf("\n    0};\n");
     }
+    printf("%s", end);
     if (fflush(stdout) != 0)
         fail("standard output");
     return 0;

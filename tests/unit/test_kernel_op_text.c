@@ -1,6 +1,7 @@
 /* Operations and constants as C text (kernel/op_text.h): a file with a loop over each operation on each type is compiled by the
  * system's compiler, as engines do, and its results are those of scalar_apply. A loop long enough runs vectorised code, and the rest of it does
- * not. Without a compiler there is nothing to test. */
+ * not. Without a compiler there is nothing to test. This is the test of operations on integers, bools and characters, whose preamble is without the
+ * elementary functions; test_kernel_op_text_float.c makes that of floats of it. */
 #define _GNU_SOURCE
 #include "kernel/op_text.h"
 #include "kernel/preamble.h"
@@ -14,8 +15,13 @@
 
 enum { LENGTH = 77, BLOCKS = 30, CONSTANTS = 60, CASES_MAX = 1000, FAILURES_SHOWN = 20, ARGUMENTS_MAX = ELEMENTWISE_ARGUMENTS_MAX };
 
-/* -O2 would take half the time, but is not what engines use. */
 #define FLAGS "-std=gnu17 -O3 -march=native -ffp-contract=off -fno-math-errno -fno-trapping-math -Wall -Wextra -Werror"
+
+#ifdef OF_FLOATS
+static const bool is_of_floats = true;
+#else
+static const bool is_of_floats = false;
+#endif
 
 static int failures;
 static char directory[] = "/tmp/runnel_op_text_XXXXXX";
@@ -66,6 +72,8 @@ static void add_case(Memory *memory, Op op, ScalarType operand, ScalarType targe
     text_free(&text);
     if (!is_there)
         complain(&c, "no text");
+    if (op_text_needs_math(op, operand, target) && !is_of_floats)
+        complain(&c, "needs elementary functions");
     if (elementwise_can_fail(op, operand, target) != op_text_can_fail(op, operand, target))
         complain(&c, "can it fail?");
     if (is_known(c.text, target))
@@ -78,7 +86,8 @@ static void add_cases(Memory *memory, Op op)
 {
     for (ScalarType operand = 0; operand < SCALAR_COUNT; operand++)
         for (ScalarType target = 0; target < SCALAR_COUNT; target++)
-            if (operand_types(op) >> operand & 1 && result_types(op, operand) >> target & 1) {
+            if (operand_types(op) >> operand & 1 && result_types(op, operand) >> target & 1 &&
+                (scalar_kind(operand) == KIND_FLOATING) == is_of_floats) {
                 add_case(memory, op, operand, target, false);
                 if (op_text_has_fast(op, operand, target))
                     add_case(memory, op, operand, target, true);
@@ -123,7 +132,6 @@ static bool write_file(const Text *text, const char *name)
     return fclose(file) == 0;
 }
 
-/* The whole file in pieces, with and without the elementary functions, since unused parts must not matter. */
 static void *compile(const Text *text)
 {
     char command[512], path[64];
@@ -200,7 +208,7 @@ static void check(Memory *memory)
     static Scalar constants[SCALAR_COUNT][CONSTANTS];
     Text text;
     text_init(&text, memory);
-    kernel_preamble(&text, CLASS_SCALAR, true);
+    kernel_preamble(&text, CLASS_SCALAR, is_of_floats);
     for (uint32_t i = 0; i < case_count; i++)
         write_loop(&text, i);
     for (ScalarType type = 0; type < SCALAR_COUNT; type++) {
