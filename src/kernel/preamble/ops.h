@@ -135,6 +135,9 @@ OP_SIGNED(OP_PIECES, )
 OP_UNSIGNED(OP_PIECES, )
 #undef OP_PIECES
 
+/* A divisor that the compiler knows to be a power of two: quotients and remainders are shifts and masks, also of 64 bits in vectors. */
+#define OP_IS_SHIFT(b) (__builtin_constant_p(b) && (b) > 0 && ((b) & ((b) - 1)) == 0)
+
 #define OP_QUOTIENT_16(a, b) ((int32_t)((float)(a) / (float)(b)))
 #define OP_QUOTIENT_32(a, b) float_to_small(float_trunc(float_of_small(a) / float_of_small(b)))
 
@@ -319,7 +322,7 @@ MATH_INLINE uint64_t op_reverse(uint64_t bits)
     OP_EXTREME_ROWS(A, BINARY)                                                                                        \
     BINARY(SHIFT_LEFT, A, I64, A, 1u * OP_A(W) << OP_PLACES(W, b))                                                    \
     BINARY(SHIFT_RIGHT, A, I64, A, a >> OP_PLACES(W, b))                                                              \
-    BINARY(ROTATE_BITS, A, I64, A, 1u * OP_A(W) << OP_PLACES(W, b) | OP_A(W) >> OP_PLACES(W, 0 - (uint64_t)b))        \
+    BINARY(ROTATE_BITS, A, I64, A, 1u * OP_A(W) << OP_PLACES(W, b) | 1u * OP_A(W) >> OP_PLACES(W, 0 - (uint64_t)b))   \
     UNARY(POPCOUNT, A, I64, op_popcount(OP_A(W)))                                                                     \
     UNARY(LEADING_ZEROS, A, I64, OP_WIDTH(W) - op_popcount(op_filled(OP_A(W))))                                       \
     UNARY(TRAILING_ZEROS, A, I64, op_popcount((Op##W)(~OP_A(W) & (OP_A(W) - 1u))))                                    \
@@ -329,17 +332,23 @@ MATH_INLINE uint64_t op_reverse(uint64_t bits)
     BINARY_PARTIAL(POWER, A, I64, A, op_power_##W(OP_A(W), op_exponent(b, failed)))
 #define OP_SIGNED_ROWS(A, W, UNARY, BINARY_PARTIAL)                                                                   \
     UNARY(ABSOLUTE, A, A, a < 0 ? 0u - OP_A(W) : OP_A(W))                                                             \
-    BINARY_PARTIAL(MODULO, A, A, A, op_modulo_##A(op_remainder_##A(a, op_nonzero_##A(b, failed)), b))
+    BINARY_PARTIAL(MODULO, A, A, A,                                                                                   \
+                   OP_IS_SHIFT(b) ? a & (b - 1) : op_modulo_##A(op_remainder_##A(a, op_nonzero_##A(b, failed)), b))
 #define OP_UNSIGNED_ROWS(A, W, UNARY, BINARY_PARTIAL)                                                                 \
     UNARY(ABSOLUTE, A, A, a)                                                                                          \
     BINARY_PARTIAL(MODULO, A, A, A, op_remainder_##A(a, op_nonzero_##A(b, failed)))
 
 #define OP_SMALL(A, x) op_small_##A(x, slow)
+#define OP_SMALL_DIVISOR(A) OP_SMALL(A, op_nonzero_##A(b, failed))
 #define OP_FAST_INTEGER_ROWS(A, MODULO_OF, BINARY_PARTIAL_FAST)                                                       \
-    BINARY_PARTIAL_FAST(DIVIDE, A, A, A, op_divide_small(OP_SMALL(A, a), OP_SMALL(A, op_nonzero_##A(b, failed))))     \
-    BINARY_PARTIAL_FAST(REMAINDER, A, A, A, op_remainder_small(OP_SMALL(A, a), OP_SMALL(A, op_nonzero_##A(b, failed)))) \
-    BINARY_PARTIAL_FAST(MODULO, A, A, A, MODULO_OF(op_remainder_small(OP_SMALL(A, a), OP_SMALL(A, op_nonzero_##A(b, failed))), b))
-#define OP_MODULO_WITHOUT_SIGN(rest, b) rest
+    BINARY_PARTIAL_FAST(DIVIDE, A, A, A,                                                                              \
+                        OP_IS_SHIFT(b) ? a / b : (Op##A)op_divide_small(OP_SMALL(A, a), OP_SMALL_DIVISOR(A)))         \
+    BINARY_PARTIAL_FAST(REMAINDER, A, A, A,                                                                           \
+                        OP_IS_SHIFT(b) ? a % b : (Op##A)op_remainder_small(OP_SMALL(A, a), OP_SMALL_DIVISOR(A)))      \
+    BINARY_PARTIAL_FAST(MODULO, A, A, A,                                                                              \
+                        OP_IS_SHIFT(b) ? a & (b - 1)                                                                  \
+                                       : (Op##A)MODULO_OF(op_remainder_small(OP_SMALL(A, a), OP_SMALL_DIVISOR(A)), b))
+#define OP_MODULO_WITHOUT_SIGN(rest, b) (rest)
 #define OP_FAST_POWER_ROW(A, W, BINARY_PARTIAL_FAST)                                                                  \
     BINARY_PARTIAL_FAST(POWER, A, I64, A, op_power_short_##W((Op##W)a, op_short(op_exponent(b, failed), slow)))
 
