@@ -114,7 +114,7 @@ MATH_INLINE OpI64 op_small_U64(OpU64 x, OpFlag *slow)
 #define OP_PIECES(type, word, unused)                                                                                 \
     MATH_INLINE Op##type op_divide_one_##type(Op##type a, Op##type b)                                                 \
     {                                                                                                                 \
-        Op##word turn = (Op##word)-(b == -1), quotient = (Op##word)(a / (b + 2 * (b == -1)));                   \
+        Op##word turn = (Op##word)-(b == -1), quotient = (Op##word)(a / (b + 2 * (b == -1)));                         \
         return (Op##type)((quotient ^ turn) - 1u * turn);                                                             \
     }                                                                                                                 \
     MATH_INLINE Op##type op_remainder_one_##type(Op##type a, Op##type b)                                              \
@@ -170,7 +170,7 @@ OP_IF_U32(OP_PIECES(U32, U32, OP_QUOTIENT_32))
     MATH_INLINE Op##type op_modulo_##type(Op##type rest, Op##type b)                                                  \
     {                                                                                                                 \
         bool is_short = (rest != 0) & ((rest ^ b) < 0);                                                               \
-        return (Op##type)((Op##word)rest + ((Op##word)b & (Op##word)-is_short));                                \
+        return (Op##type)((Op##word)rest + ((Op##word)b & (Op##word)-is_short));                                      \
     }
 OP_SIGNED(OP_PIECES, )
 #undef OP_PIECES
@@ -238,7 +238,7 @@ MATH_INLINE uint64_t op_short(uint64_t exponent, OpFlag *slow)
     return exponent;
 }
 
-/* ---- bits: all steps for 64, of which narrower words make what is meaningful ---- */
+/* ---- bits of words, which are widened to 64 ---- */
 
 #if defined(__AVX512VPOPCNTDQ__)
 #define op_popcount __builtin_popcountll
@@ -286,8 +286,8 @@ MATH_INLINE uint64_t op_reverse(uint64_t bits)
  *   BINARY(OP, A, B, R, expression)            op_OP_A(a, b)
  *   TERNARY(OP, A, R, expression)              op_OP_A(a, b, c), all of type A
  *   UNARY_PARTIAL, BINARY_PARTIAL              with `failed`
- *   UNARY_FAST, BINARY_FAST                    op_OP_A_fast with `slow`, beside one of those above
- *   BINARY_PARTIAL_FAST                        with both
+ *   UNARY_FAST                                 op_OP_A_fast with `slow`, beside one of those above (math_ops.h)
+ *   BINARY_PARTIAL_FAST                        with both flags
  *   CONVERSION(A, R, expression)               op_CONVERT_A_R(a)
  *   CONVERSION_PARTIAL                         with `failed` */
 
