@@ -116,6 +116,9 @@ $(BUILD)/tests/unit/test_math.o: private CPPFLAGS += -DRUNNEL_HAVE_MPFR
 $(BUILD)/tests/unit/test_math: private LDLIBS += -lmpfr -lgmp
 endif
 
+# These load what they have compiled.
+$(BUILD)/tests/unit/test_kernel_op_text $(BUILD)/tests/unit/test_kernel_op_text_float: private LDLIBS += -ldl
+
 # Tools are ordinary programs in every mode.
 $(BUILD)/tools/%: tools/%.c $(BUILD)/flags.stamp
 	@mkdir -p $(@D)
@@ -128,7 +131,19 @@ $(BUILD)/library_files.c: $(BUILD)/tools/embed $(LIB_FILES) $(BUILD)/lib_files.s
 $(BUILD)/library_files.o: $(BUILD)/library_files.c $(BUILD)/flags.stamp
 	$(Q) $(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 
-$(LIBRARY): $(call objects,$(LIBRARY_SOURCES)) $(BUILD)/library_files.o $(BUILD)/members.stamp
+# The first part of every emitted C file (src/kernel/preamble.h), in the order of what needs what.
+PREAMBLE_ops := src/kernel/preamble/system.h $(patsubst %,src/math/%.h,bits basic float_pieces combine random) src/kernel/preamble/ops.h
+PREAMBLE_math := $(patsubst %,src/math/%.h,polynomials exp log power trig arc special)
+PREAMBLE_math_f32 := src/math/single.h
+PREAMBLE_math_ops := src/kernel/preamble/math_ops.h
+PREAMBLE_PARTS := ops math math_f32 math_ops
+$(BUILD)/preamble_texts.c: $(BUILD)/tools/embed_headers $(foreach part,$(PREAMBLE_PARTS),$(PREAMBLE_$(part)))
+	$(Q) $< $(foreach part,$(PREAMBLE_PARTS),preamble_text_$(part)= $(PREAMBLE_$(part))) > $@
+
+$(BUILD)/preamble_texts.o: $(BUILD)/preamble_texts.c $(BUILD)/flags.stamp
+	$(Q) $(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
+
+$(LIBRARY): $(call objects,$(LIBRARY_SOURCES)) $(BUILD)/library_files.o $(BUILD)/preamble_texts.o $(BUILD)/members.stamp
 	@rm -f $@
 	$(Q) $(AR) rcs $@ $(filter %.o,$^)
 

@@ -61,6 +61,11 @@ MATH_INLINE double math_ln(double x)
     return math_log_ends(x, math_log_sum(split.k, split.m - 1.0, 0.0));
 }
 
+MATH_INLINE double math_log_base(double x, double base)
+{
+    return math_ln(x) / math_ln(base);
+}
+
 /* ln(1 + f) as a pair good to 2^-58: f^2 is exact, and what is left, s (f^2/2 + ...), is below 0.018. */
 MATH_INLINE MathPair math_log_pair(double f)
 {

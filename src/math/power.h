@@ -1,4 +1,4 @@
-/* pow, cbrt, and powers with an integer exponent. */
+/* pow and cbrt. */
 #ifndef RUNNEL_MATH_POWER_H
 #define RUNNEL_MATH_POWER_H
 
@@ -88,31 +88,6 @@ MATH_INLINE double math_cbrt(double x)
     double result = root * math_power_of_two(q - math_select(is_subnormal, 18.0, 0.0));
     result = math_select((a > 0.0) & (a < MATH_INFINITY), result, a);
     return math_with_sign(result, x);
-}
-
-/* ---- integer powers ----
- * Repeated squaring from the low bit of the exponent on: the result is the product of the squares x, x^2, x^4, ... whose
- * bits are set, multiplied in this order, and 1 when none is. So x^2 is x * x and x^3 is x * (x * x). */
-static inline double math_power(double x, uint64_t exponent)
-{
-    double result = 1.0;
-    for (int is_first = 1; exponent != 0; exponent >>= 1, x *= x)
-        if (exponent & 1) {
-            result = is_first ? x : result * x;
-            is_first = 0;
-        }
-    return result;
-}
-
-static inline float math_power_f32(float x, uint64_t exponent)
-{
-    float result = 1.0f;
-    for (int is_first = 1; exponent != 0; exponent >>= 1, x *= x)
-        if (exponent & 1) {
-            result = is_first ? x : result * x;
-            is_first = 0;
-        }
-    return result;
 }
 
 #endif

@@ -69,6 +69,11 @@ MATH_INLINE float math_log10_f32(float x)
     return (float)math_log_ends((double)x, result);
 }
 
+MATH_INLINE float math_log_base_f32(float x, float base)
+{
+    return math_ln_f32(x) / math_ln_f32(base);
+}
+
 /* ---- sin, cos, tan: r in one f64, from pi/2 in two parts; no f32 below 2^20 lies nearer than 2^-32 to a multiple of it ---- */
 
 typedef struct MathAngleSingle {
@@ -192,18 +197,8 @@ MATH_INLINE float math_atan2_f32(float y, float x)
     return (float)math_select(is_nan, MATH_NAN, angle);
 }
 
-/* ---- those that round the f64 function's result ---- */
+/* ---- those that round the f64 function's result (math/basic.h) ---- */
 
-#define MATH_ROUNDED_1(storage, name)                                                                                 \
-    storage float math_##name##_f32(float x)                                                                          \
-    {                                                                                                                 \
-        return (float)math_##name((double)x);                                                                         \
-    }
-#define MATH_ROUNDED_2(storage, name)                                                                                 \
-    storage float math_##name##_f32(float x, float y)                                                                 \
-    {                                                                                                                 \
-        return (float)math_##name((double)x, (double)y);                                                              \
-    }
 MATH_ROUNDED_1(MATH_INLINE, expm1)
 MATH_ROUNDED_1(MATH_INLINE, log1p)
 MATH_ROUNDED_1(MATH_INLINE, sinh)
@@ -218,43 +213,6 @@ MATH_ROUNDED_1(static inline, erf)
 MATH_ROUNDED_1(static inline, erfc)
 MATH_ROUNDED_1(static inline, gamma)
 MATH_ROUNDED_1(static inline, lgamma)
-MATH_ROUNDED_1(MATH_INLINE, floor)
-MATH_ROUNDED_1(MATH_INLINE, ceil)
-MATH_ROUNDED_1(MATH_INLINE, trunc)
-MATH_ROUNDED_1(MATH_INLINE, round)
-MATH_ROUNDED_1(MATH_INLINE, round_even)
-MATH_ROUNDED_1(static inline, logb)
-MATH_ROUNDED_1(static inline, significand)
 MATH_ROUNDED_2(static inline, hypot)
-MATH_ROUNDED_2(static inline, fmod)
-MATH_ROUNDED_2(static inline, remainder)
-MATH_ROUNDED_2(static inline, copysign)
-MATH_ROUNDED_2(static inline, fdim)
-#undef MATH_ROUNDED_1
-#undef MATH_ROUNDED_2
-
-/* Wide enough an n to leave f32's range from every f32 is within the f64 range: the product is exact and rounded once. */
-static inline float math_ldexp_f32(float x, int64_t n)
-{
-    int64_t inside = n > 400 ? 400 : n < -400 ? -400 : n;
-    return (float)((double)x * math_power_of_two((double)inside));
-}
-
-static inline float math_nextafter_f32(float x, float y)
-{
-    if (x != x || y != y)
-        return NAN;
-    if (x == y)
-        return y;
-    uint32_t bits = 1;
-    if (x != 0.0f) {
-        memcpy(&bits, &x, sizeof bits);
-        bits = (x < y) == (x > 0.0f) ? bits + 1 : bits - 1;
-    } else if (y < 0.0f) {
-        bits = UINT32_C(0x80000001);
-    }
-    memcpy(&x, &bits, sizeof x);
-    return x;
-}
 
 #endif

@@ -2,8 +2,8 @@
  *
  * Words narrower than int are promoted to int, which could overflow: the factor 1u makes it unsigned, and does nothing to wider ones. */
 #include "math/elementary.h"
+#include "math/float_pieces.h"
 #include "math/random.h"
-#include "vm/elementwise_float.h"
 #include "vm/elementwise_internal.h"
 
 /* ---- words: the expression is of a and b without sign ---- */

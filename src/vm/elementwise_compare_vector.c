@@ -1,7 +1,7 @@
 /* Comparisons, and what is asked of floats: results are bools.
  *
  * Bools and characters compare as bytes. Whether words are equal does not depend on signs. a > b is b < a. */
-#include "vm/elementwise_float.h"
+#include "math/float_pieces.h"
 #include "vm/elementwise_internal.h"
 
 #define DEFINE(type, unused)                                                                                          \

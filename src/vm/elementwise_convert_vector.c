@@ -2,7 +2,7 @@
  *
  * Those of integers never fail. A block of floats that are all in range is converted in one loop, any other up to the first that is
  * not. */
-#include "vm/elementwise_float.h"
+#include "math/float_pieces.h"
 #include "vm/elementwise_internal.h"
 
 /* ---- from integers: wrapping, so the target's sign does not matter, nor the source's where it is not extended ---- */

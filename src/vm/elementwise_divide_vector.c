@@ -4,7 +4,7 @@
  * in floats is the integer quotient: a / b lies below the next integer q + 1 by at least 1 / b, which is more than half an ulp
  * there since (q + 1) b <= a + b <= 2^(p + 1). q b and the remainder are then exact too. So integers of 8 and 16 bits are divided as
  * f32, those of 32 as f64, and those of 64 as f64 where all in a block are small, as they mostly are. */
-#include "vm/elementwise_float.h"
+#include "math/float_pieces.h"
 #include "vm/elementwise_internal.h"
 
 /* ---- the position of what has no result ---- */

@@ -1,7 +1,7 @@
 /* Elementary functions, of f64 here; elementwise_math_f32_vector.c includes this file for f32. Which loop a function gets says its row in
  * math/functions.def; branches remain in those of kinds SCALAR and EXACT, some of which vectorise nevertheless. */
 #include "math/elementary.h"
-#include "vm/elementwise_float.h"
+#include "math/float_pieces.h"
 #include "vm/elementwise_internal.h"
 
 #ifdef OF_F32

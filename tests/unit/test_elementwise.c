@@ -1,13 +1,11 @@
 /* Element-wise kernels against scalar_apply, bit for bit: every operation on every type it exists for, every level the machine has,
  * arguments uniform or not in all ways, results in place of an argument, elements without a result at their right position; on one
  * thread and on several. */
-#include "math/elementary.h"
-#include "math/random.h"
+#include "scalar_cases.h"
 #include "vm/elementwise_internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { LENGTH_MAX = 1100, GUARD = 16, FAILURES_SHOWN = 20, TEAMS = 4 };
 
@@ -16,84 +14,6 @@ static const uint32_t team_sizes[TEAMS] = {1, 2, 3, 8};
 static const size_t lengths[] = {0, 1, 7, 8, 9, 100, 1000};
 
 static int failures;
-static uint64_t state = 1;
-
-static uint64_t next_random(void)
-{
-    return random_hash(state++, 0);
-}
-
-/* ---- arguments ---- */
-
-/* Blocks of numbers below 2^50 take other ways than blocks with one above. */
-typedef enum Flavour {
-    FLAVOUR_SMALL,
-    FLAVOUR_BELOW,
-    FLAVOUR_ABOVE,
-    FLAVOUR_BITS,
-    FLAVOUR_SPECIAL,
-    FLAVOUR_COUNT
-} Flavour;
-
-static double random_float(Flavour flavour)
-{
-    static const double specials[] = {0.0,  -0.0,   1.0,     -1.0,   0.5,     -0.5,    1.5,    2.5,     -2.5,    0x1p-1074, -0x1p-149,
-                                      127.5, 128.0, -128.5,  255.9, -0.9,    32768.0, 65536.0, 0x1p31,  -0x1p31, 0x1p32,    0x1p51,
-                                      -0x1p51, 0x1p52, 0x1p53, 0x1p63, -0x1p63, 0x1p64, 0x1.fffffep62, 1e300, 0x1p20, 0x1.8p127};
-    double unit = (double)(int64_t)next_random() * 0x1p-63;
-    switch (flavour) {
-    case FLAVOUR_SMALL:
-        return unit * 100.0;
-    case FLAVOUR_BELOW:
-        return unit * 0x1p50;
-    case FLAVOUR_ABOVE:
-        return unit * ldexp(1.0, (int)(next_random() % 66));
-    case FLAVOUR_BITS:
-        return math_of_bits(next_random());
-    case FLAVOUR_SPECIAL:
-    case FLAVOUR_COUNT:
-        break;
-    }
-    uint64_t which = next_random() % (sizeof specials / sizeof specials[0] + 3);
-    return which == 0 ? MATH_NAN : which == 1 ? MATH_INFINITY : which == 2 ? -MATH_INFINITY : specials[which - 3];
-}
-
-static int64_t random_integer(ScalarType type, Flavour flavour)
-{
-    uint64_t small = next_random() % 7 - 3;
-    switch (flavour) {
-    case FLAVOUR_SMALL:
-        return (int64_t)(next_random() % 201) - 100;
-    case FLAVOUR_BELOW:
-        return (int64_t)next_random() >> (14 + next_random() % 36);
-    case FLAVOUR_ABOVE:
-        return (int64_t)next_random() >> (8 + next_random() % 6);
-    case FLAVOUR_BITS:
-        return (int64_t)(next_random() >> next_random() % 64);
-    case FLAVOUR_SPECIAL:
-    case FLAVOUR_COUNT:
-        break;
-    }
-    switch (next_random() % 4) {
-    case 0: return (int64_t)small;
-    case 1: return (int64_t)(scalar_least(type).bits + small);
-    case 2: return (int64_t)(scalar_greatest(type).bits + small);
-    }
-    return (int64_t)((UINT64_C(1) << next_random() % 64) + small);
-}
-
-static Scalar random_scalar(ScalarType type, Flavour flavour)
-{
-    if (type == SCALAR_F64)
-        return scalar_of_f64(random_float(flavour));
-    if (type == SCALAR_F32 && flavour == FLAVOUR_BITS)
-        return scalar_bits_f32(SCALAR_U32, (Scalar){.bits = next_random()});
-    if (type == SCALAR_F32)
-        return scalar_of_f32((float)random_float(flavour));
-    if (type == SCALAR_BOOL)
-        return (Scalar){.bits = next_random() % 2};
-    return (Scalar){.integer = scalar_wrap(type, random_integer(type, flavour))};
-}
 
 /* ---- one case ---- */
 
@@ -268,36 +188,7 @@ static void check_case(Team *const *teams, Op op, ScalarType operand, ScalarType
     }
 }
 
-/* ---- all cases, as ops.def gives their types ---- */
-
-static ScalarType scalar_named(const char *text, size_t length)
-{
-    ScalarType type = 0;
-    while (type < SCALAR_COUNT && (strlen(scalar_name(type)) != length || memcmp(scalar_name(type), text, length) != 0))
-        type++;
-    return type;
-}
-
-/* The types that the first argument, or of a constant the result, may have. */
-static ClassSet operand_types(Op op)
-{
-    const char *type = op_table[op].type, *bound = strstr(type, "(a in ");
-    if (bound != NULL) {
-        char name[16] = {0};
-        memcpy(name, bound + 6, strcspn(bound + 6, ";)"));
-        return class_named(name) & CLASS_SCALAR;
-    }
-    type += strspn(type, "(");
-    return (ClassSet)1 << scalar_named(type, strcspn(type, ", "));
-}
-
-static ClassSet result_types(Op op, ScalarType operand)
-{
-    const char *type = op_table[op].type, *arrow = strstr(type, "-> ");
-    const char *name = arrow == NULL ? type : arrow + 3;
-    ScalarType result = scalar_named(name, strcspn(name, " "));
-    return *name == 'b' && name[1] == ' ' ? (ClassSet)CLASS_NUMBER : (ClassSet)1 << (result == SCALAR_COUNT ? operand : result);
-}
+/* ---- all cases ---- */
 
 static void check_op(Team *const *teams, Op op)
 {
@@ -306,16 +197,6 @@ static void check_op(Team *const *teams, Op op)
             if (operand_types(op) >> operand & 1 && result_types(op, operand) >> result & 1)
                 check_case(teams, op, operand, result);
 }
-
-static const bool is_scalar_op[OP_COUNT] = {
-#define SCALAR_UNARY(OP, function) [OP_##OP] = true,
-#define SCALAR_BINARY(OP, function) [OP_##OP] = true,
-#define SCALAR_PARTIAL(OP, function) [OP_##OP] = true,
-#define SCALAR_MATH_1(OP, name) [OP_##OP] = true,
-#define SCALAR_MATH_2(OP, name) [OP_##OP] = true,
-#define SCALAR_COMPARISON(OP, orders) [OP_##OP] = true,
-#include "math/scalar_ops.def"
-};
 
 int main(void)
 {

@@ -1,8 +1,8 @@
 /* Pieces of float arithmetic without branches, for loops that vectorise. Suffixes are scalar types. */
-#ifndef RUNNEL_VM_ELEMENTWISE_FLOAT_H
-#define RUNNEL_VM_ELEMENTWISE_FLOAT_H
+#ifndef RUNNEL_MATH_FLOAT_PIECES_H
+#define RUNNEL_MATH_FLOAT_PIECES_H
 
-#include "math/elementary.h"
+#include "math/basic.h"
 
 /* Whether C's conversion of floats to integers of 64 bits is one instruction for vectors. */
 #if defined(__AVX512DQ__) || defined(__aarch64__)
@@ -107,5 +107,47 @@ MATH_INLINE int64_t float_to_small(double whole)
 #endif
 #define float_round math_round
 
+/* Floats to integers of 64 bits, cut to the whole part: its upper and its lower half are small each. */
+MATH_INLINE uint64_t float_halves(double x)
+{
+    double whole = float_trunc(x), upper = float_floor(whole * 0x1p-32);
+    return ((uint64_t)float_to_small(upper) << 32) + (uint64_t)float_to_small(whole - upper * 0x1p32);
+}
+
+/* -2^63 <= x < 2^63. */
+MATH_INLINE int64_t float_to_signed(double x)
+{
+    return FLOAT_CONVERTS_IN_VECTORS ? (int64_t)x : (int64_t)float_halves(x);
+}
+
+/* -1 < x < 2^64. */
+MATH_INLINE uint64_t float_to_unsigned(double x)
+{
+    return FLOAT_CONVERTS_IN_VECTORS ? (uint64_t)x : float_halves(x);
+}
+
+/* ---- integers as f32, rounded once ----
+ * The way is through f64, where it is exact: the low 11 bits of what f64 cannot hold become one that says whether any was set (rounding to
+ * odd), which is all that rounding to the 24 bits of f32 wants to know of them. */
+MATH_INLINE uint64_t float_sticky(uint64_t integer)
+{
+    return (((integer & 0x7ff) + 0x7ff) | integer) & ~UINT64_C(0x7ff);
+}
+
+MATH_INLINE float single_of_unsigned(uint64_t integer)
+{
+    if (FLOAT_CONVERTS_IN_VECTORS)
+        return (float)integer;
+    return (float)float_of_unsigned(integer >> 53 != 0 ? float_sticky(integer) : integer);
+}
+
+MATH_INLINE float single_of_signed(int64_t integer)
+{
+    if (FLOAT_CONVERTS_IN_VECTORS)
+        return (float)integer;
+    uint64_t bits = (uint64_t)integer;
+    bool is_wide = bits + (UINT64_C(1) << 53) >= UINT64_C(1) << 54;
+    return (float)float_of_signed((int64_t)(is_wide ? float_sticky(bits) : bits));
+}
 
 #endif

@@ -1,0 +1,22 @@
+#include "kernel/preamble.h"
+
+#include "kernel/preamble_texts.h"
+
+static const char *const type_ids[SCALAR_COUNT] = {
+#define SCALAR(ID, name, c_type, kind) [SCALAR_##ID] = #ID,
+#include "ops/scalars.def"
+#undef SCALAR
+};
+
+void kernel_preamble(Text *out, ClassSet types, bool with_math)
+{
+    for (ScalarType type = 0; type < SCALAR_COUNT; type++)
+        text_addf(out, "#define OP_IF_%s(...)%s\n", type_ids[type], types >> type & 1 ? " __VA_ARGS__" : "");
+    text_add(out, preamble_text_ops);
+    if (!with_math)
+        return;
+    text_add(out, preamble_text_math);
+    if (types >> SCALAR_F32 & 1)
+        text_add(out, preamble_text_math_f32);
+    text_add(out, preamble_text_math_ops);
+}
