@@ -451,13 +451,13 @@ void firing_call_function(Firing *firing, CoreFunctionId function, const Cells *
     Vm *vm = firing->vm;
     Call *call = ask(firing, *scalar_signature(vm, function), arguments, count);
     call->is_done = true;
-    void **results = memory_alloc(vm->memory, call->signature.result_count * sizeof(void *));
+    void **results = team_alloc(vm->team, call->signature.result_count * sizeof(void *));
     for (uint32_t i = 0; i < call->signature.result_count; i++)
         results[i] = (void *)call->results[i].data;
     failure_init(&call->failure, vm->memory);
     call->has_failed = !scalar_run(vm, function, call->arguments, results, count, &call->result.count, &call->failure);
     call->result.has_failed = call->has_failed;
-    memory_free(vm->memory, results, call->signature.result_count * sizeof(void *));
+    team_give_back(vm->team, results);
     instance_wake(call->caller, call->node);
 }
 

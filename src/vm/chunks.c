@@ -2,12 +2,14 @@
 
 #include "vm/call.h"
 
+#include <float.h>
 #include <inttypes.h>
 #include <string.h>
 
 enum {
     LEAST_BYTES = 1024,
     FIRST_SIZE = 4,
+    FUNCTION_SIZE = 6,
     SCARCE_SIZE = 1, /* smaller ones save little, until nothing else helps */
     WINDOWS = 3,      /* measured at each size: the best of them counts, for others may be at work on the machine */
     TRIES = 3,        /* larger sizes that are tried beyond the best: it may take several steps until threads have enough to share */
@@ -22,13 +24,16 @@ size_t chunk_bytes(uint8_t size)
     return (size_t)LEAST_BYTES << size;
 }
 
-void chunks_init(Chunks *chunks, const Vm *vm, uint32_t stream_count)
+void chunks_init(Chunks *chunks, const Vm *vm, const FlowNetwork *network)
 {
     size_t budget = vm->options.memory_limit / 16 < instance_bytes ? vm->options.memory_limit / 16 : instance_bytes;
     *chunks = (Chunks){.is_fixed = vm->options.chunk != 0, .slow_limit = SLOW_WINDOWS, .most = CHUNK_SIZES - 1};
-    while (chunks->most > 0 && chunk_bytes(chunks->most) * stream_count > budget)
+    while (chunks->most > 0 && chunk_bytes(chunks->most) * network->streams.count > budget)
         chunks->most--;
-    chunks->size = chunks->most < FIRST_SIZE ? chunks->most : FIRST_SIZE;
+    uint8_t size = network->is_item ? FIRST_SIZE : FUNCTION_SIZE;
+    chunks->size = chunks->most < size ? chunks->most : size;
+    chunks->is_steady = !network->is_item;
+    chunks->steady_time = network->is_item ? 0 : FLT_MAX;
 }
 
 uint32_t chunks_elements(const Chunks *chunks, const Vm *vm, size_t element_size)
@@ -87,7 +92,7 @@ static void explore(Chunks *chunks)
 
 static void watch(Chunks *chunks, float time)
 {
-    chunks->slow_windows = time > chunks->steady_time * much_slower ? chunks->slow_windows + 1 : 0;
+    chunks->slow_windows = time / much_slower > chunks->steady_time ? chunks->slow_windows + 1 : 0;
     if (chunks->slow_windows < chunks->slow_limit)
         return;
     go_to(chunks, chunks->size > FIRST_SIZE ? (uint8_t)(chunks->size - FIRST_SIZE) : 0, CHUNK_SLOWER);

@@ -3,7 +3,8 @@
  * Buffers are limited by bytes, the same for each. What is best depends on the program and the machine: larger chunks cost less for each firing
  * and give threads more to share, smaller ones stay in the cache. So every plan begins with small chunks and tries larger ones, as long as the time per element
  * falls or may still do so; then it stays with the least size that was about as fast as any. Where elements later take much longer than they did, it tries
- * again; where memory is scarce it shrinks. Nothing depends on the size but time. With `--chunk` it is fixed, in elements. */
+ * again; where memory is scarce it shrinks. Functions are called on few points and on many, and what an element of theirs takes tells little about the size:
+ * they get one that is mostly good. Nothing depends on the size but time. With `--chunk` it is fixed, in elements. */
 #ifndef RUNNEL_VM_CHUNKS_H
 #define RUNNEL_VM_CHUNKS_H
 
@@ -36,7 +37,7 @@ typedef struct Chunks {
 
 size_t chunk_bytes(uint8_t size);
 
-void chunks_init(Chunks *chunks, const Vm *vm, uint32_t stream_count);
+void chunks_init(Chunks *chunks, const Vm *vm, const FlowNetwork *network);
 /* Elements of a buffer. */
 uint32_t chunks_elements(const Chunks *chunks, const Vm *vm, size_t element_size);
 /* What the plan's instances have done in `time` nanoseconds; they then follow the size it decides on, each when chunks_follow is called. */

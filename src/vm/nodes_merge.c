@@ -216,7 +216,6 @@ static void merge(Firing *firing, Merging *merging)
 /* The tables of operands, on the stack if there are few. */
 static void merge_operands(Firing *firing)
 {
-    Memory *memory = firing->vm->memory;
     uint32_t count = firing->node->input_count - MERGE_OPERANDS;
     Cells few_cells[FEW_OPERANDS];
     size_t few_known[FEW_OPERANDS], few_taken[FEW_OPERANDS];
@@ -225,14 +224,14 @@ static void merge_operands(Firing *firing)
         .count = count, .cells = few_cells, .known = few_known, .taken = few_taken, .is_direct = few_direct};
     size_t size = sizeof(Cells) + 2 * sizeof(size_t) + sizeof(bool);
     if (count > FEW_OPERANDS) {
-        merging.cells = memory_alloc(memory, count * size);
+        merging.cells = team_alloc(firing->vm->team, count * size);
         merging.known = (size_t *)(merging.cells + count);
         merging.taken = merging.known + count;
         merging.is_direct = (bool *)(merging.taken + count);
     }
     merge(firing, &merging);
     if (count > FEW_OPERANDS)
-        memory_free(memory, merging.cells, count * size);
+        team_give_back(firing->vm->team, merging.cells);
 }
 
 static void fire_merge(Firing *firing)

@@ -106,7 +106,7 @@ static void run_points(Firing *firing, size_t count)
     const Signature *signature = scalar_signature(vm, firing->node->function);
     void *few[FEW], **results = few;
     if (signature->result_count > FEW)
-        results = memory_alloc(vm->memory, signature->result_count * sizeof(void *));
+        results = team_alloc(vm->team, signature->result_count * sizeof(void *));
     for (uint32_t i = 0; i < signature->result_count; i++)
         results[i] = firing_reserve(firing, i, count);
     PointsViews views;
@@ -118,7 +118,7 @@ static void run_points(Firing *firing, size_t count)
     points_views_free(firing, &views);
     give_results(firing, signature, results, done);
     if (results != few)
-        memory_free(vm->memory, results, signature->result_count * sizeof(void *));
+        team_give_back(vm->team, results);
     if (is_done)
         points_take(firing, count);
     else

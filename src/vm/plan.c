@@ -233,7 +233,7 @@ static Plan *make_plan(Vm *vm, FlowNetworkId id)
                    .network = network,
                    .node_count = network->nodes.count,
                    .stream_count = network->streams.count};
-    chunks_init(&plan->chunks, vm, plan->stream_count);
+    chunks_init(&plan->chunks, vm, network);
     plan_nodes(vm, plan);
     plan_streams(vm, plan);
     plan_inputs(vm, plan);

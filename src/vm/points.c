@@ -38,7 +38,7 @@ void points_take(Firing *firing, size_t count)
 void points_views(const Firing *firing, uint32_t first, uint32_t count, PointsViews *views)
 {
     views->count = count;
-    views->cells = count <= POINTS_FEW ? views->few : memory_alloc(firing->vm->memory, count * sizeof(Cells));
+    views->cells = count <= POINTS_FEW ? views->few : team_alloc(firing->vm->team, count * sizeof(Cells));
     for (uint32_t i = 0; i < count; i++)
         views->cells[i] = firing_cells(firing, first + i);
 }
@@ -46,7 +46,7 @@ void points_views(const Firing *firing, uint32_t first, uint32_t count, PointsVi
 void points_views_free(const Firing *firing, PointsViews *views)
 {
     if (views->cells != views->few)
-        memory_free(firing->vm->memory, views->cells, views->count * sizeof(Cells));
+        team_give_back(firing->vm->team, views->cells);
 }
 
 bool points_are_uniform(const PointsViews *views)

@@ -92,6 +92,16 @@ static void show_plan(const Vm *vm, const Plan *plan, Text *out)
     chunks_show(&plan->chunks, out);
 }
 
+/* How much of the time that its threads had was spent working. */
+static double busy_share(const Vm *vm)
+{
+    double time = (double)vm->stats.nanoseconds;
+    if (vm->team == NULL || time == 0)
+        return 0;
+    double worked = time - (double)team_waiting_time(vm->team) + (double)team_busy_time(vm->team);
+    return worked / (time * vm->options.threads);
+}
+
 void vm_write_stats(const Vm *vm, Text *out)
 {
     const VmStats *stats = &vm->stats;
@@ -99,7 +109,7 @@ void vm_write_stats(const Vm *vm, Text *out)
     for (uint32_t i = 0; i < vm->plans.count; i++)
         for (uint32_t k = 0; vm->plans.items[i] != NULL && k < vm->plans.items[i]->stage_count; k++)
             stages += is_shown(&vm->plans.items[i]->stages[k]);
-    text_addf(out, "engine vm, threads %u, ", vm->options.threads);
+    text_addf(out, "engine vm, threads %u, busy %.2f of the time, ", vm->options.threads, busy_share(vm));
     if (vm->options.chunk == 0)
         text_add(out, "chunks adapt\n");
     else

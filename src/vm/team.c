@@ -50,6 +50,7 @@ struct Team {
     uint32_t started; /* members, this thread included */
     bool can_spin;    /* there is a processor for every member */
     bool is_running;
+    uint64_t waiting_time;
     Loop loop;
     _Alignas(CACHE_LINE) _Atomic uint64_t state;
     _Atomic bool is_over;
@@ -268,6 +269,11 @@ uint64_t team_busy_time(const Team *team)
     return time;
 }
 
+uint64_t team_waiting_time(const Team *team)
+{
+    return team->waiting_time;
+}
+
 size_t team_grain(const Team *team, size_t item_picoseconds)
 {
     return team == NULL ? SIZE_MAX : (team->options.piece_picoseconds + item_picoseconds - 1) / item_picoseconds;
@@ -305,6 +311,7 @@ static void wake_members(Team *team)
 static void wait_for_members(Team *team)
 {
     uint64_t state = atomic_fetch_and(&team->state, ~(uint64_t)STATE_OPEN);
+    uint64_t start = (state & STATE_ACTIVE) != 0 ? machine_clock() : 0;
     for (uint32_t i = 1; (state & STATE_ACTIVE) != 0; i++) {
         if (i % SPINS_BETWEEN_YIELDS == 0)
             sched_yield();
@@ -312,6 +319,8 @@ static void wait_for_members(Team *team)
             pause_briefly();
         state = atomic_load(&team->state);
     }
+    if (start != 0)
+        team->waiting_time += machine_clock() - start;
 }
 
 /* Waking takes about as long as several pieces: for a few of them it is not worth it. Loops over pieces that were cut beforehand are large. */

@@ -31,8 +31,9 @@ enum { TEAM_THREADS_MAX = RUNNEL_THREADS_MAX };
 Team *team_new(Memory *memory, TeamOptions options);
 void team_free(Team *team); /* null is allowed */
 uint32_t team_size(const Team *team);
-/* Nanoseconds that members other than this thread have worked, all together. */
+/* Nanoseconds that members other than this thread have worked, all together, and that this thread has waited for them. */
 uint64_t team_busy_time(const Team *team);
+uint64_t team_waiting_time(const Team *team);
 
 /* Items that are worth a piece, if one takes about that long. */
 size_t team_grain(const Team *team, size_t item_picoseconds);

@@ -309,6 +309,7 @@ static bool run(Vm *vm, const Run *run)
         failure_report(&vm->failure, vm->diagnostics);
     }
     let_go(vm);
+    vm->stats.nanoseconds += vm->run_time;
     return is_done;
 }
 

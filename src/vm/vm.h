@@ -27,6 +27,7 @@ typedef struct VmOptions {
 /* What was done so far. */
 typedef struct VmStats {
     uint64_t firings, calls;
+    uint64_t nanoseconds;
     uint64_t growths;   /* buffers that had to hold more than a chunk */
     uint64_t fallbacks; /* of work to one element at a time, where that was not asked for */
 } VmStats;
