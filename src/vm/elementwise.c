@@ -1,6 +1,6 @@
 /* Which kernel computes an operation, and on which threads; kernels that go through scalar_apply; what kernels in blocks share. */
 #include "vm/elementwise_internal.h"
-#include "vm/shared.h"
+#include "vm/team_check.h"
 
 #include <string.h>
 
@@ -263,7 +263,7 @@ static size_t compute(const void *context, size_t first, size_t end)
 size_t elementwise_run(Team *team, const Elementwise *elementwise, void *out, const Cells *args, size_t count)
 {
     Computing computing = {.elementwise = elementwise, .out = out, .args = args};
-    return shared_run(team, count, elementwise->picoseconds, compute, &computing);
+    return team_check(team, count, elementwise->picoseconds, compute, &computing);
 }
 
 /* ---- what kernels share ---- */

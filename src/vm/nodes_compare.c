@@ -3,7 +3,7 @@
  * Two sequences under the same parent are walked over in step, each by what there is of it. Which of them is longer is known as soon as one has
  * ended and the other has a point more. Once they differ, the rest of both is let go. */
 #include "vm/nodes.h"
-#include "vm/shared.h"
+#include "vm/team_check.h"
 
 #include <string.h>
 
@@ -59,7 +59,7 @@ static bool order(Firing *firing)
     open_leaves(firing, leaves);
     inputs_cells(firing, (Inputs){ORDER_LEAVES, 2 * layout->count}, leaves->cells);
     OrderLoop loop = {layout, leaves->cells, leaves->cells + layout->count, firing_reserve(firing, 0, count)};
-    shared_run(firing->vm->team, count, row_picoseconds(layout), order_rows, &loop);
+    team_check(firing->vm->team, count, row_picoseconds(layout), order_rows, &loop);
     firing_produce(firing, 0, count);
     inputs_consume(firing, inputs, count);
     return true;
@@ -188,7 +188,7 @@ static Order compare_points(Firing *firing, const Side *sides, size_t count)
     if (are_same(layout, a, b, count))
         return ORDER_EQUAL;
     OrderLoop loop = {.layout = layout, .a = a, .b = b};
-    size_t found = shared_run(firing->vm->team, count, row_picoseconds(layout), find_difference, &loop);
+    size_t found = team_check(firing->vm->team, count, row_picoseconds(layout), find_difference, &loop);
     return found < count ? rows_order(layout, a, found, b, found) : ORDER_EQUAL;
 }
 

@@ -2,7 +2,7 @@
 #include "vm/instance.h"
 #include "vm/movement.h"
 #include "vm/points.h"
-#include "vm/shared.h"
+#include "vm/team_check.h"
 
 #include <string.h>
 
@@ -325,7 +325,7 @@ static void make_whole(Firing *firing, uint32_t width, size_t points)
     LeafType type = firing->node->inputs[MAKE_VALUES].type;
     MakeLoop loop = {
         .firing = firing, .out = firing_reserve(firing, 0, points * width), .size = leaf_size(type), .width = width};
-    shared_run(firing->vm->team, points, VALUE_PICOSECONDS * (size_t)width, make_points, &loop);
+    team_check(firing->vm->team, points, VALUE_PICOSECONDS * (size_t)width, make_points, &loop);
     cells_retain(type, loop.out, points * width);
     firing_produce(firing, 0, points * width);
 }

@@ -1,6 +1,6 @@
 /* RAND: random bits, which DRAW has made, scaled to a limit. */
 #include "vm/nodes.h"
-#include "vm/shared.h"
+#include "vm/team_check.h"
 
 enum { RAND_BITS, RAND_LIMIT, RAND_INPUTS };
 
@@ -52,7 +52,7 @@ static bool rand_chunk(Firing *firing)
                       .bits = firing_cells(firing, RAND_BITS),
                       .limits = firing_cells(firing, RAND_LIMIT),
                       .out = firing_reserve(firing, 0, count)};
-    size_t done = shared_run(firing->vm->team, count, POINT_PICOSECONDS, scale_points, &loop);
+    size_t done = team_check(firing->vm->team, count, POINT_PICOSECONDS, scale_points, &loop);
     firing_produce(firing, 0, done);
     if (done < count)
         return failure_rand(firing_fail(firing, RAND_BITS, done), loop.type, cells_scalar(loop.type, loop.limits, done));

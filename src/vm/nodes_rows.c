@@ -617,7 +617,7 @@ typedef struct IndependentRows {
     RowFunction function;
 } IndependentRows;
 
-static size_t compute_independent(void *context, size_t first, size_t end)
+static size_t compute_independent(const void *context, size_t first, size_t end)
 {
     const IndependentRows *rows = context;
     while (first < end && rows->function(rows->call, first))
@@ -630,7 +630,7 @@ static size_t share_rows(RowsCall *call, const RowsKind *kind)
 {
     Team *team = call->firing->vm->team;
     IndependentRows rows = {call, kind->row};
-    size_t done = team_check(team, call->count, team_grain(team, ROW_PICOSECONDS), compute_independent, &rows);
+    size_t done = team_check(team, call->count, ROW_PICOSECONDS, compute_independent, &rows);
     if (done == call->count)
         return done;
     kind->fail(call, done);

@@ -203,7 +203,7 @@ static void write_piece(void *context, size_t first, size_t end, uint32_t member
     }
 }
 
-static size_t find_piece(void *context, size_t first, size_t end)
+static size_t find_piece(const void *context, size_t first, size_t end)
 {
     const Writing *writing = context;
     first += writing->first;
@@ -217,23 +217,23 @@ static size_t find_piece(void *context, size_t first, size_t end)
     return end - writing->first;
 }
 
-static size_t scatter_grain(const Team *team, const Scatter *state, size_t size)
+static size_t scatter_picoseconds(const Scatter *state, size_t size)
 {
-    return team_grain(team, state->length > NEAR_BYTES / size ? FAR_PICOSECONDS : NEAR_PICOSECONDS);
+    return state->length > NEAR_BYTES / size ? FAR_PICOSECONDS : NEAR_PICOSECONDS;
 }
 
 /* Writes in any order; false if some place did not keep what it got. */
-static bool scatter_together(Team *team, size_t grain, Writing *writing, size_t count)
+static bool scatter_together(Team *team, size_t picoseconds, Writing *writing, size_t count)
 {
-    team_run(team, count, grain, write_piece, writing);
-    return team_check(team, count, grain, find_piece, writing) == count;
+    team_run(team, count, team_grain(team, picoseconds), write_piece, writing);
+    return team_check(team, count, picoseconds, find_piece, writing) == count;
 }
 
 static void scatter_cells(Team *team, Scatter *state, Writing *writing, size_t count)
 {
-    size_t grain = scatter_grain(team, state, writing->size);
-    if (!state->is_alone && team_shares(team, count, grain)) {
-        if (scatter_together(team, grain, writing, count))
+    size_t picoseconds = scatter_picoseconds(state, writing->size);
+    if (!state->is_alone && team_shares(team, count, team_grain(team, picoseconds))) {
+        if (scatter_together(team, picoseconds, writing, count))
             return;
         state->is_alone = true;
     }
@@ -275,7 +275,7 @@ static size_t place_at(const Places *places, size_t i)
     return (size_t)((const int64_t *)places->index.data)[cells_index(places->index, places->first + i)];
 }
 
-static size_t check_places(void *context, size_t first, size_t end)
+static size_t check_places(const void *context, size_t first, size_t end)
 {
     const Places *places = context;
     while (first < end && place_at(places, first) < places->state->length)
@@ -287,7 +287,7 @@ static size_t check_places(void *context, size_t first, size_t end)
 static size_t count_good(Team *team, const Scatter *state, Cells index, size_t first, size_t count)
 {
     Places places = {state, index, first};
-    return team_check(team, count, team_grain(team, CHECK_PICOSECONDS), check_places, &places);
+    return team_check(team, count, CHECK_PICOSECONDS, check_places, &places);
 }
 
 /* Notes where permuted elements go; the first index that occurs again is remembered. */
@@ -306,7 +306,7 @@ typedef struct Taking {
     uint64_t position;
 } Taking;
 
-static size_t check_free(void *context, size_t first, size_t end)
+static size_t check_free(const void *context, size_t first, size_t end)
 {
     const Taking *taking = context;
     while (first < end && taking->places->state->taken[place_at(taking->places, first)] == 0)
@@ -323,7 +323,7 @@ static void take_piece(void *context, size_t first, size_t end, uint32_t member)
         atomic_store_explicit(&taken[place_at(taking->places, i)], taking->position + i + 1, memory_order_relaxed);
 }
 
-static size_t check_taken(void *context, size_t first, size_t end)
+static size_t check_taken(const void *context, size_t first, size_t end)
 {
     const Taking *taking = context;
     const uint64_t *taken = taking->places->state->taken;
@@ -333,13 +333,13 @@ static size_t check_taken(void *context, size_t first, size_t end)
 }
 
 /* Notes them in any order. If an index occurs again nothing is noted, and false given. */
-static bool take_together(Team *team, size_t grain, Scatter *state, const Places *places, size_t count, uint64_t position)
+static bool take_together(Team *team, size_t picoseconds, Scatter *state, const Places *places, size_t count, uint64_t position)
 {
     Taking taking = {places, position};
-    if (team_check(team, count, grain, check_free, &taking) < count)
+    if (team_check(team, count, picoseconds, check_free, &taking) < count)
         return false;
-    team_run(team, count, grain, take_piece, &taking);
-    if (team_check(team, count, grain, check_taken, &taking) == count)
+    team_run(team, count, team_grain(team, picoseconds), take_piece, &taking);
+    if (team_check(team, count, picoseconds, check_taken, &taking) == count)
         return true;
     for (size_t i = 0; i < count; i++)
         state->taken[place_at(places, i)] = 0;
@@ -349,10 +349,10 @@ static bool take_together(Team *team, size_t grain, Scatter *state, const Places
 static void take_places(Team *team, Scatter *state, Cells index, size_t first, size_t count, uint64_t position)
 {
     Places places = {state, index, first};
-    size_t grain = scatter_grain(team, state, sizeof *state->taken);
+    size_t picoseconds = scatter_picoseconds(state, sizeof *state->taken);
     if (state->repeat.is_found)
         return;
-    if (!team_shares(team, count, grain) || !take_together(team, grain, state, &places, count, position))
+    if (!team_shares(team, count, team_grain(team, picoseconds)) || !take_together(team, picoseconds, state, &places, count, position))
         take_in_order(state, &places, count, position);
 }
 

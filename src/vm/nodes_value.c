@@ -2,7 +2,7 @@
 #include "math/range.h"
 #include "vm/instance.h"
 #include "vm/points.h"
-#include "vm/shared.h"
+#include "vm/team_check.h"
 
 /* ---- sources ---- */
 
@@ -203,12 +203,11 @@ static void word_count(Failure *failure, const Counting *c)
         failure_negative_count(failure, c->first.integer);
 }
 
-static Counting counting_at(const Firing *firing, const PointsViews *views, size_t i)
+static Counting counting_at(const FlowNode *node, const Cells *cells, size_t i)
 {
-    const FlowNode *node = firing->node;
     Scalar arguments[3] = {0};
-    for (uint32_t k = 0; k < views->count; k++)
-        arguments[k] = cells_scalar((ScalarType)node->inputs[k].type, views->cells[k], i);
+    for (uint32_t k = 0; k < node->input_count; k++)
+        arguments[k] = cells_scalar((ScalarType)node->inputs[k].type, cells[k], i);
     return (Counting){.op = node->core_op,
                       .type = (ScalarType)node->inputs[0].type,
                       .first = arguments[0],
@@ -225,19 +224,18 @@ static uint32_t point_input(const FlowNode *node)
 }
 
 typedef struct CountLoop {
-    const Firing *firing;
-    const PointsViews *views;
+    const FlowNode *node;
+    const Cells *cells;
     int64_t *out;
 } CountLoop;
 
 /* Stops where the operation fails, and where there are more elements than anybody can hold. */
-static size_t count_points(const void *context, size_t first, size_t end)
+static size_t count_one_by_one(const CountLoop *loop, size_t first, size_t end)
 {
-    const CountLoop *loop = context;
     for (size_t i = first; i < end; i++) {
-        Counting counting = counting_at(loop->firing, loop->views, i);
+        Counting counting = counting_at(loop->node, loop->cells, i);
         uint64_t elements;
-        bool is_good = count_elements(&counting, &elements) || !loop->firing->node->keep;
+        bool is_good = count_elements(&counting, &elements) || !loop->node->keep;
         if (!is_good || elements > INT64_MAX)
             return i;
         loop->out[i] = (int64_t)elements;
@@ -245,9 +243,36 @@ static size_t count_points(const void *context, size_t first, size_t end)
     return end;
 }
 
+/* The usual counts, given as such or as the distance of two ints, in loops that vectorise. False if one of them is out of the ordinary. */
+static bool count_plainly(const CountLoop *loop, size_t first, size_t end)
+{
+    const FlowNode *node = loop->node;
+    bool is_distance = node->core_op == OP_RANGE;
+    if (node->inputs[0].type != (LeafType)SCALAR_I64 || node->core_op == OP_RANGE_INCLUSIVE || node->core_op == OP_NESL_RANGE ||
+        (is_distance && !(node->inputs[2].is_constant && node->inputs[2].constant.integer == 1)))
+        return false;
+    Cells upper = loop->cells[is_distance], lower = loop->cells[0];
+    if (upper.is_uniform || (is_distance && lower.is_uniform && upper.is_uniform))
+        return false;
+    const int64_t *to = upper.data, *from = lower.data;
+    int64_t *out = loop->out;
+    uint64_t strange = 0, base = is_distance && lower.is_uniform ? (uint64_t)from[0] : 0;
+    for (size_t i = first; i < end; i++) {
+        uint64_t count = (uint64_t)to[i] - (is_distance && !lower.is_uniform ? (uint64_t)from[i] : base);
+        strange |= count;
+        out[i] = (int64_t)count;
+    }
+    return strange >> 63 == 0;
+}
+
+static size_t count_points(const void *context, size_t first, size_t end)
+{
+    return count_plainly(context, first, end) ? end : count_one_by_one(context, first, end);
+}
+
 static void fail_count(Firing *firing, const PointsViews *views, size_t offset)
 {
-    Counting counting = counting_at(firing, views, offset);
+    Counting counting = counting_at(firing->node, views->cells, offset);
     uint64_t elements;
     if (count_elements(&counting, &elements) || !firing->node->keep)
         memory_fail(firing->vm->memory);
@@ -256,12 +281,12 @@ static void fail_count(Firing *firing, const PointsViews *views, size_t offset)
 
 static void fire_count(Firing *firing)
 {
-    enum { POINT_PICOSECONDS = 8000 };
+    enum { POINT_PICOSECONDS = 1000 };
     size_t count = points_least(points_available(firing), firing_room(firing, 0));
     PointsViews views;
     points_views(firing, 0, count == 0 ? 0 : firing->node->input_count, &views);
-    CountLoop loop = {.firing = firing, .views = &views, .out = firing_reserve(firing, 0, count)};
-    size_t done = shared_run(firing->vm->team, count, POINT_PICOSECONDS, count_points, &loop);
+    CountLoop loop = {.node = firing->node, .cells = views.cells, .out = firing_reserve(firing, 0, count)};
+    size_t done = team_check(firing->vm->team, count, POINT_PICOSECONDS, count_points, &loop);
     firing_produce(firing, 0, done);
     if (done < count)
         fail_count(firing, &views, done);
@@ -269,7 +294,21 @@ static void fire_count(Firing *firing)
         points_take(firing, count);
 }
 
-const NodeKind node_kind_COUNT = {.fire = fire_count};
+static bool tile_accepts_count(const FlowNetwork *network, const FlowNode *node)
+{
+    (void)network;
+    return node->outputs[0] != 0;
+}
+
+static Cells tile_count(const NodePlan *plan, const Cells *inputs, void *room, uint64_t position, size_t count, size_t *done)
+{
+    (void)position;
+    *done = count_points(&(CountLoop){.node = plan->node, .cells = inputs, .out = room}, 0, count);
+    return (Cells){.data = room};
+}
+
+static const TileKind tile_of_count = {.accepts = tile_accepts_count, .compute = tile_count};
+const NodeKind node_kind_COUNT = {.fire = fire_count, .tile = &tile_of_count};
 
 /* ---- random numbers ---- */
 
@@ -295,7 +334,7 @@ static void fire_draw(Firing *firing)
         DrawLoop loop = {.keys = firing_cells(firing, 0),
                          .counters = firing_cells(firing, 1),
                          .out = firing_reserve(firing, 0, count)};
-        shared_run(firing->vm->team, count, POINT_PICOSECONDS, draw, &loop);
+        team_check(firing->vm->team, count, POINT_PICOSECONDS, draw, &loop);
         firing_produce(firing, 0, count);
     }
     points_take(firing, count);

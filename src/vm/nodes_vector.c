@@ -281,7 +281,7 @@ typedef struct Indices {
     Cells index, start, length;
 } Indices;
 
-static size_t check_indices(void *context, size_t first, size_t end)
+static size_t check_indices(const void *context, size_t first, size_t end)
 {
     const Indices *indices = context;
     int64_t *out = indices->out;
@@ -302,7 +302,7 @@ static void fire_index(Firing *firing)
         Cells index = firing_cells(firing, INDEX_INDEX), length = firing_cells(firing, INDEX_LENGTH);
         Indices indices = {firing_reserve(firing, 0, count), index, firing_cells(firing, INDEX_START), length};
         Team *team = firing->vm->team;
-        size_t done = team_check(team, count, team_grain(team, INDEX_PICOSECONDS), check_indices, &indices);
+        size_t done = team_check(team, count, INDEX_PICOSECONDS, check_indices, &indices);
         firing_produce(firing, 0, done);
         if (done < count) {
             failure_index(firing_fail(firing, point_input(firing->node), done), firing->node->core_op,
@@ -389,7 +389,7 @@ static Slice slice_at(Op op, const PointsViews *views, size_t i)
     return slice;
 }
 
-static size_t cut_points(void *context, size_t first, size_t end)
+static size_t cut_points(const void *context, size_t first, size_t end)
 {
     const Cutting *cutting = context;
     for (size_t i = first; i < end; i++) {
@@ -416,7 +416,7 @@ static void fire_slice(Firing *firing)
     cutting.starts = firing_reserve(firing, 0, count);
     cutting.lengths = firing_reserve(firing, 1, count);
     Team *team = firing->vm->team;
-    size_t done = team_check(team, count, team_grain(team, CUT_PICOSECONDS), cut_points, &cutting);
+    size_t done = team_check(team, count, CUT_PICOSECONDS, cut_points, &cutting);
     firing_produce(firing, 0, done);
     firing_produce(firing, 1, done);
     if (done < count)

@@ -2,11 +2,11 @@
 #include "vm/team.h"
 
 #include "base/machine.h"
+#include "base/thread.h"
 #include "source/diagnostics.h"
 
 #include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdatomic.h>
 
 enum { CACHE_LINE = 64, PIECES_PER_MEMBER = 4, WAKING_PIECES = 16, SPINS = 4000, SPINS_BETWEEN_YIELDS = 64 };
@@ -190,21 +190,10 @@ static void *member_main(void *argument)
     return NULL;
 }
 
-/* Signals are for the thread that owns the team. */
-static bool start_member(Member *member)
-{
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    bool is_started = pthread_create(&member->thread, NULL, member_main, member) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return is_started;
-}
-
 /* Where the system has no more threads the team stays smaller. */
 static void start_members(Team *team, uint32_t count)
 {
-    while (team->started < count && start_member(&team->members[team->started]))
+    while (team->started < count && thread_start(&team->members[team->started].thread, member_main, &team->members[team->started]))
         team->started++;
     if (team->started < count)
         team->options.threads = team->started;

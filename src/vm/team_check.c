@@ -4,7 +4,7 @@
 
 typedef struct Checking {
     TeamCheck *check;
-    void *context;
+    const void *context;
     _Atomic size_t failed; /* the least item so far */
 } Checking;
 
@@ -22,8 +22,10 @@ static void check_piece(void *context, size_t first, size_t end, uint32_t member
         continue;
 }
 
-size_t team_check(Team *team, size_t count, size_t grain, TeamCheck *check, void *context)
+size_t team_check(Team *team, size_t count, size_t item_picoseconds, TeamCheck *check, const void *context)
 {
+    enum { LINE = 64 }; /* items: so no two pieces write to the same cache line */
+    size_t grain = team == NULL ? SIZE_MAX : (team_grain(team, item_picoseconds) + LINE - 1) / LINE * LINE;
     if (!team_shares(team, count, grain))
         return check(context, 0, count);
     Checking checking = {.check = check, .context = context, .failed = count};

@@ -6,8 +6,8 @@
 #include "vm/team.h"
 
 /* Works on items [first, end) up to the first that fails; gives that item, or `end`. */
-typedef size_t TeamCheck(void *context, size_t first, size_t end);
-/* Gives the least item that fails, or `count`. All items before it have been worked on. */
-size_t team_check(Team *team, size_t count, size_t grain, TeamCheck *check, void *context);
+typedef size_t TeamCheck(const void *context, size_t first, size_t end);
+/* Works on items [0, count), each of which takes about so long. Gives the least that fails, or `count`; all items before it have been worked on. */
+size_t team_check(Team *team, size_t count, size_t item_picoseconds, TeamCheck *check, const void *context);
 
 #endif

@@ -51,6 +51,8 @@ static const char *const programs[] = {
     "{v[i * 2] : i in [0 : n()]}",
     "{sum({10 / (j - i - 3) : j in [i : i + 5]}) : i in [0 : n()]}",
     "{collatz(i, 0) / (i - 1250) : i in [1 : 1500]}",
+    "sum({1 / (i - 1023) + 2 / (i - 1022) : i in iota(2500)})",
+    "sum({x * y : x in iota(2000); y in iota(2001)})",
     "reduce((a, b) => if b == 2321 then a / 0 else a + b, 0, [0 : n()])",
 };
 enum { PROGRAM_COUNT = sizeof programs / sizeof *programs };
