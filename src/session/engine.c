@@ -64,8 +64,15 @@ uint32_t engine_threads(const RunnelSession *session)
 bool engine_run_item(RunnelSession *session, uint32_t index, const VmPrinter *printer, Value *result)
 {
     const CoreItem *item = &session->running->items.items[index];
-    return is_reference(session) ? ref_run_item(session->interpreter, index, item, result)
-                                 : vm_run_item(session->vm, index, item, printer, result);
+    if (!is_reference(session))
+        return vm_run_item(session->vm, index, item, printer, result);
+    Value value;
+    bool is_done = ref_run_item(session->interpreter, index, item, &value);
+    if (result != NULL)
+        *result = value;
+    else if (is_done)
+        value_release(ref_heap(session->interpreter), &session->types, item->block->result.type, value);
+    return is_done;
 }
 
 bool engine_call(RunnelSession *session, const EngineCall *call, Value *result)

@@ -11,7 +11,7 @@ void engine_close(RunnelSession *session);
 Heap *engine_heap(RunnelSession *session);
 /* Whether a result of this type is printed while it is computed, instead of given. */
 bool engine_prints(const RunnelSession *session, TypeId type);
-/* Runs an item and gives its value (owned by the caller), unless it is printed. False after an error. */
+/* Runs an item and gives its value (owned by the caller), unless it is printed, or `result` is null. False after an error. */
 bool engine_run_item(RunnelSession *session, uint32_t item, const VmPrinter *printer, Value *result);
 /* Whether sequences given to `main` are read while it runs. */
 bool engine_streams(const RunnelSession *session);

@@ -365,10 +365,11 @@ static bool run_step(RunnelSession *session, const Step *step, bool is_shown)
     Shown shown = {
         .session = session, .dialect = item->dialect, .label = item->label, .type = item->block->result.type};
     VmPrinter printer = shown_printer(&shown);
+    if (!is_shown || (step->kind != STEP_EXPRESSION && item->dialect != DIALECT_NESL))
+        return engine_run_item(session, step->item, &printer, NULL);
     Value value = {.scalar = {.bits = 0}};
-    bool is_done = engine_run_item(session, step->item, &printer, &value), is_right = is_done;
-    if (is_shown && (step->kind == STEP_EXPRESSION || item->dialect == DIALECT_NESL))
-        is_right = show_result(&shown, is_done, value);
+    bool is_done = engine_run_item(session, step->item, &printer, &value);
+    bool is_right = show_result(&shown, is_done, value);
     if (is_done)
         release_result(session, shown.type, value);
     return is_right;

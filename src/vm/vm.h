@@ -43,7 +43,7 @@ Vm *vm_new(Memory *memory, const FlowProgram *program, Diagnostics *diagnostics,
 void vm_free(Vm *vm);
 /* Values given to or by the VM live on this heap. */
 Heap *vm_heap(Vm *vm);
-/* Runs the network of an item and gives its value (owned by the caller), or prints it if that is how it was flattened (flatten.h); binds the item's
+/* Runs the network of an item and gives its value (owned by the caller; null if nobody wants it), or prints it if that is how it was flattened (flatten.h); binds the item's
  * global. False after an error: what was printed stands. */
 bool vm_run_item(Vm *vm, uint32_t item_index, const CoreItem *item, const VmPrinter *printer, Value *result);
 /* Calls a function that is an entry, the same way; takes over the arguments. Parameters that are sequences are read from `sources` instead, which
