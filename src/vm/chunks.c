@@ -17,7 +17,7 @@ enum {
 };
 static const uint64_t window_time = 200 * 1000;           /* nanoseconds */
 static const size_t instance_bytes = (size_t)16 << 20;    /* all buffers of an instance, about */
-static const float as_good = 1.04f, much_slower = 1.5f;
+static const float as_good = 1.04f, much_slower = 2.0f;
 
 size_t chunk_bytes(uint8_t size)
 {
@@ -95,7 +95,7 @@ static void watch(Chunks *chunks, float time)
     chunks->slow_windows = time / much_slower > chunks->steady_time ? chunks->slow_windows + 1 : 0;
     if (chunks->slow_windows < chunks->slow_limit)
         return;
-    go_to(chunks, chunks->size > FIRST_SIZE ? (uint8_t)(chunks->size - FIRST_SIZE) : 0, CHUNK_SLOWER);
+    go_to(chunks, chunks->size < FIRST_SIZE ? chunks->size : FIRST_SIZE, CHUNK_SLOWER);
     memset(chunks->least_time, 0, sizeof chunks->least_time);
     chunks->is_steady = false;
     chunks->slow_windows = 0;

@@ -6,6 +6,8 @@
 #include "vm/cut.h"
 #include "vm/movement.h"
 
+#include <string.h>
+
 static const FoldTable *const tables[] = {
 #define VECTOR_LEVEL_ROW(level) [VECTOR_##level] = &VECTOR_NAME_AT(fold_table, level),
     VECTOR_LEVELS(VECTOR_LEVEL_ROW)
@@ -310,6 +312,10 @@ static void fold_all(const FoldKind *kind, Cells elements, int64_t first, const 
 /* Regular segments are given ends, a few at a time: writing and reading them costs little beside the fold. */
 static void fold_all_regular(const FoldKind *kind, Cells elements, size_t length, size_t segments, void *out)
 {
+    if (length == 1 && kind->scan == NULL && kind->result_size == kind->cell_size && !elements.is_uniform) {
+        memcpy(out, elements.data, segments * kind->cell_size); /* an element alone is its own sum, product, least and greatest */
+        return;
+    }
     enum { ENDS = 256 };
     int64_t ends[ENDS];
     for (size_t k = 0; k < least(ENDS, segments); k++)

@@ -199,6 +199,16 @@ static void progress_part(void *context, size_t first, size_t end, uint32_t memb
     best()->progression(progression->out + first, progression_at(progression, first), progression->step, end - first);
 }
 
+bool movement_are_equal(const int64_t *numbers, size_t count)
+{
+    return best()->are_equal(numbers, count);
+}
+
+bool movement_is_regular(int64_t first, const int64_t *ends, size_t segments, size_t *length)
+{
+    return best()->is_regular(first, ends, segments, length);
+}
+
 void movement_progression(Team *team, int64_t *out, int64_t first, int64_t step, size_t count)
 {
     if (!is_shared(team, count, PROGRESSION_POINT))
@@ -293,8 +303,19 @@ static void spread_within(const Spread *spread, size_t segment, size_t start, si
 
 static void index_regular(int64_t *out, size_t length, size_t segments)
 {
-    for (size_t k = 0; k < segments; k++)
-        best()->progression(out + k * length, 0, 1, length);
+    enum { PATTERN = 512 }; /* elements that are copied at once: in the first-level cache */
+    size_t count = length * segments, written = count < length ? count : length;
+    if (length == 1) {
+        memset(out, 0, count * sizeof *out);
+        return;
+    }
+    best()->progression(out, 0, 1, written);
+    while (written < count) { /* what is there, whole segments, once more */
+        size_t pattern = written < PATTERN || length > PATTERN ? written : PATTERN / length * length;
+        size_t more = count - written < pattern ? count - written : pattern;
+        memcpy(out + written, out, more * sizeof *out);
+        written += more;
+    }
 }
 
 static void spread_whole(const Spread *spread, size_t first, size_t end)

@@ -35,6 +35,8 @@ static Counts range_counts(const Firing *firing)
         counts.parents = counts.parents > 0 ? firing_available(firing, RANGE_DRIVER) : 0;
     else if (firing->node->segments == SEGMENTS_SINGLE)
         counts.parents = counts.parents > 0;
+    else if (counts.parents > 1 && !counts.cells.is_uniform)
+        counts.cells.is_uniform = movement_are_equal(counts.cells.data, counts.parents);
     return counts;
 }
 

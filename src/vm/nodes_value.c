@@ -252,7 +252,7 @@ static bool count_plainly(const CountLoop *loop, size_t first, size_t end)
         (is_distance && !(node->inputs[2].is_constant && node->inputs[2].constant.integer == 1)))
         return false;
     Cells upper = loop->cells[is_distance], lower = loop->cells[0];
-    if (upper.is_uniform || (is_distance && lower.is_uniform && upper.is_uniform))
+    if (upper.is_uniform)
         return false;
     const int64_t *to = upper.data, *from = lower.data;
     int64_t *out = loop->out;
@@ -267,7 +267,7 @@ static bool count_plainly(const CountLoop *loop, size_t first, size_t end)
 
 static size_t count_points(const void *context, size_t first, size_t end)
 {
-    return count_plainly(context, first, end) ? end : count_one_by_one(context, first, end);
+    return first == end || count_plainly(context, first, end) ? end : count_one_by_one(context, first, end);
 }
 
 static void fail_count(Firing *firing, const PointsViews *views, size_t offset)

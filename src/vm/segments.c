@@ -1,6 +1,7 @@
 #include "vm/segments.h"
 
 #include "vm/cut.h"
+#include "vm/movement.h"
 
 static size_t least(size_t a, size_t b)
 {
@@ -55,6 +56,8 @@ static bool next_by_ends(const Firing *firing, const Segments *segments, uint32_
                              .is_whole = true,
                              .first = position,
                              .ends = ends};
+        if (movement_is_regular(position, ends, whole, &stretch->length))
+            stretch->ends = NULL;
         return true;
     }
     int64_t limit = known > 0 ? ends[0] : firing_frontier(firing, input);

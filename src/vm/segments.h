@@ -18,8 +18,8 @@ typedef struct Stretch {
     size_t parents;
     bool is_whole;
     int64_t first;       /* the number of its first point */
-    const int64_t *ends; /* ENDS: of the parents that end, or null */
-    size_t length;       /* is_whole, not ENDS: of every parent */
+    const int64_t *ends; /* of the parents that end, if they differ in length; else null */
+    size_t length;       /* is_whole, no ends: of every parent */
 } Stretch;
 
 /* The next stretch of at most `points` points and `parents` parents; false if there is none now. `points` are those at hand in C, `is_ended` says that no
