@@ -9,6 +9,7 @@
 #include "math/elementary.h"
 #include "runnel.h"
 
+#include <malloc.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -442,6 +443,8 @@ int main(int argument_count, char **arguments)
 {
     const char *only = argument_count > 1 ? arguments[1] : "";
     uint32_t threads = machine_processors();
+    mallopt(M_MMAP_THRESHOLD, 1 << 30); /* as the command does */
+    mallopt(M_TRIM_THRESHOLD, 1 << 30);
     make_data();
     RunnelSession *sessions[2] = {open_session(1), open_session(threads)};
     for (int i = 0; i < 2; i++) {

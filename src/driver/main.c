@@ -3,6 +3,7 @@
 #include "driver/output.h"
 #include "driver/report.h"
 
+#include <malloc.h>
 #include <signal.h>
 
 /* False after showing an error. */
@@ -42,8 +43,19 @@ static int run_command(const Options *options)
     return check_usage(command, options) ? command->run(options) : RUNNEL_COMPILE_ERROR;
 }
 
+/* Large vectors come and go: their memory is kept for the next ones, for pages that the system gives anew cost more than what is done with them. */
+static void keep_memory(void)
+{
+#ifdef M_MMAP_THRESHOLD
+    mallopt(M_MMAP_THRESHOLD, 1 << 30);
+    mallopt(M_TRIM_THRESHOLD, 256 << 20);
+    mallopt(M_TOP_PAD, 4 << 20);
+#endif
+}
+
 int main(int count, char **arguments)
 {
+    keep_memory();
     signal(SIGPIPE, SIG_IGN); /* a closed pipe is an error of writing, seen by output_finish */
     Options options;
     int status = options_parse(&options, count, arguments) ? run_command(&options) : RUNNEL_COMPILE_ERROR;
