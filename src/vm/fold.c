@@ -299,12 +299,26 @@ static void fold_all_empty(const FoldKind *kind, size_t segments, void *out)
     movement_distribute_regular(NULL, kind->result_size, out, &identity, segments, 1);
 }
 
+/* An element alone is its own sum, product, least and greatest; but not the count of itself. */
+static bool is_itself(const FoldKind *kind)
+{
+    return kind->scan == NULL && kind->result_size == kind->cell_size;
+}
+
+static bool are_single(int64_t first, const int64_t *ends, size_t segments)
+{
+    size_t length;
+    return (size_t)(ends[segments - 1] - first) == segments && movement_is_regular(NULL, first, ends, segments, &length);
+}
+
 static void fold_all(const FoldKind *kind, Cells elements, int64_t first, const int64_t *ends, size_t segments, void *out)
 {
     if (segments == 0 || ends[segments - 1] == first)
         fold_all_empty(kind, segments, out);
     else if (elements.is_uniform)
         segments_uniform(kind, elements.data, first, ends, segments, out);
+    else if (is_itself(kind) && are_single(first, ends, segments))
+        memcpy(out, elements.data, segments * kind->cell_size);
     else
         kind->segments(elements.data, first, ends, segments, out);
 }
@@ -312,8 +326,8 @@ static void fold_all(const FoldKind *kind, Cells elements, int64_t first, const 
 /* Regular segments are given ends, a few at a time: writing and reading them costs little beside the fold. */
 static void fold_all_regular(const FoldKind *kind, Cells elements, size_t length, size_t segments, void *out)
 {
-    if (length == 1 && kind->scan == NULL && kind->result_size == kind->cell_size && !elements.is_uniform) {
-        memcpy(out, elements.data, segments * kind->cell_size); /* an element alone is its own sum, product, least and greatest */
+    if (length == 1 && is_itself(kind) && !elements.is_uniform) {
+        memcpy(out, elements.data, segments * kind->cell_size);
         return;
     }
     enum { ENDS = 256 };

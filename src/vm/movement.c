@@ -1,6 +1,8 @@
 /* The interface of movements: finds the loops for a size of cells, and shares what is large among a team. */
 #include "vm/movement_private.h"
 
+#include "vm/team_check.h"
+
 #include <stdatomic.h>
 #include <string.h>
 
@@ -199,14 +201,37 @@ static void progress_part(void *context, size_t first, size_t end, uint32_t memb
     best()->progression(progression->out + first, progression_at(progression, first), progression->step, end - first);
 }
 
-bool movement_are_equal(const int64_t *numbers, size_t count)
+typedef struct Following {
+    const int64_t *numbers;
+    int64_t first, step;
+} Following;
+
+static size_t follow_part(const void *context, size_t first, size_t end)
 {
-    return best()->are_equal(numbers, count);
+    const Following *following = context;
+    int64_t start = (int64_t)((uint64_t)following->first + first * (uint64_t)following->step);
+    return first + best()->follow(following->numbers + first, start, following->step, end - first);
 }
 
-bool movement_is_regular(int64_t first, const int64_t *ends, size_t segments, size_t *length)
+/* A little is looked at by one thread: that is enough where they soon differ. */
+static bool are_progression(Team *team, const int64_t *numbers, int64_t first, int64_t step, size_t count)
 {
-    return best()->is_regular(first, ends, segments, length);
+    enum { LITTLE = 1024 };
+    size_t little = count < LITTLE ? count : LITTLE;
+    return best()->follow(numbers, first, step, little) == little &&
+           team_check(team, count, PROGRESSION_POINT, follow_part, &(Following){numbers, first, step}) == count;
+}
+
+bool movement_are_equal(Team *team, const int64_t *numbers, size_t count)
+{
+    return are_progression(team, numbers, numbers[0], 0, count);
+}
+
+bool movement_is_regular(Team *team, int64_t first, const int64_t *ends, size_t segments, size_t *length)
+{
+    *length = (size_t)(ends[0] - first);
+    return (uint64_t)(ends[segments - 1] - first) == *length * segments &&
+           are_progression(team, ends, ends[0], (int64_t)*length, segments);
 }
 
 void movement_progression(Team *team, int64_t *out, int64_t first, int64_t step, size_t count)

@@ -17,8 +17,8 @@ size_t movement_pack(Team *team, size_t size, void *out, const void *from, const
 void movement_count_running(Team *team, int64_t *running, const bool *flags, size_t count, bool keep, int64_t start);
 
 /* Whether all numbers are the same; whether all segments have the same length. Soon seen where they are not. */
-bool movement_are_equal(const int64_t *numbers, size_t count);
-bool movement_is_regular(int64_t first, const int64_t *ends, size_t segments, size_t *length);
+bool movement_are_equal(Team *team, const int64_t *numbers, size_t count);
+bool movement_is_regular(Team *team, int64_t first, const int64_t *ends, size_t segments, size_t *length);
 /* out[i] = first + i * step */
 void movement_progression(Team *team, int64_t *out, int64_t first, int64_t step, size_t count);
 /* ends[i] = start + the sum of lengths[0..i], the last included, where none counts more than `limit`; none is negative. */

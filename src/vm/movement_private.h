@@ -20,8 +20,7 @@ typedef struct MovementLoops {
     size_t (*count)(const bool *flags, size_t count, bool keep);
     void (*count_running)(int64_t *running, const bool *flags, size_t count, bool keep, int64_t start);
     void (*progression)(int64_t *out, int64_t first, int64_t step, size_t count);
-    bool (*are_equal)(const int64_t *numbers, size_t count);
-    bool (*is_regular)(int64_t first, const int64_t *ends, size_t segments, size_t *length);
+    size_t (*follow)(const int64_t *numbers, int64_t first, int64_t step, size_t count);
     void (*local_index)(int64_t *out, int64_t first, const int64_t *ends, size_t segments);
     MovementSize sizes[MOVEMENT_SIZE_MAX + 1]; /* by bytes of a cell */
 } MovementLoops;

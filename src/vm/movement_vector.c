@@ -250,36 +250,19 @@ static size_t segments_with_room(const int64_t *ends, size_t segments, size_t st
             fill_##Cell(out, k * length, (k + 1) * length, ((const Cell *)from)[k]);                                   \
     }
 
-enum { AT_ONCE = 64 }; /* looked at without a branch between */
-
-static bool are_equal(const int64_t *numbers, size_t count)
+/* How many of the numbers are first, first + step, first + 2 * step ...: all of them, or fewer. Looks at some at once, without a branch between. */
+static size_t follow(const int64_t *numbers, int64_t first, int64_t step, size_t count)
 {
+    enum { AT_ONCE = 64 };
     for (size_t i = 0; i < count; i += AT_ONCE) {
-        uint64_t differences = 0;
+        uint64_t differences = 0, expected = (uint64_t)first + i * (uint64_t)step;
         size_t end = count - i < AT_ONCE ? count : i + AT_ONCE;
-        for (size_t k = i; k < end; k++)
-            differences |= (uint64_t)(numbers[k] ^ numbers[0]);
+        for (size_t k = i; k < end; k++, expected += (uint64_t)step)
+            differences |= (uint64_t)numbers[k] ^ expected;
         if (differences != 0)
-            return false;
+            return i;
     }
-    return true;
-}
-
-static bool is_regular(int64_t first, const int64_t *ends, size_t segments, size_t *length)
-{
-    uint64_t total = (uint64_t)(ends[segments - 1] - first), each = (uint64_t)(ends[0] - first);
-    if (total != each * segments)
-        return false;
-    for (size_t i = 0; i < segments; i += AT_ONCE) {
-        uint64_t differences = 0, expected = (uint64_t)first + (i + 1) * each;
-        size_t end = segments - i < AT_ONCE ? segments : i + AT_ONCE;
-        for (size_t k = i; k < end; k++, expected += each)
-            differences |= (uint64_t)ends[k] ^ expected;
-        if (differences != 0)
-            return false;
-    }
-    *length = (size_t)each;
-    return true;
+    return count;
 }
 
 static void progression(int64_t *out, int64_t first, int64_t step, size_t length)
@@ -407,8 +390,7 @@ const MovementLoops VECTOR_NAME(movement_loops) = {
     .count = count,
     .count_running = count_running,
     .progression = progression,
-    .are_equal = are_equal,
-    .is_regular = is_regular,
+    .follow = follow,
     .local_index = local_index,
     .sizes = {SIZE(uint8_t), SIZE(uint16_t), SIZE(uint32_t), SIZE(uint64_t)},
 };

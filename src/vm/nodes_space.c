@@ -36,7 +36,7 @@ static Counts range_counts(const Firing *firing)
     else if (firing->node->segments == SEGMENTS_SINGLE)
         counts.parents = counts.parents > 0;
     else if (counts.parents > 1 && !counts.cells.is_uniform)
-        counts.cells.is_uniform = movement_are_equal(counts.cells.data, counts.parents);
+        counts.cells.is_uniform = movement_are_equal(firing->vm->team, counts.cells.data, counts.parents);
     return counts;
 }
 

@@ -56,7 +56,7 @@ static bool next_by_ends(const Firing *firing, const Segments *segments, uint32_
                              .is_whole = true,
                              .first = position,
                              .ends = ends};
-        if (movement_is_regular(position, ends, whole, &stretch->length))
+        if (movement_is_regular(firing->vm->team, position, ends, whole, &stretch->length))
             stretch->ends = NULL;
         return true;
     }
