@@ -202,8 +202,6 @@ FlowOperand flatten_ends(Flattener *f, FlowSpaceId space)
         ends = flag_ends(f, &known);
     else if (known.kind == SPACE_RESTRICT)
         ends = restricted_ends(f, &known);
-    else if (known.kind == SPACE_ZIP)
-        ends = flatten_ends(f, known.base);
     else if (known.kind == SPACE_FLAT) {
         FlowOperand inner = flatten_ends(f, known.base);
         FlowOperand outer = flatten_ends(f, known.middle);

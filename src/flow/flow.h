@@ -76,7 +76,6 @@ typedef enum FlowSpaceKind {
     SPACE_CHOICE,   /* under each parent the points of one of several spaces */
     SPACE_PART,     /* parts */
     SPACE_PARTED,   /* the points of another space, seen from its parts */
-    SPACE_ZIP,      /* the points of spaces with equal counts */
     SPACE_GROUP,    /* groups */
     SPACE_MEMBERS,  /* the points of another space, by groups: in their order, or in order of groups */
     SPACE_LINES,
@@ -106,7 +105,7 @@ typedef struct FlowSpace {
     FlowSpaceKind kind;
     FlowSpaceId parent; /* 0: unit */
     uint32_t points;    /* id of the set of points; that of unit is 1 */
-    FlowSpaceId base;   /* FLAT, PARTED, RESTRICT, MEMBERS, ZIP: the space whose points are seen anew */
+    FlowSpaceId base;   /* FLAT, PARTED, RESTRICT, MEMBERS: the space whose points are seen anew */
     FlowSpaceId middle; /* FLAT: the space between that and the parent, which is forgotten */
     FlowStreamId driver; /* a stream on it */
     FlowSegments segments; /* as seen from its parent */

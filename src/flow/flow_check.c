@@ -178,8 +178,7 @@ static bool check_segments(FlowChecker *checker, const FlowSpace *space)
 /* Spaces that show the points of another one. */
 static bool check_base(FlowChecker *checker, const FlowSpace *space)
 {
-    bool shows = space->kind == SPACE_FLAT || space->kind == SPACE_PARTED || space->kind == SPACE_RESTRICT ||
-                 space->kind == SPACE_ZIP;
+    bool shows = space->kind == SPACE_FLAT || space->kind == SPACE_PARTED || space->kind == SPACE_RESTRICT;
     if (space->base == 0 && !shows)
         return true;
     if (space->base == 0 || space->base >= checker->space)

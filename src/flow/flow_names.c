@@ -11,7 +11,7 @@ static const struct {
     [SPACE_UNIT] = {"unit", "unit"},      [SPACE_ROOT] = {"root", "root"},    [SPACE_RANGE] = {"C", "range"},
     [SPACE_FILTER] = {"F", "filter"},     [SPACE_RESTRICT] = {"R", "restrict"}, [SPACE_FLAT] = {"S", "flat"},
     [SPACE_JOIN] = {"J", "join"},         [SPACE_CHOICE] = {"H", "choice"},   [SPACE_PART] = {"Q", "part"},
-    [SPACE_PARTED] = {"P", "parted"},     [SPACE_ZIP] = {"Z", "zip"},         [SPACE_GROUP] = {"G", "group"},
+    [SPACE_PARTED] = {"P", "parted"},     [SPACE_GROUP] = {"G", "group"},
     [SPACE_MEMBERS] = {"M", "members"},   [SPACE_LINES] = {"L", "lines"},     [SPACE_INPUT] = {"I", "input"},
 };
 enum { KIND_COUNT = sizeof kinds / sizeof kinds[0] };

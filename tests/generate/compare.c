@@ -1,6 +1,8 @@
 #define _XOPEN_SOURCE 700
 #include "compare.h"
 
+#include "session/session.h"
+
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -130,9 +132,11 @@ static void run_in(RunnelSession *session, const Given *given, Coverage *coverag
     set_alarm(RUN_SECONDS);
     outcome->status = runnel_load_text(session, name, given->text, strlen(given->text), given->dialect);
     if (outcome->status == RUNNEL_OK) {
-        if (coverage != NULL)
+        if (coverage != NULL && session->vm == NULL)
             coverage_add(coverage, session, mark);
         outcome->status = runnel_run(session, given->arguments, given->argument_count);
+        if (coverage != NULL && session->vm != NULL)
+            coverage_add_flow(coverage, session, mark);
     }
     set_alarm(0);
     running = NULL;
@@ -246,14 +250,14 @@ static void compare_outcomes(const Variant *first, const Outcome *a, const Varia
 }
 
 /* Compares the outcome of the first of the variants with what the others make of the program. */
-static void compare_others(const Given *given, Pool *pools, const Outcome *reference, Verdict *verdict)
+static void compare_others(const Given *given, Pool *pools, const Outcome *reference, Coverage *coverage, Verdict *verdict)
 {
     Outcome outcomes[VARIANT_COUNT] = {[REFERENCE] = *reference};
     uint32_t count = 1;
     for (uint32_t i = 1; i < VARIANT_COUNT && !verdict_is_bad(verdict->kind); i++, count++) {
         Verdict found = {.kind = VERDICT_AGREES};
         uint32_t against = variants[i].against;
-        run_variant(given, &variants[i], pools == NULL ? NULL : &pools[i], NULL, &outcomes[i]);
+        run_variant(given, &variants[i], pools == NULL ? NULL : &pools[i], i == VM_UNSIMPLIFIED ? coverage : NULL, &outcomes[i]);
         compare_outcomes(&variants[against], &outcomes[against], &variants[i], &outcomes[i], &found);
         if (found.kind > verdict->kind)
             *verdict = found;
@@ -303,7 +307,7 @@ static void compare_in(const Given *given, Pool *pools, Coverage *coverage, Verd
     else if (is_given_up(&reference))
         verdict->kind = VERDICT_TOO_LONG;
     else
-        compare_others(given, pools, &reference, verdict);
+        compare_others(given, pools, &reference, coverage, verdict);
     outcome_free(&reference);
 }
 

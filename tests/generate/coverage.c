@@ -1,5 +1,7 @@
 #include "coverage.h"
 
+#include "flow/flow_names.h"
+
 #include "session/session.h"
 
 #include <string.h>
@@ -80,7 +82,7 @@ static void count_block(Coverage *coverage, const CoreProgram *program, const Co
 
 CoverageMark coverage_mark(const RunnelSession *session)
 {
-    return (CoverageMark){session->program.functions.count, session->program.items.count};
+    return (CoverageMark){session->program.functions.count, session->program.items.count, session->flow.networks.count};
 }
 
 void coverage_add(Coverage *coverage, const RunnelSession *session, CoverageMark mark)
@@ -94,6 +96,15 @@ void coverage_add(Coverage *coverage, const RunnelSession *session, CoverageMark
     }
     for (uint32_t i = mark.first_item; i < program->items.count; i++)
         count_block(coverage, program, program->items.items[i].block, 0);
+}
+
+void coverage_add_flow(Coverage *coverage, const RunnelSession *session, CoverageMark mark)
+{
+    FlowCounts counts = flow_counts(&session->flow, mark.first_network);
+    for (uint32_t i = 0; i < FLOW_SPACE_KINDS; i++)
+        coverage->spaces[i] += counts.spaces[i];
+    for (uint32_t i = 0; i < FLOW_OP_COUNT; i++)
+        coverage->nodes[i] += counts.nodes[i];
 }
 
 /* ---- reporting ---- */
@@ -127,6 +138,10 @@ static void visit_counts(const Coverage *coverage, CountVisitor *visit, void *co
     for (uint32_t i = 0; i < COVERAGE_DEPTHS; i++)
         visit("comprehension in", depths[i], coverage->depths[i], context);
     visit("function", "recursive", coverage->recursive_functions, context);
+    for (uint32_t i = SPACE_ROOT + 1; i < FLOW_SPACE_KINDS; i++)
+        visit("space", flow_space_kind_name((FlowSpaceKind)i), coverage->spaces[i], context);
+    for (uint32_t i = 0; i < FLOW_OP_COUNT; i++)
+        visit("node", flow_op_table[i].name, coverage->nodes[i], context);
 }
 
 typedef struct Table {
@@ -160,6 +175,8 @@ static bool is_expected(const char *group, const char *name)
 {
     if (strcmp(group, "statement") == 0 && strcmp(name, "copy") == 0)
         return false;
+    if (strcmp(group, "space") == 0 || strcmp(group, "node") == 0)
+        return strcmp(name, "lines") != 0 && strcmp(name, "input") != 0;
     for (uint32_t i = 0; i < OP_COUNT; i++)
         if (strcmp(group, "operation") == 0 && strcmp(name, op_name((Op)i)) == 0)
             return op_table[i].effect != EFFECT_IO;

@@ -1,8 +1,10 @@
-/* What the programs of a run were made of, counted in Core: operations, kinds of statements, kinds of types. */
+/* What the programs of a run were made of, counted in Core: operations, kinds of statements, kinds of types; and what they became in Flow: kinds of spaces and
+ * of nodes. */
 #ifndef GENERATE_COVERAGE_H
 #define GENERATE_COVERAGE_H
 
 #include "core/core.h"
+#include "flow/flow_count.h"
 #include "runnel.h"
 
 #include <stdio.h>
@@ -41,16 +43,21 @@ typedef struct Coverage {
     uint64_t scalars[SCALAR_COUNT];
     uint64_t depths[COVERAGE_DEPTHS]; /* comprehensions by how many others are around them; the last stands for more */
     uint64_t recursive_functions;
+    uint64_t spaces[FLOW_SPACE_KINDS];
+    uint64_t nodes[FLOW_OP_COUNT];
 } Coverage;
 
-/* Where the next program of a session begins in Core. */
+/* Where the next program of a session begins in Core and Flow. */
 typedef struct CoverageMark {
     uint32_t first_function, first_item;
+    FlowNetworkId first_network;
 } CoverageMark;
 
 CoverageMark coverage_mark(const RunnelSession *session);
 /* Adds what has been loaded since then. */
 void coverage_add(Coverage *coverage, const RunnelSession *session, CoverageMark mark);
+/* Adds what has been flattened since then. */
+void coverage_add_flow(Coverage *coverage, const RunnelSession *session, CoverageMark mark);
 /* A table of all counts. */
 void coverage_print(const Coverage *coverage, FILE *out);
 /* Says what never occurred, and whether there is such a thing. */
