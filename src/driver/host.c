@@ -1,6 +1,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "driver/host.h"
 
+#include "base/machine.h"
 #include "driver/output.h"
 #include "driver/report.h"
 
@@ -11,14 +12,19 @@
 /* What the signal handler needs. */
 static RunnelSession *_Atomic interrupt_session;
 static volatile sig_atomic_t interrupt_count;
+static uint64_t first_interrupt; /* its time */
 
-/* The first Ctrl-C asks the session to stop, which it does in an orderly way; a second one does not wait. */
+/* The first Ctrl-C asks the session to stop, which it does in an orderly way; a second one does not wait. One that comes at once is the same one, sent to
+ * the process and to its group. */
 static void on_interrupt(int signal_number)
 {
     (void)signal_number;
     RunnelSession *session = interrupt_session;
-    if (session != NULL && interrupt_count > 0)
+    enum { APART = 200 * 1000 * 1000 }; /* nanoseconds */
+    if (session != NULL && interrupt_count > 0 && machine_clock() - first_interrupt > APART)
         _exit(STATUS_INTERRUPTED);
+    if (interrupt_count == 0)
+        first_interrupt = machine_clock();
     interrupt_count = interrupt_count + 1;
     if (session != NULL)
         runnel_interrupt(session);
