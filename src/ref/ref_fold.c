@@ -1,16 +1,12 @@
 /* Reductions and scans by built-in operators, in the order of math/combine.h. For exact types every order gives the same. */
 #include "math/combine.h"
+#include "base/least.h"
 #include "ref/ref_private.h"
 
 typedef struct Fold {
     ScalarBinary combine;
     ScalarType type;
 } Fold;
-
-static size_t least(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
 
 static Fold fold_of(const OpCall *call, ScalarBinary combine)
 {

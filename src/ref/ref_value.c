@@ -1,5 +1,6 @@
 /* Sorting values of any concrete type: the positions that do it. */
 #include "ref/ref_private.h"
+#include "base/least.h"
 
 #include <string.h>
 
@@ -26,11 +27,6 @@ static void merge(const Sorting *sorting, const size_t *from, size_t start, size
             left == middle || (right < end && is_out_of_order(sorting, from[left], from[right]));
         to[i] = takes_right ? from[right++] : from[left++];
     }
-}
-
-static size_t least(size_t a, size_t b)
-{
-    return a < b ? a : b;
 }
 
 size_t *ref_new_positions(Interpreter *machine, size_t count)

@@ -8,6 +8,7 @@
  * Runs of vectors that begin with the same key are cut into pieces, which are merge-sorted each on its own. Then pairs of them are merged, pairs of
  * these, and so on; which part of two runs becomes which part of the merged one is found by binary search, so every merge is shared. */
 #include "vm/array_sort_private.h"
+#include "base/least.h"
 
 #include <string.h>
 
@@ -180,11 +181,6 @@ typedef struct Merging {
     const uint64_t *from;
     uint64_t *to;
 } Merging;
-
-static size_t least(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
 
 static void sort_runs(void *context, size_t run, size_t end, uint32_t member)
 {

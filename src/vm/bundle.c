@@ -1,6 +1,5 @@
 #include "vm/instance.h"
-#include "vm/stages.h"
-
+#include "base/least.h"
 #include "math/combine.h"
 
 #include <string.h>
@@ -41,7 +40,8 @@ struct Bundle {
     VEC(Operand) operands;
     uint64_t picoseconds; /* for a point, about */
     NumberList outside; /* cursors on these points, of streams that others make */
-    NumberList inside;  /* of streams that its nodes make */
+    NumberList inside;  /* of streams that its nodes make, */
+    NumberList given;   /* ... and among them of those that others read too */
     NumberList counts;  /* of what says how many points there are, for each node that makes them */
     NumberList uniform; /* of values that must be there before it begins */
 };
@@ -52,71 +52,52 @@ typedef struct Finder {
     Vm *vm;
     Plan *plan;
     uint32_t points;
+    FlowNodeId first, last; /* nodes of these points lie between */
     uint32_t *depths; /* by node: how often it must wait for others on the way from the points' nodes, from 1; 0 if it does not hang on them */
-    bool *is_member;  /* by node: it could be */
+    bool *is_candidate; /* by node */
+    uint32_t *step_of;  /* by stream: the step that makes it, if its node is of the bundle that is made */
 } Finder;
 
-static uint32_t points_of_stream(const Plan *plan, FlowStreamId stream)
-{
-    return plan->network->spaces.items[plan->network->streams.items[stream].space].points;
-}
-
-static uint32_t points_of_node(const Plan *plan, const FlowNode *node)
-{
-    return plan->network->spaces.items[node->space].points;
-}
+/* By set of points: where the nodes are that could be done together. */
+typedef struct Extent {
+    FlowNodeId first, last;
+    uint32_t count;
+} Extent;
 
 static bool can_be_member(const Plan *plan, FlowNodeId id)
 {
     const NodePlan *node = &plan->nodes[id];
     const TileKind *tile = node->kind->tile;
     return tile != NULL && node->node->after_count == 0 && node->later_count == 0 &&
-           points_of_node(plan, node->node) != FLOW_UNIT && tile->accepts(plan->network, node->node);
+           plan_node_points(plan, node->node) != FLOW_UNIT && tile->accepts(plan->network, node->node);
 }
 
-static FlowNodeId maker_of(const Plan *plan, uint32_t cursor)
+static bool is_of_points(const Finder *finder, FlowNodeId id)
 {
-    const InputPlan *input = &plan->inputs[cursor];
-    return input->mode == INPUT_CONSTANT ? NO_NODE : plan->streams[input->stream].node;
+    return finder->is_candidate[id] && plan_node_points(finder->plan, finder->plan->nodes[id].node) == finder->points;
 }
 
 /* Nodes that wait for another that waits for one of them cannot be done together with it: those on either side make different bundles. */
-static uint32_t depth_of(const Finder *finder, FlowNodeId id, bool is_member)
+static uint32_t depth_of(const Finder *finder, FlowNodeId id)
 {
     const Plan *plan = finder->plan;
     const NodePlan *node = &plan->nodes[id];
+    bool is_member = is_of_points(finder, id);
     uint32_t depth = is_member;
     for (uint32_t i = 0; i < node->node->input_count; i++) {
-        FlowNodeId maker = maker_of(plan, node->first_cursor + i);
-        if (maker == NO_NODE || finder->depths[maker] == 0)
+        const InputPlan *input = &plan->inputs[node->first_cursor + i];
+        FlowNodeId maker = input->mode == INPUT_CONSTANT ? NO_NODE : plan->streams[input->stream].node;
+        if (maker == NO_NODE || maker < finder->first || finder->depths[maker] == 0)
             continue;
-        bool is_of_points = finder->is_member[maker] && points_of_node(plan, plan->nodes[maker].node) == finder->points;
-        bool is_direct = is_of_points && plan->inputs[node->first_cursor + i].mode == INPUT_STREAM &&
-                         points_of_stream(plan, plan->inputs[node->first_cursor + i].stream) == finder->points;
+        bool is_direct = input->mode == INPUT_STREAM && is_of_points(finder, maker) &&
+                         plan_stream_points(plan, input->stream) == finder->points;
         uint32_t through = finder->depths[maker] + (is_member && !is_direct);
         depth = through > depth ? through : depth;
     }
     return depth;
 }
 
-static void find_depths(Finder *finder, FlowNodeId first, FlowNodeId last)
-{
-    const Plan *plan = finder->plan;
-    memset(finder->depths, 0, plan->node_count * sizeof *finder->depths);
-    for (FlowNodeId id = first; id <= last; id++) {
-        bool is_member = finder->is_member[id] && points_of_node(plan, plan->nodes[id].node) == finder->points;
-        finder->depths[id] = depth_of(finder, id, is_member);
-    }
-}
-
 /* ---- making one ---- */
-
-typedef struct Maker {
-    Finder *finder;
-    Bundle *bundle;
-    uint32_t *step_of; /* by stream: the step that makes it, from 1 */
-    uint32_t *last_use; /* by step */
-} Maker;
 
 static bool is_read_elsewhere(const Finder *finder, FlowStreamId stream, uint32_t bundle)
 {
@@ -127,24 +108,39 @@ static bool is_read_elsewhere(const Finder *finder, FlowStreamId stream, uint32_
     return false;
 }
 
-static void add_operands(Maker *maker, Step *step, uint32_t number)
+/* Whether an input is of these points, one value for each of them. */
+static bool is_by_point(const Plan *plan, const Bundle *bundle, const InputPlan *input)
 {
-    Finder *finder = maker->finder;
-    Bundle *bundle = maker->bundle;
-    const NodePlan *node = &finder->plan->nodes[step->node];
+    return input->mode == INPUT_STREAM && plan_stream_points(plan, input->stream) == bundle->points;
+}
+
+static void add_inside(Finder *finder, Bundle *bundle, Operand *operand)
+{
+    FlowStreamId stream = finder->plan->inputs[operand->index].stream;
+    uint32_t step = finder->step_of[stream];
+    *vec_push(&finder->vm->arena, &bundle->inside) = operand->index;
+    if (bundle->steps[step].output != 0)
+        *vec_push(&finder->vm->arena, &bundle->given) = operand->index;
+    *operand = (Operand){.is_step = true, .index = step};
+}
+
+static void add_operands(Finder *finder, Bundle *bundle, Step *step)
+{
+    const Plan *plan = finder->plan;
+    const NodePlan *node = &plan->nodes[step->node];
     step->first_operand = bundle->operands.count;
     for (uint32_t i = 0; i < node->node->input_count; i++) {
         uint32_t cursor = node->first_cursor + i;
-        const InputPlan *input = &finder->plan->inputs[cursor];
+        const InputPlan *input = &plan->inputs[cursor];
         Operand *operand = vec_push(&finder->vm->arena, &bundle->operands);
         *operand = (Operand){.index = cursor};
-        if (input->mode == INPUT_UNIFORM || (input->mode == INPUT_STREAM && points_of_stream(finder->plan, input->stream) != bundle->points))
+        if (input->mode == INPUT_CONSTANT)
+            continue;
+        if (!is_by_point(plan, bundle, input))
             *vec_push(&finder->vm->arena, &bundle->uniform) = cursor;
-        else if (input->mode == INPUT_STREAM && maker->step_of[input->stream] != 0) {
-            *operand = (Operand){.is_step = true, .index = maker->step_of[input->stream] - 1};
-            maker->last_use[operand->index] = number;
-            *vec_push(&finder->vm->arena, &bundle->inside) = cursor;
-        } else if (input->mode == INPUT_STREAM)
+        else if (plan->nodes[plan->streams[input->stream].node].bundle == node->bundle)
+            add_inside(finder, bundle, operand);
+        else
             *vec_push(&finder->vm->arena, &bundle->outside) = cursor;
     }
     if (node->node->input_count > bundle->operand_max)
@@ -157,87 +153,94 @@ static uint64_t cost_of(const NodePlan *node)
     return node->node->op == FLOW_OPERATION ? node->elementwise.picoseconds : OTHER;
 }
 
-static void add_step(Maker *maker, FlowNodeId id, uint32_t number)
+/* The stream of results, or 0. */
+static FlowStreamId result_stream(const NodePlan *node)
 {
-    Finder *finder = maker->finder;
+    return node->kind->tile->compute != NULL ? node->node->outputs[0] : 0;
+}
+
+static void add_step(Finder *finder, Bundle *bundle, FlowNodeId id)
+{
     const NodePlan *node = &finder->plan->nodes[id];
-    Bundle *bundle = maker->bundle;
+    uint32_t number = bundle->step_count++;
     Step *step = &bundle->steps[number];
-    *step = (Step){.node = id, .slot = NOWHERE, .fold = node->kind->tile->running != NULL ? bundle->fold_count++ : NOWHERE};
+    *step = (Step){.node = id, .fold = node->kind->tile->running != NULL ? bundle->fold_count++ : NOWHERE};
     if (node->node->op == FLOW_RANGE)
         *vec_push(&finder->vm->arena, &bundle->counts) = node->first_cursor;
-    add_operands(maker, step, number);
+    add_operands(finder, bundle, step);
     bundle->picoseconds += cost_of(node);
-    FlowStreamId stream = node->kind->tile->compute != NULL ? node->node->outputs[0] : 0;
+    FlowStreamId stream = result_stream(node);
     if (stream == 0)
         return;
-    maker->step_of[stream] = number + 1;
+    finder->step_of[stream] = number;
     step->size = finder->plan->streams[stream].size;
     step->output = is_read_elsewhere(finder, stream, node->bundle) ? stream : 0;
 }
 
 /* Slots are used again once nobody needs what is in them. */
-static void give_slots(Maker *maker)
+static void give_slots(Finder *finder, Bundle *bundle)
 {
-    Bundle *bundle = maker->bundle;
+    const Plan *plan = finder->plan;
+    uint32_t *last_use = ARENA_ARRAY(&finder->vm->arena, uint32_t, bundle->step_count);
+    for (uint32_t i = 0; i < bundle->step_count; i++) {
+        const Step *step = &bundle->steps[i];
+        last_use[i] = i;
+        for (uint32_t k = 0; k < plan->nodes[step->node].node->input_count; k++) {
+            Operand operand = bundle->operands.items[step->first_operand + k];
+            if (operand.is_step)
+                last_use[operand.index] = i;
+        }
+    }
     NumberList free = {0};
     for (uint32_t i = 0; i < bundle->step_count; i++) {
         Step *step = &bundle->steps[i];
         step->slot = free.count > 0 ? free.items[--free.count] : bundle->slot_count++;
-        for (uint32_t k = 0; k <= i; k++)
-            if (maker->last_use[k] == i)
-                *vec_push(&maker->finder->vm->arena, &free) = bundle->steps[k].slot;
+        for (uint32_t k = 0; k < plan->nodes[step->node].node->input_count; k++) {
+            Operand operand = bundle->operands.items[step->first_operand + k];
+            if (!operand.is_step || last_use[operand.index] != i)
+                continue;
+            *vec_push(&finder->vm->arena, &free) = bundle->steps[operand.index].slot;
+            last_use[operand.index] = NOWHERE; /* it may be an operand twice */
+        }
+        if (last_use[i] == i)
+            *vec_push(&finder->vm->arena, &free) = step->slot;
     }
 }
 
 /* The nodes of this depth, if they are several. */
-static void make_bundle(Finder *finder, FlowNodeId first, FlowNodeId last, uint32_t depth)
+static void make_bundle(Finder *finder, uint32_t depth)
 {
     Plan *plan = finder->plan;
     uint32_t count = 0, computed = 0;
-    for (FlowNodeId id = first; id <= last; id++) {
-        if (!finder->is_member[id] || points_of_node(plan, plan->nodes[id].node) != finder->points || finder->depths[id] != depth)
-            continue;
-        count++;
-        computed += plan->nodes[id].node->op != FLOW_RANGE;
-    }
+    for (FlowNodeId id = finder->first; id <= finder->last; id++)
+        if (finder->depths[id] == depth && is_of_points(finder, id)) {
+            count++;
+            computed += plan->nodes[id].node->op != FLOW_RANGE;
+        }
     if (computed < 2)
         return;
     Bundle *bundle = &plan->bundles[plan->bundle_count++];
-    *bundle = (Bundle){.points = finder->points, .step_count = count};
-    bundle->steps = ARENA_ARRAY(&finder->vm->arena, Step, count);
-    for (FlowNodeId id = first; id <= last; id++)
-        if (finder->is_member[id] && points_of_node(plan, plan->nodes[id].node) == finder->points && finder->depths[id] == depth)
+    *bundle = (Bundle){.points = finder->points, .steps = ARENA_ARRAY(&finder->vm->arena, Step, count)};
+    for (FlowNodeId id = finder->first; id <= finder->last; id++)
+        if (finder->depths[id] == depth && is_of_points(finder, id))
             plan->nodes[id].bundle = plan->bundle_count;
-    Maker maker = {.finder = finder,
-                   .bundle = bundle,
-                   .step_of = ARENA_ARRAY(&finder->vm->arena, uint32_t, plan->stream_count),
-                   .last_use = ARENA_ARRAY(&finder->vm->arena, uint32_t, count)};
-    uint32_t number = 0;
-    for (FlowNodeId id = first; id <= last; id++)
-        if (plan->nodes[id].bundle == plan->bundle_count) {
-            maker.last_use[number] = number;
-            add_step(&maker, id, number);
-            number++;
-        }
-    give_slots(&maker);
+    for (FlowNodeId id = finder->first; id <= finder->last; id++)
+        if (plan->nodes[id].bundle == plan->bundle_count)
+            add_step(finder, bundle, id);
+    give_slots(finder, bundle);
     if (bundle->counts.count == 0 && bundle->outside.count == 0)
         bug("vm", "the nodes of a bundle have no points");
 }
 
-static void find_of_points(Finder *finder, FlowNodeId first)
+static void find_of_points(Finder *finder)
 {
-    const Plan *plan = finder->plan;
-    FlowNodeId last = first;
-    for (FlowNodeId id = first; id < plan->node_count; id++)
-        if (finder->is_member[id] && points_of_node(plan, plan->nodes[id].node) == finder->points)
-            last = id;
-    find_depths(finder, first, last);
     uint32_t deepest = 0;
-    for (FlowNodeId id = first; id <= last; id++)
+    for (FlowNodeId id = finder->first; id <= finder->last; id++) {
+        finder->depths[id] = depth_of(finder, id);
         deepest = finder->depths[id] > deepest ? finder->depths[id] : deepest;
+    }
     for (uint32_t depth = 1; depth <= deepest; depth++)
-        make_bundle(finder, first, last, depth);
+        make_bundle(finder, depth);
 }
 
 /* One more than the greatest number of a set of points. */
@@ -250,6 +253,22 @@ static uint32_t points_bound(const FlowNetwork *network)
     return bound;
 }
 
+static Extent *find_extents(Finder *finder)
+{
+    const Plan *plan = finder->plan;
+    Extent *extents = ARENA_ARRAY(&finder->vm->arena, Extent, points_bound(plan->network));
+    for (FlowNodeId id = 0; id < plan->node_count; id++) {
+        finder->is_candidate[id] = can_be_member(plan, id);
+        Extent *extent = &extents[plan_node_points(plan, plan->nodes[id].node)];
+        if (!finder->is_candidate[id])
+            continue;
+        if (extent->count++ == 0)
+            extent->first = id;
+        extent->last = id;
+    }
+    return extents;
+}
+
 void bundles_find(Vm *vm, Plan *plan)
 {
     if (plan->node_count > NODES_MAX)
@@ -257,19 +276,17 @@ void bundles_find(Vm *vm, Plan *plan)
     Finder finder = {.vm = vm,
                      .plan = plan,
                      .depths = ARENA_ARRAY(&vm->arena, uint32_t, plan->node_count),
-                     .is_member = ARENA_ARRAY(&vm->arena, bool, plan->node_count)};
-    uint32_t members = 0;
-    for (FlowNodeId id = 0; id < plan->node_count; id++)
-        members += finder.is_member[id] = can_be_member(plan, id);
-    bool *is_done = ARENA_ARRAY(&vm->arena, bool, points_bound(plan->network));
-    plan->bundles = ARENA_ARRAY(&vm->arena, Bundle, members);
-    for (FlowNodeId id = 0; id < plan->node_count; id++) {
-        finder.points = points_of_node(plan, plan->nodes[id].node);
-        if (!finder.is_member[id] || is_done[finder.points])
-            continue;
-        is_done[finder.points] = true;
-        find_of_points(&finder, id);
-    }
+                     .is_candidate = ARENA_ARRAY(&vm->arena, bool, plan->node_count),
+                     .step_of = ARENA_ARRAY(&vm->arena, uint32_t, plan->stream_count)};
+    Extent *extents = find_extents(&finder);
+    plan->bundles = ARENA_ARRAY(&vm->arena, Bundle, plan->node_count / 2);
+    for (uint32_t points = 0; points < points_bound(plan->network); points++)
+        if (extents[points].count > 1) {
+            finder.points = points;
+            finder.first = extents[points].first;
+            finder.last = extents[points].last;
+            find_of_points(&finder);
+        }
 }
 
 /* ---- dissolving ---- */
@@ -285,7 +302,7 @@ static void dissolve(Instance *instance, uint32_t number)
         if (node->kind->tile->skip != NULL)
             node->kind->tile->skip(instance_state(instance, node), state->position);
         instance_wake(instance, bundle->steps[i].node);
-        FlowStreamId stream = node->kind->tile->compute != NULL ? node->node->outputs[0] : 0;
+        FlowStreamId stream = result_stream(node);
         if (stream == 0 || bundle->steps[i].output != 0)
             continue;
         instance->streams[stream].base = state->position;
@@ -427,9 +444,16 @@ static bool has_values(const Instance *instance, const NumberList *cursors)
     return true;
 }
 
-static size_t least(size_t a, size_t b)
+static Cells operand_cells(const Instance *instance, const Bundle *bundle, uint32_t cursor)
 {
-    return a < b ? a : b;
+    const InputPlan *input = &instance->plan->inputs[cursor];
+    if (input->mode == INPUT_CONSTANT)
+        return (Cells){.data = &input->constant, .is_uniform = true};
+    const Stream *stream = &instance->streams[input->stream];
+    bool has_points = is_by_point(instance->plan, bundle, input);
+    Cells cells = stream_cells(stream, input->size, has_points ? instance->cursors[cursor] : stream->base);
+    cells.is_uniform |= !has_points;
+    return cells;
 }
 
 typedef struct Prospect {
@@ -438,18 +462,11 @@ typedef struct Prospect {
     bool is_cramped; /* buffers are too small for whole blocks */
 } Prospect;
 
-static void look_at_count(const Instance *instance, uint32_t cursor, uint64_t position, Prospect *prospect)
+static void look_at_count(const Instance *instance, const Bundle *bundle, uint32_t cursor, uint64_t position, Prospect *prospect)
 {
-    const InputPlan *input = &instance->plan->inputs[cursor];
-    uint64_t count = input->mode == INPUT_CONSTANT
-                         ? input->constant
-                         : *(const uint64_t *)stream_cells(&instance->streams[input->stream], sizeof(uint64_t),
-                                                           instance->streams[input->stream].base)
-                                .data;
-    if (count - position <= prospect->count) {
-        prospect->count = (size_t)(count - position);
-        prospect->is_over = true;
-    }
+    uint64_t rest = *(const uint64_t *)operand_cells(instance, bundle, cursor).data - position;
+    prospect->is_over |= rest <= prospect->count;
+    prospect->count = least(prospect->count, rest);
 }
 
 static void look_at_inputs(const Instance *instance, const Bundle *bundle, Prospect *prospect)
@@ -488,7 +505,7 @@ static Prospect look(const Vm *vm, Instance *instance, const Bundle *bundle, uin
 {
     Prospect prospect = {.count = (size_t)POINTS_MAX * vm->options.threads};
     for (uint32_t i = 0; i < bundle->counts.count; i++)
-        look_at_count(instance, bundle->counts.items[i], position, &prospect);
+        look_at_count(instance, bundle, bundle->counts.items[i], position, &prospect);
     look_at_inputs(instance, bundle, &prospect);
     look_at_outputs(instance, bundle, &prospect);
     if (bundle->fold_count > 0)
@@ -497,18 +514,6 @@ static Prospect look(const Vm *vm, Instance *instance, const Bundle *bundle, uin
 }
 
 /* ---- before and after ---- */
-
-static Cells operand_cells(const Instance *instance, const Bundle *bundle, uint32_t cursor)
-{
-    const InputPlan *input = &instance->plan->inputs[cursor];
-    if (input->mode == INPUT_CONSTANT)
-        return (Cells){.data = &input->constant, .is_uniform = true};
-    const Stream *stream = &instance->streams[input->stream];
-    bool is_by_point = input->mode == INPUT_STREAM && points_of_stream(instance->plan, input->stream) == bundle->points;
-    Cells cells = stream_cells(stream, input->size, is_by_point ? instance->cursors[cursor] : stream->base);
-    cells.is_uniform |= !is_by_point;
-    return cells;
-}
 
 static char *output_room(Doing *doing, const Step *step, size_t count)
 {
@@ -549,28 +554,6 @@ static void give_back(Doing *doing)
     team_give_back(team, doing->operands);
 }
 
-static bool is_output(const Bundle *bundle, FlowStreamId stream)
-{
-    for (uint32_t i = 0; i < bundle->step_count; i++)
-        if (bundle->steps[i].output == stream)
-            return true;
-    return false;
-}
-
-/* Of results that others read too: what its own nodes read of them has been read. */
-static void advance_own(Vm *vm, Instance *instance, const Bundle *bundle, size_t count)
-{
-    for (uint32_t i = 0; i < bundle->inside.count; i++) {
-        uint32_t cursor = bundle->inside.items[i];
-        FlowStreamId stream = instance->plan->inputs[cursor].stream;
-        if (!is_output(bundle, stream))
-            continue;
-        uint64_t before = instance->cursors[cursor];
-        instance->cursors[cursor] = before + count;
-        stream_leave(vm, instance, stream, before);
-    }
-}
-
 static void advance(Vm *vm, Instance *instance, const NumberList *cursors, size_t count)
 {
     for (uint32_t i = 0; i < cursors->count; i++) {
@@ -596,7 +579,7 @@ static void conclude(Doing *doing, size_t count)
                              doing->totals[step->fold], count / COMBINE_BLOCK);
     }
     advance(doing->vm, instance, &bundle->outside, count);
-    advance_own(doing->vm, instance, bundle, count);
+    advance(doing->vm, instance, &bundle->given, count);
     doing->vm->produced += count * bundle->step_count;
 }
 
@@ -625,13 +608,14 @@ bool bundle_fire(Vm *vm, Instance *instance, FlowNodeId node)
     if (!has_values(instance, &bundle->uniform))
         return true;
     Prospect prospect = look(vm, instance, bundle, state->position);
-    bool is_done = prospect.count > 0 && !is_partly_unread(instance, bundle) &&
-                   do_points(vm, instance, bundle, state->position, prospect.count);
-    if (is_done)
+    bool must_wait = prospect.count == 0 && !prospect.is_over && !(prospect.is_cramped && bundle->fold_count > 0);
+    if (must_wait)
+        return true;
+    if (prospect.count > 0 && !is_partly_unread(instance, bundle) &&
+        do_points(vm, instance, bundle, state->position, prospect.count)) {
         state->position += prospect.count;
-    if (is_done ? false : (prospect.count > 0 || prospect.is_over || (prospect.is_cramped && bundle->fold_count > 0)))
-        dissolve(instance, number);
-    else if (is_done)
         instance_wake(instance, node);
+    } else
+        dissolve(instance, number);
     return true;
 }

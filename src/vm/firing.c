@@ -17,16 +17,6 @@ void firing_ignore(Firing *firing, uint32_t input)
         stream_leave(firing->vm, firing->instance, plan->stream, before);
 }
 
-uint32_t firing_space_points(const Firing *firing, FlowSpaceId space)
-{
-    return firing->instance->plan->network->spaces.items[space].points;
-}
-
-uint32_t firing_points(const Firing *firing, FlowStreamId stream)
-{
-    return firing_space_points(firing, firing->instance->plan->network->streams.items[stream].space);
-}
-
 /* ---- writing ---- */
 
 static FlowStreamId output_stream(const Firing *firing, uint32_t output)

@@ -1,6 +1,7 @@
 /* The interface of folds: finds the loops for an operation, gives them plain segments where elements are uniform or segments regular, and shares
  * what is large among a team. */
 #include "vm/fold_private.h"
+#include "base/least.h"
 
 #include "math/combine.h"
 #include "vm/cut.h"
@@ -77,11 +78,6 @@ typedef union Tile {
     uint64_t aligned;
     unsigned char cells[TILE * sizeof(uint64_t)];
 } Tile;
-
-static size_t least(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
 
 static void tile_fill(const FoldKind *kind, Tile *tile, const void *cell, size_t count)
 {

@@ -14,6 +14,7 @@
  * Nan never leaves a running sum or product, nor carry op local within a segment (an infinity of local stays one, or becomes nan; likewise a
  * zero of local). So a scan makes its outputs canonical only after it saw nan in the last of a segment. */
 #include "vm/fold_private.h"
+#include "base/least.h"
 
 #include "math/combine.h"
 #include "math/elementary.h"
@@ -50,11 +51,6 @@ static const int64_t present_64[2 * WIDE] = {ONES_32};
                   : sizeof(Cell) == 2 ? (const void *)present_16                                                       \
                   : sizeof(Cell) == 4 ? (const void *)present_32                                                       \
                                       : (const void *)present_64))
-
-static inline size_t least(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
 
 /* ---- keys ---- */
 

@@ -72,6 +72,16 @@ struct Plan {
     uint32_t spare_count;
 };
 
+/* The sets of points that a stream and a node have (flow.h). */
+static inline uint32_t plan_stream_points(const Plan *plan, FlowStreamId stream)
+{
+    return plan->network->spaces.items[plan->network->streams.items[stream].space].points;
+}
+static inline uint32_t plan_node_points(const Plan *plan, const FlowNode *node)
+{
+    return plan->network->spaces.items[node->space].points;
+}
+
 /* ---- instances ---- */
 
 typedef struct FailedNode {

@@ -1,5 +1,6 @@
 /* The interface of movements: finds the loops for a size of cells, and shares what is large among a team. */
 #include "vm/movement_private.h"
+#include "base/least.h"
 
 #include "vm/team_check.h"
 
@@ -20,11 +21,6 @@ const MovementLoops *movement_loops_at(VectorLevel level)
 static const MovementLoops *best(void)
 {
     return loops[vector_level()];
-}
-
-static size_t least(size_t a, size_t b)
-{
-    return a < b ? a : b;
 }
 
 /* ---- sharing ---- */

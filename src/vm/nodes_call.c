@@ -19,7 +19,7 @@ static size_t batch_size(const Firing *firing)
 
 static void begin_call(Firing *firing)
 {
-    size_t count = points_least(points_available(firing), batch_size(firing));
+    size_t count = least(points_available(firing), batch_size(firing));
     if (count == 0) {
         points_take(firing, 0);
         return;
@@ -46,7 +46,7 @@ static void give_results(Firing *firing, const CallResult *result, size_t first,
 static bool pass_results(Firing *firing, const CallResult *result)
 {
     CallNode *state = firing->state;
-    size_t count = points_least(result->count - state->given, points_room(firing));
+    size_t count = least(result->count - state->given, points_room(firing));
     if (count > 0)
         give_results(firing, result, state->given, count);
     state->given += count;

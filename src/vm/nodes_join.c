@@ -132,7 +132,7 @@ static bool step_in_order(Firing *firing)
         return end_parent(firing);
     Operand *from = &state->operands[state->current];
     Known all = known(firing, state->current);
-    size_t count = points_least((size_t)(all.points - from->taken), firing_room(firing, JOIN_WHICH));
+    size_t count = least((size_t)(all.points - from->taken), firing_room(firing, JOIN_WHICH));
     if (count > 0)
         take(firing, state->current, state->current, count);
     if (all.is_all && from->taken == all.points) {
@@ -232,7 +232,7 @@ static bool step_chosen(Firing *firing)
     uint32_t operand = selected(firing), input = CHOOSE_OPERANDS + operand;
     Operand *from = &state->operands[operand];
     Known all = known_by_ends(firing, input, from);
-    size_t count = points_least((size_t)(all.points - from->taken), firing_room(firing, JOIN_WHICH));
+    size_t count = least((size_t)(all.points - from->taken), firing_room(firing, JOIN_WHICH));
     if (count > 0)
         take(firing, operand, input, count);
     if (!all.is_all || from->taken < all.points)

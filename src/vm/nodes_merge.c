@@ -22,9 +22,10 @@ typedef struct Merging {
 
 static bool is_direct(const Firing *firing, uint32_t input)
 {
+    const Plan *plan = firing->instance->plan;
     const FlowOperand *operand = &firing->node->inputs[input];
     return !operand->is_constant && !operand->is_uniform &&
-           firing_points(firing, operand->stream) == firing_space_points(firing, firing->node->space);
+           plan_stream_points(plan, operand->stream) == plan_node_points(plan, firing->node);
 }
 
 /* Looks at the operands; gives how many points the direct ones allow. */
@@ -40,7 +41,7 @@ static size_t look(const Firing *firing, Merging *merging, size_t count)
         merging->has_next |= !merging->is_direct[i] && merging->known[i] != SIZE_MAX;
         if (!merging->is_direct[i])
             continue;
-        count = points_least(count, merging->known[i]);
+        count = least(count, merging->known[i]);
         merging->known[i] = SIZE_MAX;
     }
     return count;
@@ -70,7 +71,7 @@ enum { SELECT_PICOSECONDS = 1000 };
 
 static size_t piece_end(const Pieces *pieces, size_t piece)
 {
-    return points_least((piece + 1) * pieces->pieces.length, pieces->count);
+    return least((piece + 1) * pieces->pieces.length, pieces->count);
 }
 
 static void count_pieces(void *context, size_t first, size_t end, uint32_t member)
@@ -200,7 +201,7 @@ static void merge(Firing *firing, Merging *merging)
     Cells selector = firing_cells(firing, MERGE_SELECTOR);
     LeafType selector_type = firing->node->inputs[MERGE_SELECTOR].type;
     LeafType type = firing->node->inputs[MERGE_OPERANDS].type;
-    size_t count = points_least(firing_available(firing, MERGE_SELECTOR), firing_room(firing, 0));
+    size_t count = least(firing_available(firing, MERGE_SELECTOR), firing_room(firing, 0));
     count = count_ready(team, merging, selector, selector_type, look(firing, merging, count));
     if (count == 0)
         return;
@@ -335,7 +336,7 @@ static bool make_some(Firing *firing, uint32_t width, size_t room)
 {
     uint32_t *next = firing->state;
     LeafType type = firing->node->inputs[MAKE_VALUES].type;
-    size_t size = leaf_size(type), count = points_least(width - *next, room);
+    size_t size = leaf_size(type), count = least(width - *next, room);
     char *out = firing_reserve(firing, 0, count);
     for (size_t i = 0; i < count; i++)
         memcpy(out + i * size, firing_cells(firing, MAKE_VALUES + *next + (uint32_t)i).data, size);
@@ -353,7 +354,7 @@ static void fire_make(Firing *firing)
         size_t points = points_available(firing), room = firing_room(firing, 0);
         if (points == 0 || (room == 0 && width > 0))
             break;
-        size_t whole = width == 0 ? points : *next > 0 ? 0 : points_least(points, room / width);
+        size_t whole = width == 0 ? points : *next > 0 ? 0 : least(points, room / width);
         if (whole > 0 && width > 0)
             make_whole(firing, width, whole);
         else if (width > 0)

@@ -127,7 +127,7 @@ static void run_points(Firing *firing, size_t count)
 
 static void fire_scalar_call(Firing *firing)
 {
-    size_t count = points_least(points_available(firing), points_room(firing));
+    size_t count = least(points_available(firing), points_room(firing));
     if (count > 0)
         run_points(firing, count);
     else

@@ -10,7 +10,7 @@ enum { DISTRIBUTE_VALUE, DISTRIBUTE_DRIVER, DISTRIBUTE_SEGMENTS };
 
 static void distribute_single(Firing *firing)
 {
-    size_t count = points_least(firing_available(firing, DISTRIBUTE_DRIVER), firing_room(firing, 0));
+    size_t count = least(firing_available(firing, DISTRIBUTE_DRIVER), firing_room(firing, 0));
     if (count > 0 && firing_available(firing, DISTRIBUTE_VALUE) > 0) {
         firing_produce_uniform(firing, 0, firing_cells(firing, DISTRIBUTE_VALUE).data, count);
         firing_consume(firing, DISTRIBUTE_DRIVER, count);
@@ -46,7 +46,7 @@ static void fire_distribute(Firing *firing)
     Stretch stretch;
     for (;;) {
         size_t parents = firing_available(firing, DISTRIBUTE_VALUE);
-        size_t points = points_least(firing_available(firing, DISTRIBUTE_DRIVER), firing_room(firing, 0));
+        size_t points = least(firing_available(firing, DISTRIBUTE_DRIVER), firing_room(firing, 0));
         if (parents == 0 || !segments_next(firing, segments, DISTRIBUTE_SEGMENTS, points, false, parents, &stretch))
             break;
         distribute_stretch(firing, &stretch);
@@ -56,13 +56,6 @@ static void fire_distribute(Firing *firing)
     }
     if (firing_is_ended(firing, DISTRIBUTE_DRIVER))
         firing_finish(firing);
-}
-
-/* Of SINGLE segments only the position counts. */
-static void skip_segments(void *state, uint64_t position)
-{
-    Segments *segments = state;
-    segments->position = segments->inside = position;
 }
 
 static bool tile_accepts_distribute(const FlowNetwork *network, const FlowNode *node)
@@ -78,7 +71,7 @@ static Cells tile_distribute(const NodePlan *plan, const Cells *inputs, void *ro
 }
 
 static const TileKind tile_of_distribute = {
-    .accepts = tile_accepts_distribute, .compute = tile_distribute, .skip = skip_segments};
+    .accepts = tile_accepts_distribute, .compute = tile_distribute, .skip = segments_skip};
 const NodeKind node_kind_DISTRIBUTE = {
     .fire = fire_distribute, .state_size = sizeof(Segments), .tile = &tile_of_distribute};
 
@@ -101,7 +94,7 @@ static void fire_local_index(Firing *firing)
     Segments *segments = firing->state;
     Stretch stretch;
     for (;;) {
-        size_t points = points_least(firing_available(firing, DRIVER), firing_room(firing, 0));
+        size_t points = least(firing_available(firing, DRIVER), firing_room(firing, 0));
         if (!segments_next(firing, segments, DRIVER_SEGMENTS, points, false, SIZE_MAX, &stretch))
             break;
         index_stretch(firing->vm->team, firing_reserve(firing, 0, stretch.points), &stretch, segments->inside);
@@ -137,7 +130,7 @@ static void length_single(Firing *firing)
 static void length_regular(Firing *firing)
 {
     firing_ignore(firing, DRIVER);
-    size_t count = points_least(firing_available(firing, DRIVER_SEGMENTS), firing_room(firing, 0));
+    size_t count = least(firing_available(firing, DRIVER_SEGMENTS), firing_room(firing, 0));
     if (count > 0 && firing_available(firing, DRIVER_SEGMENTS + 1) > 0) {
         firing_produce_uniform(firing, 0, firing_cells(firing, DRIVER_SEGMENTS + 1).data, count);
         firing_consume(firing, DRIVER_SEGMENTS, count);
@@ -190,7 +183,7 @@ static void give_differences(Firing *firing, Differences differences, size_t cou
 static void length_by_ends(Firing *firing)
 {
     firing_ignore(firing, DRIVER);
-    size_t count = points_least(firing_available(firing, DRIVER_SEGMENTS), firing_room(firing, 0));
+    size_t count = least(firing_available(firing, DRIVER_SEGMENTS), firing_room(firing, 0));
     if (count > 0)
         give_differences(firing, (Differences){.lengths = firing_reserve(firing, 0, count)}, count, subtract_ends);
     if (firing_is_ended(firing, DRIVER_SEGMENTS))
@@ -220,7 +213,7 @@ static void empty_single(Firing *firing)
 static void empty_regular(Firing *firing)
 {
     firing_ignore(firing, DRIVER);
-    size_t count = points_least(firing_available(firing, DRIVER_SEGMENTS), firing_room(firing, 0));
+    size_t count = least(firing_available(firing, DRIVER_SEGMENTS), firing_room(firing, 0));
     if (count > 0 && firing_available(firing, DRIVER_SEGMENTS + 1) > 0) {
         int64_t length = *(const int64_t *)firing_cells(firing, DRIVER_SEGMENTS + 1).data;
         firing_produce_uniform(firing, 0, &(bool){length == 0}, count);
@@ -239,7 +232,7 @@ static void empty_known(Firing *firing)
         state->is_decided = false;
         firing_consume(firing, DRIVER_SEGMENTS, 1);
     }
-    size_t count = points_least(firing_available(firing, DRIVER_SEGMENTS), firing_room(firing, 0));
+    size_t count = least(firing_available(firing, DRIVER_SEGMENTS), firing_room(firing, 0));
     if (count > 0)
         give_differences(firing, (Differences){.are_empty = firing_reserve(firing, 0, count)}, count, compare_ends);
 }
@@ -331,18 +324,13 @@ static bool tile_accepts_fold(const FlowNetwork *network, const FlowNode *node)
     return node->segments == SEGMENTS_SINGLE && !node->inputs[0].is_constant && !node->inputs[0].is_uniform;
 }
 
-static void skip_fold(void *state, uint64_t position)
-{
-    skip_segments(&((Fold *)state)->segments, position);
-}
-
 static void *running_fold(const NodePlan *plan, void *state)
 {
     open_fold(state, plan->fold);
     return ((Fold *)state)->running;
 }
 
-static const TileKind tile_of_fold = {.accepts = tile_accepts_fold, .skip = skip_fold, .running = running_fold};
+static const TileKind tile_of_fold = {.accepts = tile_accepts_fold, .skip = segments_skip, .running = running_fold};
 const NodeKind node_kind_FOLD = {.fire = fire_fold, .state_size = sizeof(Fold), .tile = &tile_of_fold};
 
 static void scan_stretch(Firing *firing, const FoldKind *kind, const Stretch *stretch)
@@ -372,7 +360,7 @@ static void fire_scan(Firing *firing)
     const FoldKind *kind = firing->plan->fold;
     Stretch stretch;
     for (;;) {
-        size_t points = points_least(firing_available(firing, 0), firing_room(firing, 0));
+        size_t points = least(firing_available(firing, 0), firing_room(firing, 0));
         if (!segments_next(firing, &state->segments, 1, points, false, SIZE_MAX, &stretch))
             break;
         scan_stretch(firing, kind, &stretch);

@@ -56,7 +56,7 @@ static void give_range_ends(Firing *firing, Counts *counts, uint64_t done)
 {
     Range *state = firing->state;
     size_t first = (size_t)(state->ends_given - done);
-    size_t count = points_least(counts->parents - first, firing_room(firing, RANGE_ENDS));
+    size_t count = least(counts->parents - first, firing_room(firing, RANGE_ENDS));
     int64_t *out = firing_reserve(firing, RANGE_ENDS, count);
     if (count > 0) {
         movement_ends(firing->vm->team, out, counts_from(counts, first), count, state->total, INT64_MAX);
@@ -71,7 +71,7 @@ static void give_range_ends(Firing *firing, Counts *counts, uint64_t done)
 static bool give_one_range(Firing *firing, uint64_t count)
 {
     Range *state = firing->state;
-    size_t given = points_least(firing_room(firing, RANGE_INDEX), count - state->inside);
+    size_t given = least(firing_room(firing, RANGE_INDEX), count - state->inside);
     if (given > 0)
         movement_progression(firing->vm->team, firing_reserve(firing, RANGE_INDEX, given), (int64_t)state->inside, 1, given);
     firing_produce(firing, RANGE_INDEX, given);
@@ -103,7 +103,7 @@ static size_t give_regular_ranges(Firing *firing, size_t length, size_t parents)
 {
     if (length == 0)
         return parents;
-    size_t whole = points_least(parents, firing_room(firing, RANGE_INDEX) / length);
+    size_t whole = least(parents, firing_room(firing, RANGE_INDEX) / length);
     if (whole == 0)
         return 0;
     movement_local_index_regular(firing->vm->team, firing_reserve(firing, RANGE_INDEX, whole * length), length, whole);
@@ -122,7 +122,7 @@ static size_t give_ranges(Firing *firing, const Counts *counts, size_t first)
         return give_regular_ranges(firing, count_at(counts, first), parents - first);
     int64_t few[FEW];
     for (size_t most = FEW; done < parents; most *= 2) {
-        size_t looked = points_least(parents - done, most);
+        size_t looked = least(parents - done, most);
         int64_t *many = looked > FEW ? team_alloc(firing->vm->team, looked * sizeof *many) : NULL;
         size_t whole = give_whole_ranges(firing, counts, done, looked, many != NULL ? many : few);
         team_give_back(firing->vm->team, many);
@@ -189,7 +189,7 @@ static void fire_filter(Firing *firing)
 {
     bool keep = firing->node->keep;
     for (;;) {
-        size_t count = points_least(firing_available(firing, 0), firing_room(firing, 0));
+        size_t count = least(firing_available(firing, 0), firing_room(firing, 0));
         if (count == 0)
             break;
         Cells cells = firing_cells(firing, 0);
@@ -217,7 +217,7 @@ static void count_running(Team *team, int64_t *out, Cells cells, size_t count, b
 static void fire_flag_ends(Firing *firing)
 {
     int64_t *total = firing->state;
-    size_t count = points_least(firing_available(firing, 0), firing_room(firing, 0));
+    size_t count = least(firing_available(firing, 0), firing_room(firing, 0));
     if (count > 0) {
         int64_t *out = firing_reserve(firing, 0, count);
         count_running(firing->vm->team, out, firing_cells(firing, 0), count, firing->node->keep, *total);
@@ -268,8 +268,8 @@ static void pass_frontier(Firing *firing)
 static void fire_pack(Firing *firing)
 {
     for (;;) {
-        size_t count = points_least(firing_available(firing, PACK_ELEMENTS), firing_available(firing, PACK_FLAGS));
-        count = points_least(count, firing_room(firing, 0));
+        size_t count = least(firing_available(firing, PACK_ELEMENTS), firing_available(firing, PACK_FLAGS));
+        count = least(count, firing_room(firing, 0));
         if (count == 0)
             break;
         pack(firing, firing_cells(firing, PACK_ELEMENTS), firing_cells(firing, PACK_FLAGS), count);
@@ -308,7 +308,7 @@ static void fire_regular_ends(Firing *firing)
 {
     int64_t *total = firing->state;
     firing_ignore(firing, ENDS_POINTS);
-    size_t count = points_least(firing_available(firing, ENDS_PARENTS), firing_room(firing, 0));
+    size_t count = least(firing_available(firing, ENDS_PARENTS), firing_room(firing, 0));
     if (count > 0 && firing_available(firing, ENDS_COUNT) > 0) {
         int64_t length = *(const int64_t *)firing_cells(firing, ENDS_COUNT).data;
         int64_t *out = firing_reserve(firing, 0, count);
@@ -343,7 +343,7 @@ static void compose_up_to(Firing *firing, int64_t limit)
 {
     Compose *state = firing->state;
     size_t known = firing_available(firing, COMPOSE_INNER);
-    size_t count = limit > state->middle ? points_least(known, (size_t)(limit - state->middle)) : 0;
+    size_t count = limit > state->middle ? least(known, (size_t)(limit - state->middle)) : 0;
     if (count == 0)
         return;
     state->last = ((const int64_t *)firing_cells(firing, COMPOSE_INNER).data)[count - 1];
@@ -373,7 +373,7 @@ static void give_composed(Firing *firing)
     enum { POINT = 500 }; /* picoseconds */
     Team *team = firing->vm->team;
     Composing composing = {.passed = *(const Compose *)firing->state};
-    size_t count = points_least(firing_available(firing, COMPOSE_OUTER), firing_room(firing, 0));
+    size_t count = least(firing_available(firing, COMPOSE_OUTER), firing_room(firing, 0));
     size_t known = firing_available(firing, COMPOSE_INNER);
     if (count == 0)
         return;

@@ -95,7 +95,7 @@ static void fail_operation(Firing *firing, const PointsViews *views, size_t offs
 static void fire_operation(Firing *firing)
 {
     const FlowNode *node = firing->node;
-    size_t count = points_least(points_available(firing), firing_room(firing, 0));
+    size_t count = least(points_available(firing), firing_room(firing, 0));
     if (count == 0) {
         points_take(firing, 0);
         return;
@@ -282,7 +282,7 @@ static void fail_count(Firing *firing, const PointsViews *views, size_t offset)
 static void fire_count(Firing *firing)
 {
     enum { POINT_PICOSECONDS = 1000 };
-    size_t count = points_least(points_available(firing), firing_room(firing, 0));
+    size_t count = least(points_available(firing), firing_room(firing, 0));
     PointsViews views;
     points_views(firing, 0, count == 0 ? 0 : firing->node->input_count, &views);
     CountLoop loop = {.node = firing->node, .cells = views.cells, .out = firing_reserve(firing, 0, count)};
@@ -329,7 +329,7 @@ static size_t draw(const void *context, size_t first, size_t end)
 static void fire_draw(Firing *firing)
 {
     enum { POINT_PICOSECONDS = 2500 };
-    size_t count = points_least(points_available(firing), firing_room(firing, 0));
+    size_t count = least(points_available(firing), firing_room(firing, 0));
     if (count > 0) {
         DrawLoop loop = {.keys = firing_cells(firing, 0),
                          .counters = firing_cells(firing, 1),

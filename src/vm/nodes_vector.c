@@ -94,7 +94,7 @@ static void fire_collect(Firing *firing)
     for (;;) {
         size_t available = firing_available(firing, COLLECT_DRIVER);
         for (uint32_t i = COLLECT_LEAVES; i < input; i++)
-            available = points_least(available, firing_available(firing, i));
+            available = least(available, firing_available(firing, i));
         if (!segments_next(firing, &state->segments, input, available, firing_is_ended(firing, COLLECT_DRIVER),
                            points_room(firing), &stretch))
             break;
@@ -211,8 +211,8 @@ static void fire_slices(Firing *firing)
     bool is_single = firing->node->segments == SEGMENTS_SINGLE;
     Stretch stretch;
     for (;;) {
-        size_t parents = points_least(firing_available(firing, SLICES_ARRAY), firing_available(firing, SLICES_START));
-        size_t points = points_least(firing_available(firing, SLICES_DRIVER), firing_room(firing, 0));
+        size_t parents = least(firing_available(firing, SLICES_ARRAY), firing_available(firing, SLICES_START));
+        size_t points = least(firing_available(firing, SLICES_DRIVER), firing_room(firing, 0));
         if (parents == 0 || !segments_next(firing, segments, SLICES_SEGMENTS, points, false, parents, &stretch))
             break;
         give_slices(firing, &stretch, segments->inside);
@@ -249,13 +249,7 @@ static Cells tile_slices(const NodePlan *plan, const Cells *inputs, void *room, 
     return array_cells(array, plan->node->leaf, (size_t)*(const int64_t *)inputs[SLICES_START].data + (size_t)position);
 }
 
-static void skip_slices(void *state, uint64_t position)
-{
-    Segments *segments = state;
-    segments->position = segments->inside = position;
-}
-
-static const TileKind tile_of_slices = {.accepts = tile_accepts_slices, .compute = tile_slices, .skip = skip_slices};
+static const TileKind tile_of_slices = {.accepts = tile_accepts_slices, .compute = tile_slices, .skip = segments_skip};
 const NodeKind node_kind_SLICES = {.fire = fire_slices, .state_size = sizeof(Segments), .tile = &tile_of_slices};
 
 /* ---- indices ---- */
@@ -297,7 +291,7 @@ static size_t check_indices(const void *context, size_t first, size_t end)
 
 static void fire_index(Firing *firing)
 {
-    size_t count = points_least(points_available(firing), firing_room(firing, 0));
+    size_t count = least(points_available(firing), firing_room(firing, 0));
     if (count > 0) {
         Cells index = firing_cells(firing, INDEX_INDEX), length = firing_cells(firing, INDEX_LENGTH);
         Indices indices = {firing_reserve(firing, 0, count), index, firing_cells(firing, INDEX_START), length};
@@ -410,7 +404,7 @@ static void fail_slice(Firing *firing, const Cutting *cutting, size_t i)
 
 static void fire_slice(Firing *firing)
 {
-    size_t count = points_least(points_available(firing), points_room(firing));
+    size_t count = least(points_available(firing), points_room(firing));
     Cutting cutting = {.op = firing->node->core_op};
     points_views(firing, 0, count == 0 ? 0 : firing->node->input_count, &cutting.views);
     cutting.starts = firing_reserve(firing, 0, count);
@@ -433,7 +427,7 @@ enum { GATHER_ARRAY, GATHER_INDEX };
 
 static void fire_gather(Firing *firing)
 {
-    size_t count = points_least(points_available(firing), firing_room(firing, 0));
+    size_t count = least(points_available(firing), firing_room(firing, 0));
     if (count > 0 && firing_is_wanted(firing, 0)) {
         Cells arrays = firing_cells(firing, GATHER_ARRAY), index = firing_cells(firing, GATHER_INDEX);
         cells_gather(firing->vm->team, firing_output_type(firing, 0), firing_reserve(firing, 0, count), arrays,

@@ -4,7 +4,7 @@ size_t points_available(const Firing *firing)
 {
     size_t available = SIZE_MAX;
     for (uint32_t i = 0; i < firing->node->input_count && available > 0; i++)
-        available = points_least(available, firing_available(firing, i));
+        available = least(available, firing_available(firing, i));
     return available == SIZE_MAX ? 1 : available;
 }
 
@@ -12,7 +12,7 @@ size_t points_room(const Firing *firing)
 {
     size_t room = SIZE_MAX;
     for (uint32_t i = 0; i < firing->node->output_count; i++)
-        room = points_least(room, firing_room(firing, i));
+        room = least(room, firing_room(firing, i));
     return room;
 }
 

@@ -2,12 +2,8 @@
 #ifndef RUNNEL_VM_POINTS_H
 #define RUNNEL_VM_POINTS_H
 
+#include "base/least.h"
 #include "vm/vm_private.h"
-
-static inline size_t points_least(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
 
 /* Points that all inputs have now. A node that reads no stream point by point is on unit, and has one point. */
 size_t points_available(const Firing *firing);

@@ -1,12 +1,8 @@
 #include "vm/segments.h"
+#include "base/least.h"
 
 #include "vm/cut.h"
 #include "vm/movement.h"
-
-static size_t least(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
 
 /* ---- one parent for all ---- */
 
@@ -96,4 +92,10 @@ void segments_take(Firing *firing, Segments *segments, uint32_t input, const Str
 bool segments_are_ended(const Firing *firing, const Segments *segments, uint32_t input)
 {
     return firing->node->segments == SEGMENTS_SINGLE ? segments->is_closed : firing_is_ended(firing, input);
+}
+
+void segments_skip(void *segments_memory, uint64_t position)
+{
+    Segments *segments = segments_memory;
+    segments->position = segments->inside = position;
 }

@@ -152,9 +152,6 @@ static inline uint64_t firing_position(const Firing *firing, uint32_t input)
 {
     return firing->cursors[input];
 }
-/* The sets of points that a stream and a space have (flow.h). */
-uint32_t firing_points(const Firing *firing, FlowStreamId stream);
-uint32_t firing_space_points(const Firing *firing, FlowSpaceId space);
 /* LEAF_ENDS: points of the child space below it exist and have a known parent (flow.h). At least the last end given. INT64_MAX once the stream is
  * closed. Views of ends are never uniform. */
 static inline int64_t firing_frontier(const Firing *firing, uint32_t input)

@@ -16,6 +16,7 @@
 #ifndef RUNNEL_VM_WALK_H
 #define RUNNEL_VM_WALK_H
 
+#include "base/least.h"
 #include "vm/vm_private.h"
 
 /* Inputs of a node that stand next to each other. */
@@ -31,11 +32,6 @@ void inputs_cells(const Firing *firing, Inputs inputs, Cells *cells);
 uint32_t inputs_driver(const Firing *firing, Inputs inputs);
 /* Room that outputs [first, first + count) have. */
 size_t outputs_room(const Firing *firing, uint32_t first, uint32_t count);
-
-static inline size_t least(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
 
 /* What a node remembers from walk to walk; zeros at first. */
 typedef struct WalkState {
