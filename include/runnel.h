@@ -28,6 +28,7 @@ typedef enum RunnelDialect { RUNNEL_DIALECT_RNL, RUNNEL_DIALECT_NESL } RunnelDia
 /* What runs programs. All give the same answers. */
 typedef enum RunnelEngine {
     RUNNEL_ENGINE_VM,        /* flattened, chunk by chunk, in bounded memory */
+    RUNNEL_ENGINE_C,         /* the same, its loops compiled by the system's C compiler */
     RUNNEL_ENGINE_REFERENCE, /* the reference interpreter: slow, holds everything, counts costs */
 } RunnelEngine;
 
@@ -48,6 +49,8 @@ typedef struct RunnelOptions {
     uint64_t time_limit_milliseconds; /* of each run, or of all runs of what was prepared together; 0 for none */
     uint32_t threads;      /* the VM; 0 for as many as the process can keep busy */
     uint64_t piece_nanoseconds; /* testing: the least work, about, that is given to a thread; 0 for the default */
+    const char *compiler;  /* engine C: the command of the C compiler; null for the system's */
+    bool is_fast;          /* engine C: floats may be contracted, reassociated and divided by reciprocals; results are no longer those of the others */
     bool measures;         /* the VM: for runnel_write_stats */
     uint64_t fail_after;   /* testing: the nth allocation fails; 0 for never */
     const char *file_format; /* what files given as arguments hold: "text", also if null, or scalars of this type as bytes */

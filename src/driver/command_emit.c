@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-static const char *const forms[] = {"core", "simple", "flow", "counts"};
+static const char *const forms[] = {"core", "simple", "flow", "counts", "c"};
 
 static bool is_form(const char *name)
 {

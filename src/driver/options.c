@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const engines[] = {[RUNNEL_ENGINE_VM] = "vm", [RUNNEL_ENGINE_REFERENCE] = "ref"};
+static const char *const engines[] = {[RUNNEL_ENGINE_VM] = "vm", [RUNNEL_ENGINE_C] = "c", [RUNNEL_ENGINE_REFERENCE] = "ref"};
 
 static bool set_engine(Options *options, const char *value)
 {
@@ -15,7 +15,7 @@ static bool set_engine(Options *options, const char *value)
             options->engine = (RunnelEngine)i;
             return true;
         }
-    report_usage("there is no engine `%s`; the engines are: vm, ref", value);
+    report_usage("there is no engine `%s`; the engines are: c, vm, ref", value);
     return false;
 }
 

@@ -24,6 +24,10 @@ void engine_open(RunnelSession *session)
                                      .threads = options->threads,
                                      .piece_nanoseconds = options->piece_nanoseconds,
                                      .measures = options->measures,
+                                     .compiles = options->engine == RUNNEL_ENGINE_C,
+                                     .is_fast = options->is_fast,
+                                     .compiler = options->compiler,
+                                     .names = &session->names,
                                      .output = output,
                                      .stop = &session->stop});
 }

@@ -7,6 +7,7 @@
 #include "front/parse.h"
 #include "flow/flatten.h"
 #include "flow/flow_count.h"
+#include "kernel/emit.h"
 #include "io/failure.h"
 #include "session/arguments.h"
 #include "session/engine.h"
@@ -632,6 +633,19 @@ RunnelStatus runnel_write_types(RunnelSession *session)
     return guarded(session, write_types_work, NULL);
 }
 
+/* The kernels of all networks. */
+static void write_c(RunnelSession *session)
+{
+    EmitContext context = {.names = &session->names, .sources = session->diagnostics.sources};
+    uint32_t count = session->flow.networks.count - 1, number = 1;
+    const Fusion **fusions = ARENA_ARRAY(&session->arena, const Fusion *, count + 1);
+    for (uint32_t i = 0; i < count; i++) {
+        fusions[i] = fuse_network(&session->arena, session->flow.networks.items[i + 1], number);
+        number += fusions[i]->kernels.count;
+    }
+    emit_kernels_only(&context, fusions, count, &session->output);
+}
+
 static RunnelStatus write_form_work(RunnelSession *session, void *argument)
 {
     const char *form = argument;
@@ -645,6 +659,8 @@ static RunnelStatus write_form_work(RunnelSession *session, void *argument)
     else if (strcmp(form, "counts") == 0) {
         FlowCounts counts = flow_counts(&session->flow, 1);
         flow_counts_print(&counts, &session->output);
+    } else if (strcmp(form, "c") == 0) {
+        write_c(session);
     } else {
         diagnostics_error(&session->diagnostics, ERROR_USAGE, (Span){0},
                           "there is no form `%s`: the forms are core, simple, flow and counts", form);

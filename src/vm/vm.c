@@ -1,6 +1,7 @@
 /* The engine as sessions see it: values in and out, globals, the state of random numbers. */
 #include "base/machine.h"
 #include "vm/call.h"
+#include "vm/code.h"
 
 /* ---- making ---- */
 
@@ -69,6 +70,7 @@ void vm_free(Vm *vm)
         scalar_code_free(vm->scalar_code);
     failure_free(&vm->failure);
     text_free(&vm->printed);
+    code_free(vm);
     world_free(&vm->world);
     heap_free(&vm->heap);
     arena_free(&vm->arena);
@@ -115,6 +117,16 @@ uint64_t vm_run_time(const Vm *vm)
 uint32_t vm_threads(const Vm *vm)
 {
     return vm->options.threads;
+}
+
+uint64_t vm_kernels(const Vm *vm)
+{
+    return code_kernels(vm);
+}
+
+double vm_compile_milliseconds(const Vm *vm)
+{
+    return code_milliseconds(vm);
 }
 
 /* ---- parameters ---- */
