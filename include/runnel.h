@@ -53,7 +53,7 @@ typedef struct RunnelOptions {
     bool is_fast;          /* engine C: floats may be contracted, reassociated and divided by reciprocals; results are no longer those of the others */
     bool measures;         /* the VM: for runnel_write_stats */
     uint64_t fail_after;   /* testing: the nth allocation fails; 0 for never */
-    const char *file_format; /* what files given as arguments hold: "text", also if null, or scalars of this type as bytes */
+    const char *file_format; /* what files given as arguments hold if neither their names nor their first bytes say it: "text", also if null, "npy", or scalars of this type as bytes */
     bool materializes;     /* hold sequences in memory where one pass is not enough, instead of rejecting the program */
     bool counts_costs;     /* for runnel_write_cost: of the program as written; runs take longer */
     bool is_unsimplified;  /* run the program as written, nothing inlined or merged */
