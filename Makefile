@@ -36,6 +36,7 @@ SOURCES := $(wildcard src/*/*.c src/*/*/*.c)
 DRIVER_SOURCES := $(filter src/driver/%,$(SOURCES))
 LIBRARY_SOURCES := $(filter-out src/driver/%,$(SOURCES))
 LIB_FILES := $(sort $(wildcard lib/*.rnl lib/*.nesl))
+DOCUMENTS := $(filter-out docs/operations.md,$(sort $(wildcard docs/*.md)))
 RUNNER_SOURCES := $(wildcard tests/runner/*.c)
 UNIT_TESTS := $(patsubst tests/unit/%.c,$(BUILD)/tests/unit/%,$(wildcard tests/unit/test_*.c))
 
@@ -93,7 +94,7 @@ $(BUILD)/members.stamp: FORCE
 	@$(call stamp,$(LIBRARY_SOURCES) $(VECTOR_LEVELS))
 
 $(BUILD)/lib_files.stamp: FORCE
-	@$(call stamp,$(LIB_FILES))
+	@$(call stamp,$(LIB_FILES) $(DOCUMENTS))
 
 $(BUILD)/%.o: %.c $(BUILD)/flags.stamp
 	@mkdir -p $(@D)
@@ -126,9 +127,13 @@ $(BUILD)/tools/%: tools/%.c $(BUILD)/flags.stamp
 
 # The standard library, built into the program.
 $(BUILD)/library_files.c: $(BUILD)/tools/embed $(LIB_FILES) $(BUILD)/lib_files.stamp
-	$(Q) $< $(LIB_FILES) > $@
+	$(Q) $< library $(LIB_FILES) > $@
 
-$(BUILD)/library_files.o: $(BUILD)/library_files.c $(BUILD)/flags.stamp
+# The documents, which `runnel help` shows.
+$(BUILD)/document_files.c: $(BUILD)/tools/embed $(DOCUMENTS) $(BUILD)/lib_files.stamp
+	$(Q) $< document $(DOCUMENTS) > $@
+
+$(BUILD)/%_files.o: $(BUILD)/%_files.c $(BUILD)/flags.stamp
 	$(Q) $(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 
 # The first part of every emitted C file (src/kernel/preamble.h), in the order of what needs what.
@@ -147,7 +152,7 @@ $(LIBRARY): $(call objects,$(LIBRARY_SOURCES)) $(BUILD)/library_files.o $(BUILD)
 	@rm -f $@
 	$(Q) $(AR) rcs $@ $(filter %.o,$^)
 
-$(PROGRAM): $(call objects,$(DRIVER_SOURCES)) $(LIBRARY)
+$(PROGRAM): $(call objects,$(DRIVER_SOURCES)) $(BUILD)/document_files.o $(LIBRARY)
 	$(Q) $(CC) $(CFLAGS) -o $@ $^ $(EDIT_LIBS) $(LDLIBS)
 
 # Tests: one runner for files, commands, documents and unit tests.
