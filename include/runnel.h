@@ -106,6 +106,9 @@ RunnelStatus runnel_write_form(RunnelSession *session, const char *form);
  * `name` is null. RUNNEL_COMPILE_ERROR if there is none of this name. */
 RunnelStatus runnel_write_operations(RunnelSession *session, const char *name);
 
+/* The operation or library function whose name is most like this one, for "did you mean"; null if none is near. Valid as long as the session. */
+const char *runnel_nearest_operation(RunnelSession *session, const char *name);
+
 /* Writes where compiled code is kept for the next time, and how many files and bytes that are. */
 RunnelStatus runnel_write_cache(RunnelSession *session);
 /* Removes these files, and writes how many they were. */

@@ -24,6 +24,8 @@ typedef enum OptionId {
     OPTION_COST,
     OPTION_RUNS,
     OPTION_JSON,
+    OPTION_NO_PROGRESS,
+    OPTION_COLOR,
     OPTION_HELP,
     OPTION_VERSION,
     OPTION_COUNT
@@ -38,12 +40,14 @@ typedef struct OptionRow {
     const char *value; /* what its value is called; null for a flag */
     const char *summary;
     bool (*set)(Options *options, const char *value); /* false after showing an error; null for flags */
+    const char *const *choices; /* the words its value may be, ended by null; null if there are too many */
 } OptionRow;
 
 struct Options {
     char **words; /* without the options: the command, then its arguments */
     size_t word_count;
     unsigned given; /* OPTION_BITs */
+    const char *values[OPTION_COUNT]; /* as they were written; null for flags */
     RunnelEngine engine;
     const char *format; /* null: the default */
     uint64_t max_depth;
@@ -58,9 +62,22 @@ struct Options {
 
 extern const OptionRow option_rows[OPTION_COUNT];
 
+/* Those that every command understands. */
+enum { COMMON_OPTIONS = OPTION_BIT(OPTION_COLOR) | OPTION_BIT(OPTION_HELP) };
+
+/* What the tables cannot say. */
+#define OPTIONS_RULE \
+    "Options may stand anywhere, as `--name value` or `--name=value`. `-3` is a value, and so is everything after `--`.\n"
+
+/* The row whose name is the first `length` bytes of `word`; OPTION_COUNT if there is none. */
+OptionId option_find(const char *word, size_t length);
+
 /* Sorts `arguments` (those of main) into words and options, moving the words to its front; false after showing
  * an error. */
 bool options_parse(Options *options, int count, char **arguments);
+
+/* False after showing that two options contradict each other. */
+bool options_agree(const Options *options);
 
 static inline bool options_has(const Options *options, OptionId id)
 {

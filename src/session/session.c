@@ -695,6 +695,24 @@ RunnelStatus runnel_write_operations(RunnelSession *session, const char *name)
     return guarded(session, write_operations_work, (void *)name);
 }
 
+typedef struct Nearest {
+    const char *wanted, *found;
+} Nearest;
+
+static RunnelStatus nearest_work(RunnelSession *session, void *argument)
+{
+    Nearest *nearest = argument;
+    nearest->found = operations_nearest(session, nearest->wanted);
+    return RUNNEL_OK;
+}
+
+const char *runnel_nearest_operation(RunnelSession *session, const char *name)
+{
+    Nearest nearest = {.wanted = name};
+    guarded(session, nearest_work, &nearest);
+    return nearest.found;
+}
+
 static RunnelStatus write_cache_work(RunnelSession *session, void *argument)
 {
     (void)argument;
