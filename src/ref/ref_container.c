@@ -358,6 +358,34 @@ bool ref_op_element(OpCall *call)
     return true;
 }
 
+/* What the compiler knows to be inside is looked at all the same: an oracle takes nobody's word. */
+bool ref_op_inside(OpCall *call)
+{
+    int64_t index = integer(call, 1);
+    if (index < 0 || (uint64_t)index >= container(call, 0)->count)
+        bug("ref", "index %lld is not inside a vector of length %zu", (long long)index, container(call, 0)->count);
+    return ref_op_element(call);
+}
+
+bool ref_op_slice(OpCall *call)
+{
+    int64_t start = integer(call, 1), count = integer(call, 2);
+    size_t length = container(call, 0)->count;
+    if (start < 0 || count < 0 || (uint64_t)start > length || (uint64_t)count > length - (size_t)start)
+        bug("ref", "%lld elements from %lld on are not inside a vector of length %zu", (long long)count,
+            (long long)start, length);
+    return give_slice(call, (size_t)start, (size_t)(start + count));
+}
+
+bool ref_op_checked_index(OpCall *call)
+{
+    int64_t index = integer(call, 0), length = integer(call, 1);
+    if (index < 0 || index >= length)
+        return failure_index(ref_op_failure(call), OP_ELEMENT, index, (uint64_t)length);
+    call->result.scalar.integer = index;
+    return true;
+}
+
 bool ref_op_subseq(OpCall *call)
 {
     int64_t start = integer(call, 1), end = integer(call, 2);

@@ -84,6 +84,7 @@ bool ref_op(OpCall *call)
     case OP_SAME: return same(call);
 
     case OP_IOTA: return ref_op_iota(call);
+    case OP_INDICES: return ref_op_iota(call);
     case OP_RANGE: return ref_op_range(call);
     case OP_RANGE_INCLUSIVE: return ref_op_range_inclusive(call);
     case OP_NESL_RANGE: return ref_op_nesl_range(call);
@@ -105,6 +106,9 @@ bool ref_op(OpCall *call)
     case OP_THE: return ref_op_the(call);
     case OP_ELEMENT: return ref_op_element(call);
     case OP_SUBSEQ: return ref_op_subseq(call);
+    case OP_INSIDE: return ref_op_inside(call);
+    case OP_SLICE: return ref_op_slice(call);
+    case OP_CHECKED_INDEX: return ref_op_checked_index(call);
     case OP_TAKE: return ref_op_take(call);
     case OP_DROP: return ref_op_drop(call);
     case OP_PREVIOUS: return ref_op_previous(call);
