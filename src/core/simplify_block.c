@@ -89,26 +89,40 @@ static CoreAtom append(Simplifier *s, CoreStatement statement, TypeId type, Name
                .arguments = statement.arguments,
                .count = statement.kind == CORE_TEXT ? statement.text_length : statement.argument_count,
                .component = statement.component,
+               .nesting = s->nesting,
+               .span = statement.span,
                .effects = effects};
+    if (statement.kind == CORE_OP && statement.op == OP_CHECKED_INDEX)
+        s->facts.items[statement.target].bound = statement.arguments[1];
     *vec_push(s->arena, &s->open->builder.statements) = statement;
     s->open->effects |= effects;
     return core_atom(s->to, statement.target);
 }
 
 /* Adds a statement with its arguments resolved to the open block, unless its value is there already. */
-static CoreAtom emit(Simplifier *s, const CoreStatement *statement, TypeId type, Name name, Effects effects)
+static CoreAtom emit(Simplifier *s, CoreStatement statement, TypeId type, Name name, Effects effects)
 {
     CoreAtom value;
-    if (effects == 0 && simplify_rule(s, statement, type, &value))
-        return value;
-    bool is_shared = can_share(s, statement, type, effects);
-    const CoreAtom *found = is_shared ? simplify_find(s, statement, type) : NULL;
+    if (effects == 0) {
+        simplify_checks(s, &statement);
+        if (simplify_is_checked(s, &statement))
+            return statement.arguments[0];
+        if (simplify_rule(s, &statement, type, &value) || simplify_size(s, &statement, &value))
+            return value;
+    }
+    bool is_shared = can_share(s, &statement, type, effects);
+    const CoreAtom *found = is_shared ? simplify_find(s, &statement, type) : NULL;
     if (found != NULL)
         return *found;
-    value = append(s, *statement, type, name, effects);
+    value = append(s, statement, type, name, effects);
     if (is_shared)
-        simplify_make_available(s, statement, type, value);
+        simplify_make_available(s, &statement, type, value);
     return value;
+}
+
+CoreAtom simplify_emit(Simplifier *s, const CoreStatement *statement, TypeId type, Name name, Effects effects)
+{
+    return emit(s, *statement, type, name, effects);
 }
 
 static void emit_for(Simplifier *s, Renaming *names, const CoreStatement *statement, Effects effects)
@@ -116,7 +130,7 @@ static void emit_for(Simplifier *s, Renaming *names, const CoreStatement *statem
     const CoreVariable *target = &names->program->variables.items[statement->target];
     TypeId type = target->type;
     Name name = target->name;
-    bind(s, names, statement->target, emit(s, statement, type, name, effects));
+    bind(s, names, statement->target, emit(s, *statement, type, name, effects));
 }
 
 /* ---- blocks ---- */
@@ -138,7 +152,9 @@ static CoreBlock *close_block(Simplifier *s, RewrittenBlock *block, const CoreVa
     return core_block(&block->builder, parameters, count, result);
 }
 
-static CoreBlock *rewrite_block(Simplifier *s, Renaming *names, const CoreBlock *block, Effects *effects)
+/* `sequences` are those whose elements its parameters take, or null. */
+static CoreBlock *rewrite_block(Simplifier *s, Renaming *names, const CoreBlock *block, const CoreAtom *sequences,
+                                Effects *effects)
 {
     RewrittenBlock made;
     open_block(s, &made);
@@ -147,6 +163,8 @@ static CoreBlock *rewrite_block(Simplifier *s, Renaming *names, const CoreBlock 
         CoreVariable parameter = names->program->variables.items[block->parameters[i]];
         parameters[i] = new_variable(s, parameter.type, parameter.name);
         replace(s, names, block->parameters[i], core_atom(s->to, parameters[i]));
+        if (sequences != NULL)
+            simplify_bound_parameter(s, parameters[i], &sequences[i]);
     }
     CoreAtom result = rewrite_statements(s, names, block);
     *effects |= made.effects;
@@ -156,9 +174,10 @@ static CoreBlock *rewrite_block(Simplifier *s, Renaming *names, const CoreBlock 
 static void rewrite_nested(Simplifier *s, Renaming *names, CoreStatement *statement)
 {
     Effects effects = 0;
+    const CoreAtom *sequences = statement->kind == CORE_EACH ? statement->arguments : NULL;
     for (uint32_t b = 0; b < 2; b++)
         if (statement->blocks[b] != NULL)
-            statement->blocks[b] = rewrite_block(s, names, statement->blocks[b], &effects);
+            statement->blocks[b] = rewrite_block(s, names, statement->blocks[b], sequences, &effects);
     if (statement->kind == CORE_IF && effects == 0)
         simplify_condition(s, statement);
     emit_for(s, names, statement, effects);
@@ -303,7 +322,7 @@ CoreBlock *simplify_unit(Simplifier *s, const CoreBlock *block, FunctionInfo *re
 {
     Effects effects = 0;
     s->growth = count_statements(block) + GROWTH_BASE;
-    CoreBlock *body = rewrite_block(s, &s->from_names, block, &effects);
+    CoreBlock *body = rewrite_block(s, &s->from_names, block, NULL, &effects);
     result->effects = effects;
     simplify_remove_dead(s, body, result);
     return body;

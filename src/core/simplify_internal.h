@@ -62,7 +62,10 @@ typedef struct Fact {
     const CoreAtom *arguments;
     uint32_t count; /* of arguments; TEXT: of characters */
     uint32_t component;
+    uint32_t nesting; /* of blocks around the statement */
+    Span span;
     uint32_t uses; /* while dead code is removed */
+    CoreAtom bound; /* of a type: an integer that is not negative and less than this */
     Effects effects;
 } Fact;
 
@@ -133,6 +136,8 @@ Effect simplify_strongest(Effects effects);
 /* ---- simplify_block.c ---- */
 /* Rewrites a unit of `from`; sets the size, nesting and effects that come out. */
 CoreBlock *simplify_unit(Simplifier *s, const CoreBlock *block, FunctionInfo *result);
+/* Adds a statement of `to` to the open block, unless its value is there already; gives its value. */
+CoreAtom simplify_emit(Simplifier *s, const CoreStatement *statement, TypeId type, Name name, Effects effects);
 /* The variable of `to` for a global of `from`. */
 CoreVar simplify_global(Simplifier *s, CoreVar global);
 
@@ -142,6 +147,16 @@ bool simplify_rule(const Simplifier *s, const CoreStatement *statement, TypeId t
 /* Turns a pure `if` that is `and`, `or` or `not` into that operation, where what it then always evaluates is cheap and cannot
  * fail. */
 void simplify_condition(Simplifier *s, CoreStatement *statement);
+
+/* ---- simplify_size.c ---- */
+/* Whether a statement is the length of a vector whose size can be said without it. */
+bool simplify_size(Simplifier *s, const CoreStatement *statement, CoreAtom *size);
+/* Leaves out checks that cannot fail. */
+void simplify_checks(Simplifier *s, CoreStatement *statement);
+/* Whether a statement checks an index that is known to be one: it is then its first argument. */
+bool simplify_is_checked(const Simplifier *s, const CoreStatement *statement);
+/* Notes what is known of a parameter that takes the elements of a sequence. */
+void simplify_bound_parameter(Simplifier *s, CoreVar parameter, const CoreAtom *sequence);
 
 /* ---- simplify_available.c ---- */
 /* Null, or the value that a pure statement of concrete type has. */
