@@ -260,6 +260,11 @@ static void rewrite_call(Simplifier *s, Renaming *names, const CoreStatement *ca
 
 static void rewrite_statement(Simplifier *s, Renaming *names, const CoreStatement *original)
 {
+    CoreAtom value;
+    if (s->is_pulling && simplify_pull(s, original, names->program->variables.items[original->target].type, &value)) {
+        bind(s, names, original->target, value);
+        return;
+    }
     CoreStatement statement = resolve_statement(s, names, original);
     switch (statement.kind) {
     case CORE_COPY:
@@ -285,6 +290,8 @@ static void rewrite_statement(Simplifier *s, Renaming *names, const CoreStatemen
     case CORE_TEXT:
     case CORE_OP:
         emit_for(s, names, &statement, simplify_own_effects(s, &statement));
+        if (s->is_pulling)
+            simplify_note_delayed(s, original);
         return;
     }
 }
@@ -308,6 +315,24 @@ static CoreAtom rewrite_statements(Simplifier *s, Renaming *names, const CoreBlo
     }
 }
 
+CoreAtom simplify_resolve(Simplifier *s, CoreAtom atom)
+{
+    return resolve(s, &s->to_names, atom);
+}
+
+CoreAtom simplify_inline_block(Simplifier *s, const CoreBlock *block, const CoreAtom *values)
+{
+    for (uint32_t i = 0; i < block->parameter_count; i++)
+        replace(s, &s->to_names, block->parameters[i], values[i]);
+    return rewrite_statements(s, &s->to_names, block);
+}
+
+CoreBlock *simplify_copy_body(Simplifier *s, const CoreBlock *block, const CoreAtom *sequences)
+{
+    Effects effects = 0;
+    return rewrite_block(s, &s->to_names, block, sequences, &effects);
+}
+
 static uint32_t count_statements(const CoreBlock *block)
 {
     uint32_t count = block->statement_count;
@@ -318,12 +343,23 @@ static uint32_t count_statements(const CoreBlock *block)
     return count;
 }
 
-CoreBlock *simplify_unit(Simplifier *s, const CoreBlock *block, FunctionInfo *result)
+static CoreBlock *rewrite_unit(Simplifier *s, Renaming *names, const CoreBlock *block, FunctionInfo *result)
 {
     Effects effects = 0;
-    s->growth = count_statements(block) + GROWTH_BASE;
-    CoreBlock *body = rewrite_block(s, &s->from_names, block, NULL, &effects);
+    CoreBlock *body = rewrite_block(s, names, block, NULL, &effects);
     result->effects = effects;
     simplify_remove_dead(s, body, result);
+    return body;
+}
+
+CoreBlock *simplify_unit(Simplifier *s, const CoreBlock *block, FunctionInfo *result)
+{
+    s->growth = count_statements(block) + GROWTH_BASE;
+    CoreBlock *body = rewrite_unit(s, &s->from_names, block, result);
+    for (uint32_t round = 0; round < PULL_ROUNDS_MAX && simplify_plan_pull(s, body); round++) {
+        s->is_pulling = true;
+        body = rewrite_unit(s, &s->to_names, body, result);
+        s->is_pulling = false;
+    }
     return body;
 }

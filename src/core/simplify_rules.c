@@ -313,7 +313,7 @@ static bool is_cheap_op(Op op)
     return cheap[op];
 }
 
-static bool is_cheap(const Simplifier *s, const CoreStatement *statement)
+bool simplify_is_cheap(const Simplifier *s, const CoreStatement *statement)
 {
     if (statement->kind != CORE_OP)
         return statement->kind == CORE_PROJECT || statement->kind == CORE_UNWRAP;
@@ -330,7 +330,7 @@ static bool is_cheap_block(const Simplifier *s, const CoreBlock *block)
     if (block->statement_count > CHEAP_COUNT)
         return false;
     for (uint32_t i = 0; i < block->statement_count; i++)
-        if (!is_cheap(s, &block->statements[i]))
+        if (!simplify_is_cheap(s, &block->statements[i]))
             return false;
     return true;
 }
