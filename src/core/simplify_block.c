@@ -103,8 +103,9 @@ static CoreAtom append(Simplifier *s, CoreStatement statement, TypeId type, Name
 static CoreAtom emit(Simplifier *s, CoreStatement statement, TypeId type, Name name, Effects effects)
 {
     CoreAtom value;
+    CoreVar check = 0;
     if (effects == 0) {
-        simplify_checks(s, &statement);
+        check = simplify_checks(s, &statement);
         if (simplify_is_checked(s, &statement))
             return statement.arguments[0];
         if (simplify_rule(s, &statement, type, &value) || simplify_size(s, &statement, &value))
@@ -115,6 +116,7 @@ static CoreAtom emit(Simplifier *s, CoreStatement statement, TypeId type, Name n
     if (found != NULL)
         return *found;
     value = append(s, statement, type, name, effects);
+    s->facts.items[value.variable].check = check;
     if (is_shared)
         simplify_make_available(s, &statement, type, value);
     return value;
@@ -131,6 +133,15 @@ static void emit_for(Simplifier *s, Renaming *names, const CoreStatement *statem
     TypeId type = target->type;
     Name name = target->name;
     bind(s, names, statement->target, emit(s, *statement, type, name, effects));
+}
+
+CoreAtom simplify_emit_op(Simplifier *s, Op op, TypeId type, Span span, const CoreAtom *arguments, uint32_t count)
+{
+    CoreStatement statement = {.kind = CORE_OP, .op = op, .span = span, .argument_count = count};
+    statement.arguments = ARENA_ARRAY(s->arena, CoreAtom, count);
+    for (uint32_t i = 0; i < count; i++)
+        statement.arguments[i] = arguments[i];
+    return emit(s, statement, type, 0, 0);
 }
 
 /* ---- blocks ---- */
@@ -331,6 +342,22 @@ CoreBlock *simplify_copy_body(Simplifier *s, const CoreBlock *block, const CoreA
 {
     Effects effects = 0;
     return rewrite_block(s, &s->to_names, block, sequences, &effects);
+}
+
+CoreAtom simplify_emit_each(Simplifier *s, CoreAtom sequence, Span span, EachBody *make, const void *context)
+{
+    RewrittenBlock made;
+    open_block(s, &made);
+    CoreVar parameter = new_variable(s, type_element(s->types, sequence.type), 0);
+    simplify_bound_parameter(s, parameter, &sequence);
+    CoreAtom result = make(s, core_atom(s->to, parameter), context);
+    CoreStatement each = {.kind = CORE_EACH, .span = span, .argument_count = 1};
+    each.arguments = ARENA_NEW(s->arena, CoreAtom);
+    each.arguments[0] = sequence;
+    CoreVar *parameters = ARENA_NEW(s->arena, CoreVar);
+    parameters[0] = parameter;
+    each.blocks[0] = close_block(s, &made, parameters, 1, result);
+    return emit(s, each, type_sequence(s->types, result.type), 0, 0);
 }
 
 static uint32_t count_statements(const CoreBlock *block)

@@ -67,6 +67,8 @@ typedef struct Fact {
     Span span;
     uint32_t uses; /* while dead code is removed */
     CoreAtom bound; /* of a type: an integer that is not negative and less than this */
+    CoreVar check;  /* ELEMENT: a CHECKED_INDEX in the same block that need not be made if this is */
+    bool is_covered; /* CHECKED_INDEX: there is such an element, which stays */
     Effects effects;
 } Fact;
 
@@ -95,7 +97,8 @@ typedef struct Available {
 } Available;
 
 /* What simplify_pull.c knows of a variable of the unit. */
-typedef enum PullUse { USE_ELEMENT, USE_TRAVERSAL, USE_COMPARISON, USE_OTHER, USE_KINDS } PullUse;
+typedef enum PullUse { USE_ELEMENT, USE_TRAVERSAL, USE_COMPARISON, USE_PART, USE_OTHER, USE_KINDS } PullUse;
+enum { USERS_KEPT = 4 };
 
 typedef struct PullFacts {
     const CoreStatement *definition; /* of a parameter: the comprehension; null if of something else */
@@ -104,8 +107,9 @@ typedef struct PullFacts {
     uint32_t loops;                  /* comprehensions and groups around the definition */
     uint32_t uses[USE_KINDS];
     uint32_t deepest[USE_KINDS]; /* comprehensions around a use of that kind */
-    const CoreStatement *user;   /* the last one, and its block */
-    const CoreBlock *user_block;
+    const CoreStatement *users[USERS_KEPT]; /* the first ones */
+    uint32_t user_count;
+    const CoreBlock *user_block; /* of the last */
     bool is_delayed;
     bool is_needed; /* what a delayed one is made from: not now */
     CoreAtom size;  /* delayed: in the rewritten unit */
@@ -159,6 +163,8 @@ Effect simplify_strongest(Effects effects);
 CoreBlock *simplify_unit(Simplifier *s, const CoreBlock *block, FunctionInfo *result);
 /* Adds a statement of `to` to the open block, unless its value is there already; gives its value. */
 CoreAtom simplify_emit(Simplifier *s, const CoreStatement *statement, TypeId type, Name name, Effects effects);
+/* The same for a pure operation. */
+CoreAtom simplify_emit_op(Simplifier *s, Op op, TypeId type, Span span, const CoreAtom *arguments, uint32_t count);
 /* The variable of `to` for a global of `from`. */
 CoreVar simplify_global(Simplifier *s, CoreVar global);
 
@@ -167,6 +173,10 @@ CoreVar simplify_global(Simplifier *s, CoreVar global);
 CoreAtom simplify_resolve(Simplifier *s, CoreAtom atom);
 CoreAtom simplify_inline_block(Simplifier *s, const CoreBlock *block, const CoreAtom *values);
 CoreBlock *simplify_copy_body(Simplifier *s, const CoreBlock *block, const CoreAtom *sequences);
+
+/* A comprehension over a sequence whose body is what `make` adds to the open block for an element. */
+typedef CoreAtom EachBody(Simplifier *s, CoreAtom element, const void *context);
+CoreAtom simplify_emit_each(Simplifier *s, CoreAtom sequence, Span span, EachBody *make, const void *context);
 
 /* ---- simplify_rules.c ---- */
 /* Whether a pure statement, its arguments resolved and its blocks simplified, gives a value that is there already. */
@@ -180,8 +190,8 @@ bool simplify_is_cheap(const Simplifier *s, const CoreStatement *statement);
 /* ---- simplify_size.c ---- */
 /* Whether a statement is the length of a vector whose size can be said without it. */
 bool simplify_size(Simplifier *s, const CoreStatement *statement, CoreAtom *size);
-/* Leaves out checks that cannot fail. */
-void simplify_checks(Simplifier *s, CoreStatement *statement);
+/* Leaves out checks that cannot fail. Gives the CHECKED_INDEX whose check the statement does now, or 0. */
+CoreVar simplify_checks(Simplifier *s, CoreStatement *statement);
 /* Whether a statement checks an index that is known to be one: it is then its first argument. */
 bool simplify_is_checked(const Simplifier *s, const CoreStatement *statement);
 /* Notes what is known of a parameter that takes the elements of a sequence. */

@@ -75,6 +75,11 @@ static bool is_comparison(Op op)
     return false;
 }
 
+static bool is_part(Op op)
+{
+    return op == OP_TAKE || op == OP_DROP || op == OP_SUBSEQ || op == OP_SLICE;
+}
+
 static PullUse use_of(const CoreStatement *statement, uint32_t argument)
 {
     if (statement->kind != CORE_OP)
@@ -83,6 +88,8 @@ static PullUse use_of(const CoreStatement *statement, uint32_t argument)
         return USE_ELEMENT;
     if (statement->op == OP_SEQ || is_fold(statement->op))
         return USE_TRAVERSAL;
+    if (is_part(statement->op) && argument == 0)
+        return USE_PART;
     return is_comparison(statement->op) ? USE_COMPARISON : USE_OTHER;
 }
 
@@ -99,7 +106,9 @@ static void note_use(Simplifier *s, const CoreAtom *atom, PullUse use, const Cor
     facts->uses[use]++;
     if (place.loops > facts->deepest[use])
         facts->deepest[use] = place.loops;
-    facts->user = user;
+    if (facts->user_count < USERS_KEPT)
+        facts->users[facts->user_count] = user;
+    facts->user_count++;
     facts->user_block = place.block;
 }
 
@@ -117,7 +126,7 @@ static void note_statement(Simplifier *s, const CoreStatement *statement, Place 
     for (uint32_t b = 0; b < 2; b++)
         if (statement->blocks[b] != NULL)
             note_block(s, statement->blocks[b], statement, place.loops + is_loop, candidates);
-    if (is_op(statement, OP_TAB))
+    if (is_op(statement, OP_TAB) || is_op(statement, OP_TRANSPOSE))
         *vec_push(s->arena, candidates) = statement->target;
 }
 
@@ -244,6 +253,47 @@ static bool has_distinct_elements(Simplifier *s, const CoreAtom *sequence)
     return is_range(definition->op);
 }
 
+static bool is_same_variable(const CoreAtom *a, const CoreAtom *b)
+{
+    return !a->is_constant && !b->is_constant && a->variable == b->variable;
+}
+
+/* The parameter that an index is computed from by adding and subtracting, or null. */
+static const PullFacts *origin_of(Simplifier *s, const CoreAtom *index)
+{
+    for (;;) {
+        if (index->is_constant)
+            return NULL;
+        const PullFacts *facts = facts_of(s, index->variable);
+        if (facts->parameter > 0 || facts->definition == NULL)
+            return facts->parameter > 0 ? facts : NULL;
+        if (!is_op(facts->definition, OP_ADD))
+            return NULL;
+        index = &facts->definition->arguments[0];
+    }
+}
+
+/* if j < n then j else j - n, for j from n integers in a row: j going round, as rotate has it. */
+static const CoreAtom *unwrapped_index(Simplifier *s, const CoreStatement *choice)
+{
+    const CoreBlock *yes = choice->blocks[0], *no = choice->blocks[1];
+    const CoreStatement *condition = definition_of(s, &choice->arguments[0]);
+    if (condition == NULL || !is_op(condition, OP_LESS) || yes->statement_count > 0 || no->statement_count != 1 ||
+        !is_op(&no->statements[0], OP_SUBTRACT) || no->result.is_constant ||
+        no->result.variable != no->statements[0].target)
+        return NULL;
+    const CoreAtom *index = &condition->arguments[0], *count = &condition->arguments[1];
+    const PullFacts *origin = origin_of(s, index);
+    const CoreStatement *source =
+        origin == NULL || origin->definition->kind != CORE_EACH
+            ? NULL
+            : definition_of(s, &origin->definition->arguments[origin->parameter - 1]);
+    bool is_round = is_same_variable(index, &yes->result) && is_same_variable(index, &no->statements[0].arguments[0]) &&
+                    is_same_variable(count, &no->statements[0].arguments[1]) && source != NULL &&
+                    is_op(source, OP_INDICES) && is_same_variable(count, &source->arguments[0]);
+    return is_round ? index : NULL;
+}
+
 /* Whether an index in the body of the comprehension at `loops` is its parameter, plus or minus what does not change there. Wrapping does no harm. */
 static bool is_distinct(Simplifier *s, const CoreAtom *index, uint32_t loops)
 {
@@ -256,6 +306,10 @@ static bool is_distinct(Simplifier *s, const CoreAtom *index, uint32_t loops)
     if (facts->parameter > 0)
         return definition->kind == CORE_EACH &&
                has_distinct_elements(s, &definition->arguments[facts->parameter - 1]);
+    if (definition->kind == CORE_IF) {
+        const CoreAtom *unwrapped = unwrapped_index(s, definition);
+        return unwrapped != NULL && is_distinct(s, unwrapped, loops);
+    }
     if (!is_op(definition, OP_ADD) && !is_op(definition, OP_SUBTRACT))
         return false;
     for (uint32_t i = 0; i < 2; i++) {
@@ -276,16 +330,35 @@ static bool is_used_once_well(Simplifier *s, const PullFacts *facts)
         return facts->deepest[USE_TRAVERSAL] == facts->loops && facts->user_block != facts->block;
     if (facts->uses[USE_COMPARISON] > 0)
         return facts->deepest[USE_COMPARISON] == facts->loops;
+    if (facts->uses[USE_PART] > 0)
+        return facts->deepest[USE_PART] == facts->loops;
     uint32_t deepest = facts->deepest[USE_ELEMENT];
     return deepest == facts->loops ||
-           (deepest == facts->loops + 1 && is_distinct(s, &facts->user->arguments[1], deepest));
+           (deepest == facts->loops + 1 && is_distinct(s, &facts->users[0]->arguments[1], deepest));
+}
+
+/* Whether all parts taken of a vector are only walked through: else it is better made once than its parts one by one. */
+static bool are_parts_streamed(Simplifier *s, const PullFacts *facts)
+{
+    if (facts->uses[USE_PART] > 0 && facts->user_count > USERS_KEPT)
+        return false;
+    for (uint32_t i = 0; i < facts->user_count && i < USERS_KEPT; i++) {
+        const CoreStatement *user = facts->users[i];
+        if (user->kind != CORE_OP || !is_part(user->op))
+            continue;
+        const PullFacts *part = facts_of(s, user->target);
+        if (part->user_count != 1 || part->uses[USE_TRAVERSAL] != 1 || part->user_block != part->block)
+            return false;
+    }
+    return true;
 }
 
 /* Elements that are cheap may be computed again for each use; but a traversal that is repeated is better one of an array. */
 static bool is_cheap_enough(Simplifier *s, const PullFacts *facts, uint32_t uses)
 {
     if (facts->deepest[USE_TRAVERSAL] > facts->loops || facts->deepest[USE_COMPARISON] > facts->loops ||
-        facts->deepest[USE_ELEMENT] > facts->loops + 1)
+        facts->deepest[USE_PART] > facts->loops || facts->deepest[USE_ELEMENT] > facts->loops + 1 ||
+        !are_parts_streamed(s, facts))
         return false;
     ElementWork work = work_of_recipe(s, &facts->definition->arguments[0]);
     return work.loads <= 1 && work.operations * uses <= CHEAP_WORK;
@@ -293,8 +366,12 @@ static bool is_cheap_enough(Simplifier *s, const PullFacts *facts, uint32_t uses
 
 static bool is_worth_delaying(Simplifier *s, const PullFacts *facts)
 {
-    uint32_t uses = facts->uses[USE_ELEMENT] + facts->uses[USE_TRAVERSAL] + facts->uses[USE_COMPARISON];
-    if (facts->is_needed || facts->uses[USE_OTHER] > 0 || uses == 0 || !is_recipe(s, &facts->definition->arguments[0]))
+    uint32_t uses = facts->user_count;
+    if (facts->is_needed || facts->uses[USE_OTHER] > 0 || uses == 0)
+        return false;
+    if (facts->definition->op == OP_TRANSPOSE) /* columns, each for itself; to walk through all of them is better done in tiles */
+        return facts->uses[USE_ELEMENT] == uses && facts->deepest[USE_ELEMENT] == facts->loops;
+    if (!is_recipe(s, &facts->definition->arguments[0]))
         return false;
     bool is_streamed = uses == 1 && facts->uses[USE_TRAVERSAL] == 1 && facts->user_block == facts->block;
     if (is_streamed)
@@ -376,12 +453,8 @@ static bool is_delayed(Simplifier *s, const CoreAtom *atom)
 
 static CoreAtom emit_op(Simplifier *s, Op op, TypeId type, Span span, CoreAtom first, const CoreAtom *second)
 {
-    CoreStatement statement = {.kind = CORE_OP, .op = op, .span = span, .argument_count = second == NULL ? 1 : 2};
-    statement.arguments = ARENA_ARRAY(s->arena, CoreAtom, 2);
-    statement.arguments[0] = first;
-    if (second != NULL)
-        statement.arguments[1] = *second;
-    return simplify_emit(s, &statement, type, 0, 0);
+    CoreAtom arguments[] = {first, second == NULL ? first : *second};
+    return simplify_emit_op(s, op, type, span, arguments, second == NULL ? 1 : 2);
 }
 
 static Op conversion_to(ScalarType type)
@@ -424,37 +497,128 @@ static CoreAtom element_at(Simplifier *s, const CoreAtom *recipe, CoreAtom index
     return emit_op(s, OP_INSIDE, type, span, simplify_resolve(s, definition->arguments[0]), &index);
 }
 
-/* The recipe made again: a traversal of its own. */
-static CoreAtom traverse(Simplifier *s, const CoreAtom *recipe)
+typedef struct Part {
+    CoreAtom start, length;
+    Span span;
+} Part;
+
+static CoreAtom slice_of(Simplifier *s, CoreAtom vector, const Part *part)
+{
+    CoreAtom arguments[] = {vector, part->start, part->length};
+    return simplify_emit_op(s, OP_SLICE, vector.type, part->span, arguments, 3);
+}
+
+typedef struct RangePart {
+    const CoreStatement *range;
+    const Part *part;
+} RangePart;
+
+static CoreAtom part_element(Simplifier *s, CoreAtom index, const void *context)
+{
+    const RangePart *of = context;
+    CoreAtom start = of->part->start;
+    return range_element(s, of->range, emit_op(s, OP_ADD, TYPE_INT, of->part->span, index, &start));
+}
+
+/* A source of a recipe, or a part of it. */
+static CoreAtom traverse_source(Simplifier *s, const CoreStatement *source, TypeId type, const Part *part)
+{
+    if (part == NULL) {
+        CoreStatement again = *source;
+        again.arguments = ARENA_ARRAY(s->arena, CoreAtom, source->argument_count);
+        for (uint32_t i = 0; i < source->argument_count; i++)
+            again.arguments[i] = simplify_resolve(s, source->arguments[i]);
+        return simplify_emit(s, &again, type, 0, 0);
+    }
+    if (source->op == OP_SEQ)
+        return emit_op(s, OP_SEQ, type, source->span, slice_of(s, simplify_resolve(s, source->arguments[0]), part), NULL);
+    CoreAtom indices = emit_op(s, OP_INDICES, type_sequence(s->types, TYPE_INT), source->span, part->length, NULL);
+    return simplify_emit_each(s, indices, source->span, part_element, &(RangePart){source, part});
+}
+
+/* The recipe made again, a traversal of its own; or a part of that. */
+static CoreAtom traverse(Simplifier *s, const CoreAtom *recipe, const Part *part)
 {
     const CoreStatement *definition = definition_of(s, recipe);
+    if (definition->kind == CORE_OP)
+        return traverse_source(s, definition, recipe->type, part);
     CoreStatement again = *definition;
     again.arguments = ARENA_ARRAY(s->arena, CoreAtom, definition->argument_count);
-    bool is_each = definition->kind == CORE_EACH;
     for (uint32_t i = 0; i < definition->argument_count; i++)
-        again.arguments[i] =
-            is_each ? traverse(s, &definition->arguments[i]) : simplify_resolve(s, definition->arguments[i]);
-    if (is_each)
-        again.blocks[0] = simplify_copy_body(s, definition->blocks[0], again.arguments);
+        again.arguments[i] = traverse(s, &definition->arguments[i], part);
+    again.blocks[0] = simplify_copy_body(s, definition->blocks[0], again.arguments);
     return simplify_emit(s, &again, recipe->type, 0, 0);
 }
 
 static CoreAtom traverse_vector(Simplifier *s, const CoreAtom *vector, Span span)
 {
     if (is_delayed(s, vector))
-        return traverse(s, &facts_of(s, vector->variable)->definition->arguments[0]);
+        return traverse(s, &facts_of(s, vector->variable)->definition->arguments[0], NULL);
     TypeId type = type_sequence(s->types, type_element(s->types, vector->type));
     return emit_op(s, OP_SEQ, type, span, simplify_resolve(s, *vector), NULL);
+}
+
+/* Which elements a statement takes of a vector of this size. */
+static Part part_of(Simplifier *s, const CoreStatement *statement, CoreAtom size)
+{
+    Part part = {.start = core_int(0), .span = statement->span};
+    CoreAtom arguments[] = {size, simplify_resolve(s, statement->arguments[1]), size};
+    switch ((int)statement->op) {
+    case OP_TAKE:
+        part.length = simplify_emit_op(s, OP_TAKEN, TYPE_INT, part.span, arguments, 2);
+        return part;
+    case OP_DROP:
+        part.start = simplify_emit_op(s, OP_DROPPED, TYPE_INT, part.span, arguments, 2);
+        part.length = emit_op(s, OP_SUBTRACT, TYPE_INT, part.span, size, &part.start);
+        return part;
+    }
+    part.start = arguments[1];
+    part.length = arguments[2] = simplify_resolve(s, statement->arguments[2]);
+    if (statement->op == OP_SUBSEQ)
+        part.length = simplify_emit_op(s, OP_SUBSEQ_LENGTH, TYPE_INT, part.span, arguments, 3);
+    return part;
+}
+
+static CoreAtom pull_part(Simplifier *s, const CoreStatement *statement)
+{
+    const PullFacts *facts = facts_of(s, statement->arguments[0].variable);
+    Part part = part_of(s, statement, facts->size);
+    CoreAtom elements = traverse(s, &facts->definition->arguments[0], &part);
+    return emit_op(s, OP_TAB, statement->arguments[0].type, statement->span, elements, NULL);
+}
+
+typedef struct Column {
+    CoreAtom matrix, index;
+    Span span;
+} Column;
+
+static CoreAtom column_element(Simplifier *s, CoreAtom row, const void *context)
+{
+    const Column *column = context;
+    TypeId type = type_element(s->types, column->matrix.type);
+    CoreAtom vector = emit_op(s, OP_INSIDE, type, column->span, column->matrix, &row);
+    return emit_op(s, OP_INSIDE, type_element(s->types, type), column->span, vector, &column->index);
+}
+
+/* An element of a transposed matrix. */
+static CoreAtom emit_column(Simplifier *s, CoreAtom matrix, CoreAtom index, Span span)
+{
+    CoreAtom height = emit_op(s, OP_LENGTH, TYPE_INT, span, matrix, NULL);
+    CoreAtom indices = emit_op(s, OP_INDICES, type_sequence(s->types, TYPE_INT), span, height, NULL);
+    CoreAtom elements = simplify_emit_each(s, indices, span, column_element, &(Column){matrix, index, span});
+    return emit_op(s, OP_TAB, type_element(s->types, matrix.type), span, elements, NULL);
 }
 
 static CoreAtom pull_element(Simplifier *s, const CoreStatement *statement)
 {
     const PullFacts *facts = facts_of(s, statement->arguments[0].variable);
-    CoreAtom size = facts->size, recipe = facts->definition->arguments[0];
-    CoreAtom index = simplify_resolve(s, statement->arguments[1]);
+    const CoreStatement *definition = facts->definition;
+    CoreAtom size = facts->size, index = simplify_resolve(s, statement->arguments[1]);
     if (statement->op == OP_ELEMENT)
         index = emit_op(s, OP_CHECKED_INDEX, TYPE_INT, statement->span, index, &size);
-    return element_at(s, &recipe, index, statement->span);
+    if (definition->op == OP_TRANSPOSE)
+        return emit_column(s, simplify_resolve(s, definition->arguments[0]), index, statement->span);
+    return element_at(s, &definition->arguments[0], index, statement->span);
 }
 
 static CoreAtom pull_comparison(Simplifier *s, const CoreStatement *statement)
@@ -476,6 +640,8 @@ bool simplify_pull(Simplifier *s, const CoreStatement *statement, TypeId type, C
         *value = pull_element(s, statement);
     else if (is_comparison(statement->op))
         *value = pull_comparison(s, statement);
+    else if (is_part(statement->op))
+        *value = pull_part(s, statement);
     else if (statement->op == OP_SEQ)
         *value = traverse_vector(s, &statement->arguments[0], statement->span);
     else

@@ -25,18 +25,9 @@ static bool is_int(const CoreAtom *atom, int64_t value)
 
 /* ---- sizes ---- */
 
-static CoreAtom emit_op(Simplifier *s, Op op, TypeId type, Span span, const CoreAtom *arguments, uint32_t count)
-{
-    CoreStatement statement = {.kind = CORE_OP, .op = op, .span = span, .argument_count = count};
-    statement.arguments = ARENA_ARRAY(s->arena, CoreAtom, count);
-    for (uint32_t i = 0; i < count; i++)
-        statement.arguments[i] = arguments[i];
-    return simplify_emit(s, &statement, type, 0, 0);
-}
-
 static CoreAtom length_of(Simplifier *s, const CoreAtom *container, Span span)
 {
-    return emit_op(s, OP_LENGTH, TYPE_INT, span, container, 1);
+    return simplify_emit_op(s, OP_LENGTH, TYPE_INT, span, container, 1);
 }
 
 /* The length of a range, which is made again for that: only ranges that cannot fail, or where they stand, as what fails is looked for wherever
@@ -47,7 +38,7 @@ static bool size_of_range(Simplifier *s, const Fact *range, Span span, CoreAtom 
     if (!is_total && range->nesting != s->nesting)
         return false;
     TypeId type = type_sequence(s->types, range->arguments[0].type);
-    CoreAtom again = emit_op(s, range->op, type, range->span, range->arguments, range->count);
+    CoreAtom again = simplify_emit_op(s, range->op, type, range->span, range->arguments, range->count);
     *size = length_of(s, &again, span);
     return true;
 }
@@ -99,9 +90,40 @@ static int same_size_argument(Op op)
     return -1;
 }
 
+/* The length of a part of a vector that is made somewhere; parts of others are there anyhow. What fails is looked for wherever a part is. */
+static bool size_of_part(Simplifier *s, const Fact *part, CoreAtom *size)
+{
+    const Fact *whole = op_fact(s, &part->arguments[0]);
+    if (whole == NULL || whole->op != OP_TAB || part->nesting != s->nesting)
+        return false;
+    CoreAtom all = length_of(s, &part->arguments[0], part->span);
+    CoreAtom arguments[] = {all, part->arguments[1], part->arguments[part->count - 1]};
+    Op op = part->op == OP_TAKE ? OP_TAKEN : part->op == OP_DROP ? OP_DROPPED : OP_SUBSEQ_LENGTH;
+    *size = simplify_emit_op(s, op, TYPE_INT, part->span, arguments, part->count);
+    if (part->op == OP_DROP) {
+        CoreAtom operands[] = {all, *size};
+        *size = simplify_emit_op(s, OP_SUBTRACT, TYPE_INT, part->span, operands, 2);
+    }
+    return true;
+}
+
+static bool size_of_transposed(Simplifier *s, const Fact *transposed, CoreAtom *size)
+{
+    if (transposed->nesting != s->nesting)
+        return false;
+    *size = simplify_emit_op(s, OP_WIDTH, TYPE_INT, transposed->span, transposed->arguments, 1);
+    return true;
+}
+
 static bool size_of_op(Simplifier *s, const Fact *fact, Span span, CoreAtom *size)
 {
     switch ((int)fact->op) {
+    case OP_TAKE:
+    case OP_DROP:
+    case OP_SUBSEQ:
+        return type_is_vector(s->types, fact->arguments[0].type) && size_of_part(s, fact, size);
+    case OP_TRANSPOSE:
+        return size_of_transposed(s, fact, size);
     case OP_INDICES:
         *size = fact->arguments[0];
         return true;
@@ -157,7 +179,8 @@ static bool is_not_negative(const Simplifier *s, const CoreAtom *atom)
         return false;
     if (fact->op == OP_MAXIMUM)
         return is_not_negative(s, &fact->arguments[0]) || is_not_negative(s, &fact->arguments[1]);
-    return fact->op == OP_LENGTH;
+    return fact->op == OP_LENGTH || fact->op == OP_TAKEN || fact->op == OP_DROPPED || fact->op == OP_SUBSEQ_LENGTH ||
+           fact->op == OP_WIDTH;
 }
 
 /* Whether 0 <= index < size: as an element of the indices, or counted from the other end. */
@@ -190,11 +213,11 @@ bool simplify_is_checked(const Simplifier *s, const CoreStatement *statement)
            is_index(s, &statement->arguments[0], &statement->arguments[1]);
 }
 
-/* v[_checked_index(i, #v)], the check for another element of the same expression, is v[i]. */
+/* v[_checked_index(i, #v)], in one block, is v[i]. */
 static bool is_checked_for(Simplifier *s, const CoreStatement *inside, CoreAtom *index)
 {
     const Fact *checked = op_fact(s, &inside->arguments[1]);
-    if (checked == NULL || checked->op != OP_CHECKED_INDEX)
+    if (checked == NULL || checked->op != OP_CHECKED_INDEX || checked->nesting != s->nesting)
         return false;
     CoreAtom size = checked->arguments[1];
     *index = checked->arguments[0];
@@ -212,20 +235,23 @@ static void set_index(Simplifier *s, CoreStatement *statement, Op op, CoreAtom i
     statement->arguments = arguments;
 }
 
-void simplify_checks(Simplifier *s, CoreStatement *statement)
+CoreVar simplify_checks(Simplifier *s, CoreStatement *statement)
 {
     if (statement->kind != CORE_OP)
-        return;
+        return 0;
     CoreAtom index;
-    if (statement->op == OP_IOTA && is_not_negative(s, &statement->arguments[0]))
+    if (statement->op == OP_IOTA && is_not_negative(s, &statement->arguments[0])) {
         statement->op = OP_INDICES;
-    else if (statement->op == OP_INSIDE && is_checked_for(s, statement, &index))
+    } else if (statement->op == OP_INSIDE && is_checked_for(s, statement, &index)) {
+        CoreVar check = statement->arguments[1].variable;
         set_index(s, statement, OP_ELEMENT, index);
-    else if (statement->op == OP_ELEMENT && may_be_index(s, &statement->arguments[1])) {
+        return check;
+    } else if (statement->op == OP_ELEMENT && may_be_index(s, &statement->arguments[1])) {
         CoreAtom size = length_of(s, &statement->arguments[0], statement->span);
         if (is_index(s, &statement->arguments[1], &size))
             statement->op = OP_INSIDE;
     }
+    return 0;
 }
 
 /* What is known of the parameter that takes the elements of a sequence. */

@@ -805,20 +805,35 @@ static const FlowValue *op_read(const Operation *o)
                           index_vector(o, o->arguments[0], indices->element->scalar, indices->space));
 }
 
-static const FlowValue *op_slice(const Operation *o)
+typedef struct Bounds {
+    FlowOperand start, length;
+} Bounds;
+
+/* What slicing by `op` and the arguments after the first makes of these. */
+static Bounds slice_bounds(const Operation *o, Op op, Bounds whole)
 {
     Flattener *f = o->f;
-    const FlowValue *vector = o->arguments[0];
     uint32_t count = o->statement->argument_count;
-    FlowOperand operands[4] = {vector->start, vector->length}, inputs[4];
+    FlowOperand operands[4] = {whole.start, whole.length}, inputs[4];
     for (uint32_t i = 1; i < count; i++)
         operands[1 + i] = scalar_argument(o, i);
     bring_all(f, operands, 1 + count, o->space, inputs);
-    flatten_node(f, FLOW_SLICE, o->space, inputs, 1 + count)->core_op = o->op;
+    flatten_node(f, FLOW_SLICE, o->space, inputs, 1 + count)->core_op = op;
     FlowStreamId start = flatten_output(f, SCALAR_I64, o->space);
     FlowStreamId length = flatten_output(f, SCALAR_I64, o->space);
-    return flatten_value_vector(f, vector->array, flatten_stream(f, start), flatten_stream(f, length),
-                                vector->element_type);
+    return (Bounds){flatten_stream(f, start), flatten_stream(f, length)};
+}
+
+static const FlowValue *op_slice(const Operation *o)
+{
+    const FlowValue *vector = o->arguments[0];
+    Bounds slice = slice_bounds(o, o->op, (Bounds){vector->start, vector->length});
+    return flatten_value_vector(o->f, vector->array, slice.start, slice.length, vector->element_type);
+}
+
+static Bounds bounds_alone(const Operation *o, Op op)
+{
+    return slice_bounds(o, op, (Bounds){flatten_int(0), scalar_argument(o, 0)});
 }
 
 /* take and drop of a sequence: those whose number among their siblings is small, or not. */
@@ -1148,6 +1163,9 @@ static const FlowValue *dispatch(const Operation *o)
     case OP_INSIDE: return op_inside(o);
     case OP_CHECKED_INDEX: return op_checked_index(o);
     case OP_SLICE: return op_known_slice(o);
+    case OP_TAKEN: return flatten_value_scalar(o->f, bounds_alone(o, OP_TAKE).length);
+    case OP_DROPPED: return flatten_value_scalar(o->f, bounds_alone(o, OP_DROP).start);
+    case OP_SUBSEQ_LENGTH: return flatten_value_scalar(o->f, bounds_alone(o, OP_SUBSEQ).length);
     case OP_SUBSEQ: return op_slice(o);
     case OP_TAKE:
     case OP_DROP: return op_cut(o);
@@ -1200,6 +1218,7 @@ static const FlowValue *dispatch(const Operation *o)
     case OP_RAISE: return op_never(o);
 
     case OP_SAME:
+    case OP_WIDTH:
     case OP_TRANSPOSE:
     case OP_REPLACE:
     case OP_GRADE:
