@@ -84,6 +84,16 @@ typedef struct RunnelRunInfo {
     uint64_t kernels; /* of compiled code that the program became; 0 for engines without */
 } RunnelRunInfo;
 
+/* What is written of results. Those with sequences are printed in any case, for that is how they are computed. */
+typedef enum RunnelResults {
+    RUNNEL_RESULTS_PRINTED,
+    RUNNEL_RESULTS_DIGESTED, /* one line each by which they can be compared (docs/bench.md) */
+    RUNNEL_RESULTS_IGNORED,  /* nothing: they are computed, and given back */
+} RunnelResults;
+
+/* From the next run on; at first they are printed. */
+void runnel_set_results(RunnelSession *session, RunnelResults results);
+
 /* Runs what was prepared once more; results are written. Random numbers go on from run to run. */
 RunnelStatus runnel_run_prepared(RunnelSession *session, RunnelRunInfo *info);
 

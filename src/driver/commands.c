@@ -37,7 +37,8 @@ const Command commands[] = {
      "peak memory and the result. Compiling, reading arguments and the first runs are not timed. A program without\n"
      "`main` is timed on its top-level expressions together. All runs must give the same result; what the program\n"
      "prints itself is shown for the first one. docs/bench.md says what exactly is measured.\n",
-     1, SIZE_MAX, RUN_OPTIONS | FILE_OPTIONS | OPTION_BIT(OPTION_RUNS) | OPTION_BIT(OPTION_JSON), command_bench},
+     1, SIZE_MAX, RUN_OPTIONS | FILE_OPTIONS | OPTION_BIT(OPTION_RUNS) | OPTION_BIT(OPTION_JSON) | OPTION_BIT(OPTION_DIGEST),
+     command_bench},
     {"check", "FILE", "check a program and show its types",
      "Reads and checks the program in FILE without running it, and prints `name : type` for each of its\n"
      "definitions.\n",

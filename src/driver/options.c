@@ -151,6 +151,7 @@ const OptionRow option_rows[OPTION_COUNT] = {
     [OPTION_COST] = {"--cost", NULL, "show the cost too, as `runnel cost` does", NULL},
     [OPTION_RUNS] = {"--runs", "N", "time N runs (at least 10, and a second of them)", set_runs},
     [OPTION_JSON] = {"--json", NULL, "show what was measured as one object of JSON", NULL},
+    [OPTION_DIGEST] = {"--digest", NULL, "show a large result as the count and two sums of its numbers, by which it can be compared", NULL},
     [OPTION_HELP] = {"--help", NULL, "show help, on the command if there is one", NULL},
     [OPTION_VERSION] = {"--version", NULL, "show the version", NULL},
 };

@@ -24,6 +24,7 @@ typedef enum OptionId {
     OPTION_COST,
     OPTION_RUNS,
     OPTION_JSON,
+    OPTION_DIGEST,
     OPTION_HELP,
     OPTION_VERSION,
     OPTION_COUNT
