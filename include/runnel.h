@@ -50,7 +50,7 @@ typedef struct RunnelOptions {
     uint64_t piece_nanoseconds; /* testing: the least work, about, that is given to a thread; 0 for the default */
     bool measures;         /* the VM: for runnel_write_stats */
     uint64_t fail_after;   /* testing: the nth allocation fails; 0 for never */
-    const char *file_format; /* what files given as arguments hold: "text", also if null, or scalars of this type as bytes */
+    const char *file_format; /* what files given as arguments hold if neither their names nor their first bytes say it: "text", also if null, "npy", or scalars of this type as bytes */
     bool materializes;     /* hold sequences in memory where one pass is not enough, instead of rejecting the program */
     bool counts_costs;     /* for runnel_write_cost: of the program as written; runs take longer */
     bool is_unsimplified;  /* run the program as written, nothing inlined or merged */

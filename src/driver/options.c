@@ -109,7 +109,7 @@ static bool set_format(Options *options, const char *value)
 {
     options->format = value;
     if (!runnel_is_file_format(value))
-        report_usage("`--format` wants text or the name of a scalar type, such as i64, not `%s`", value);
+        report_usage("`--format` wants text, npy or the name of a scalar type, such as i64, not `%s`", value);
     return runnel_is_file_format(value);
 }
 
@@ -145,7 +145,7 @@ const OptionRow option_rows[OPTION_COUNT] = {
     [OPTION_NO_SIMPLIFY] = {"--no-simplify", NULL, "leave the program as it is written, nothing inlined or merged", NULL},
     [OPTION_NESL] = {"--nesl", NULL, "read NESL instead of Runnel", NULL},
     [OPTION_FORMAT] = {"--format", "NAME",
-                       "what files given as @PATH hold: text, or bytes of i64 or another scalar type (text)", set_format},
+                       "what files given as @PATH hold if neither their names nor their first bytes say it: text, npy, or bytes of i64 or another scalar type (text)", set_format},
     [OPTION_MATERIALIZE] = {"--materialize", NULL,
                             "hold sequences in memory where one pass is not enough, and say so", NULL},
     [OPTION_COST] = {"--cost", NULL, "show the cost too, as `runnel cost` does", NULL},

@@ -800,8 +800,7 @@ static RunnelStatus is_unfinished_work(RunnelSession *session, void *argument)
 
 bool runnel_is_file_format(const char *name)
 {
-    ValueFileFormat format;
-    return value_file_format_named(name, &format);
+    return file_format_named(name).kind != FORMAT_NONE;
 }
 
 bool runnel_is_unfinished(RunnelSession *session, const char *text, size_t length, RunnelDialect dialect)

@@ -46,8 +46,8 @@ Heap *vm_heap(Vm *vm);
 /* Runs the network of an item and gives its value (owned by the caller; null if nobody wants it), or prints it if that is how it was flattened (flatten.h); binds the item's
  * global. False after an error: what was printed stands. */
 bool vm_run_item(Vm *vm, uint32_t item_index, const CoreItem *item, const VmPrinter *printer, Value *result);
-/* Calls a function that is an entry, the same way; takes over the arguments. Parameters that are sequences are read from `sources` instead, which
- * stay the caller's. */
+/* Calls a function that is an entry, the same way; takes over the arguments. Where there is a source, which stays the caller's, it is
+ * read instead: as columns (value_source_whole_columns worked) unless the parameter is a sequence. */
 bool vm_call(Vm *vm, CoreFunctionId function, const Value *arguments, ValueSource *const *sources,
              const VmPrinter *printer, Value *result);
 /* What the flattener must know of this engine. */

@@ -38,6 +38,7 @@ typedef struct Passage {
     uint32_t row_count;
     Cells *cells; /* one for each leaf of the parameters, then the state of random numbers; later those of the results */
     uint32_t cell_count, cell_capacity;
+    Array *elements; /* of a parameter that is a vector, on their way to become one */
     Array *global; /* on its way to become one */
 } Passage;
 
@@ -56,7 +57,7 @@ struct Vm {
     World world;
 
     VEC(Array *) globals; /* by CoreVar: one row each; null where there is no value */
-    ValueSource *const *sources; /* of the function that is called from outside: by parameter, null where it is no sequence */
+    ValueSource *const *sources; /* of the function that is called from outside: by parameter, null where it is a value */
     const VmPrinter *printer;    /* of the run, */
     Text printed;                /* ... and what it has not been given yet */
     RandomState random;
