@@ -57,7 +57,7 @@ RUNNER := $(BUILD)/tests/runner/runner
 REPLAY := $(BUILD)/tests/fuzz/replay
 GENERATE := $(BUILD)/tests/generate/generate
 
-.PHONY: all library test check-long bench-micro run fuzz install clean help FORCE
+.PHONY: all library test check-long bench-micro bench-programs run fuzz install clean help FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -192,6 +192,37 @@ $(BUILD)/bench/micro/%: $(BUILD)/bench/micro/%.o $(LIBRARY)
 bench-micro: $(MICRO_BENCHMARKS)
 	@for benchmark in $(if $(ONLY),$(foreach name,$^,$(if $(findstring $(ONLY),$(name)),$(name))),$^); do $$benchmark || exit 1; done
 
+# The C side of the benchmarks (bench/programs/NAME/): each file there is a program, compiled for this machine, twice: with arithmetic as
+# written, and (NAME-fast) with the freedoms of `runnel --fast`. They need OpenMP, and are left out where the compiler has none.
+BENCH := build/bench$(if $(filter asan,$(MODE)),-asan)
+BENCH_SOURCES := $(sort $(wildcard bench/programs/*/*.c))
+BENCH_NAMES := $(basename $(notdir $(BENCH_SOURCES)))
+BENCH_OPENMP = $(shell echo 'int main(void) { return 0; }' | $(CC) -fopenmp -x c -o /dev/null - 2>/dev/null && echo yes)
+BENCH_LIBS = $(shell echo 'int main(void) { return 0; }' | $(CC) -x c -o /dev/null - -lmvec -lm 2>/dev/null && echo -lmvec) -lm
+BENCH_SANITIZE := $(if $(filter asan,$(MODE)),$(MODE_FLAGS_asan))
+BENCH_FLAGS := -std=gnu17 -Wall -Wextra -Wconversion $(if $(filter 1,$(WERROR)),-Werror) -O3 -march=native -fopenmp \
+	-fno-math-errno -fno-trapping-math -Ibench/programs
+BENCH_EXACT := -ffp-contract=off
+BENCH_FAST := -ffp-contract=fast -fassociative-math -freciprocal-math -fno-signed-zeros
+BENCH_SHARED := $(patsubst %,bench/programs/%.c,harness arguments digest npy)
+BENCH_HEADERS := $(wildcard bench/programs/*.h)
+
+bench-programs: $(if $(BENCH_OPENMP),$(addprefix $(BENCH)/,$(BENCH_NAMES) $(addsuffix -fast,$(BENCH_NAMES)) data check))
+	@$(if $(BENCH_OPENMP),:,echo '$(CC) has no OpenMP: the C programs of the benchmarks are left out')
+
+$(BENCH)/flags.stamp: FORCE
+	@$(call stamp,$(COMPILER) | $(BENCH_FLAGS) | $(BENCH_EXACT) | $(BENCH_FAST) | $(BENCH_SANITIZE))
+
+define bench_rule
+$$(BENCH)/$(basename $(notdir $(1)))$(2): $(1) $$(BENCH_SHARED) $$(BENCH_HEADERS) $$(BENCH)/flags.stamp
+	$$(Q) $$(CC) $$(BENCH_FLAGS) $(3) $$(BENCH_SANITIZE) -o $$@ $$(filter %.c,$$^) $$(BENCH_LIBS)
+endef
+$(foreach source,$(BENCH_SOURCES),$(eval $(call bench_rule,$(source),,$(BENCH_EXACT))) $(eval $(call bench_rule,$(source),-fast,$(BENCH_FAST))))
+
+# What makes their data and what checks their answers.
+$(BENCH)/data $(BENCH)/check: $(BENCH)/%: bench/programs/%.c $(filter-out %/harness.c,$(BENCH_SHARED)) $(BENCH_HEADERS) $(BENCH)/flags.stamp
+	$(Q) $(CC) $(BENCH_FLAGS) $(BENCH_EXACT) $(BENCH_SANITIZE) -o $@ $(filter %.c,$^) -lm
+
 run: all $(BUILD)/tools/measure
 	@tools/demo $(PROGRAM) $(BUILD)/tools/measure
 
@@ -221,6 +252,7 @@ help:
 	@echo 'make test       build and run the tests; ONLY=text picks some, UPDATE=1 rewrites .expected files'
 	@echo 'make check-long 100,000 random programs: LONG_COUNT=100000 LONG_SEED=2'
 	@echo 'make bench-micro  time small pieces of the runtime beside plain C (bench/micro/)'
+	@echo 'make bench-programs  the C side of the benchmarks (bench/programs/), in build/bench'
 	@echo 'make run        build and run the demonstration'
 	@echo 'make fuzz       fuzz the front ends with libFuzzer (clang), FUZZ_SECONDS=60'
 	@echo 'make install    install below PREFIX=/usr/local'
