@@ -204,7 +204,7 @@ BENCH_FLAGS := -std=gnu17 -Wall -Wextra -Wconversion $(if $(filter 1,$(WERROR)),
 	-fno-math-errno -fno-trapping-math -Ibench/programs
 BENCH_EXACT := -ffp-contract=off
 BENCH_FAST := -ffp-contract=fast -fassociative-math -freciprocal-math -fno-signed-zeros
-BENCH_SHARED := $(patsubst %,bench/programs/%.c,harness arguments digest npy)
+BENCH_SHARED := $(patsubst %,bench/programs/%.c,harness arguments digest npy memory text_blocks)
 BENCH_HEADERS := $(wildcard bench/programs/*.h)
 
 bench-programs: $(if $(BENCH_OPENMP),$(addprefix $(BENCH)/,$(BENCH_NAMES) $(addsuffix -fast,$(BENCH_NAMES)) data check))

@@ -8,7 +8,6 @@
 
 #include <math.h>
 #include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
 
 typedef struct Target {
@@ -17,7 +16,7 @@ typedef struct Target {
 
 typedef void Generator(Target target, size_t n);
 
-/* Files. Data that is saved is freed. */
+/* Files. Data that is saved is released. */
 
 static void path_of(char path[4096], Target target, const char *part, const char *suffix)
 {
@@ -30,7 +29,7 @@ static void save_matrix(Target target, const char *part, ElementType type, void 
     char path[4096];
     path_of(path, target, part, "npy");
     npy_write(path, type, data, rows, columns);
-    free(data);
+    release(data);
 }
 
 static void save_floats(Target target, const char *part, double *data, size_t n)
@@ -589,7 +588,7 @@ static void make_wordcount(Target target, size_t n)
         fputc(is_last ? '\n' : ' ', text);
     }
     close_text(text);
-    free(zipf);
+    release(zipf);
 }
 
 /* Programs whose only argument is a number have no data, and no row. */

@@ -1,7 +1,6 @@
 #define _GNU_SOURCE
 #include "harness.h"
 
-#include <malloc.h>
 #include <math.h>
 #include <omp.h>
 #include <stdbool.h>
@@ -132,14 +131,12 @@ static void report(const Options *options, Times times)
     print_json_string(result);
     puts("}");
     free(result);
-    free(times.seconds);
+    release(times.seconds);
 }
 
 int main(int count, char **words)
 {
     Options options = parse_options(count, words);
-    mallopt(M_MMAP_MAX, 0);
-    mallopt(M_TRIM_THRESHOLD, -1);
     omp_set_num_threads(options.threads);
     omp_set_dynamic(0);
     bench_prepare(options.arguments);

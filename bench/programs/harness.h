@@ -5,8 +5,8 @@
  * An argument is written as for Runnel: a number, @FILE.npy, or a text in double quotes.
  *
  * A program defines the four things below. The harness reads the arguments once, runs the program until its times settle, times further runs as
- * `runnel bench` does (docs/bench.md), and prints one JSON object on one line. A run takes the memory for its results and gives it back, as
- * programs in Runnel do; freed memory stays with the process, so that no run but the first pays for pages. */
+ * `runnel bench` does (docs/bench.md), and prints one JSON object on one line. A run takes the memory for its results and gives that of the
+ * run before back, as programs in Runnel do. */
 #ifndef BENCH_HARNESS_H
 #define BENCH_HARNESS_H
 

@@ -1,11 +1,7 @@
-#define _GNU_SOURCE /* madvise */
 #include "npy.h"
 
-#include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 static const struct {
     const char *name;
@@ -16,33 +12,11 @@ static const struct {
 };
 
 static const char magic[8] = "\x93NUMPY\x01";
-enum { PREFIX = 10, HUGE_PAGE = 2 << 20 };
-
-_Noreturn void fail(const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    vfprintf(stderr, format, arguments);
-    va_end(arguments);
-    fputc('\n', stderr);
-    exit(1);
-}
+enum { PREFIX = 10 };
 
 size_t element_size(ElementType type)
 {
     return elements[type].size;
-}
-
-void *allocate(size_t bytes)
-{
-    size_t alignment = bytes < HUGE_PAGE ? 64 : HUGE_PAGE;
-    size_t rounded = (bytes / alignment + 1) * alignment;
-    void *memory = aligned_alloc(alignment, rounded);
-    if (memory == NULL)
-        fail("no memory for %zu bytes", bytes);
-    if (alignment == HUGE_PAGE)
-        madvise(memory, rounded, MADV_HUGEPAGE);
-    return memory;
 }
 
 /* "(3,)" or "(3, 4)" after 'shape': */

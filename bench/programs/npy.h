@@ -2,7 +2,8 @@
 #ifndef BENCH_NPY_H
 #define BENCH_NPY_H
 
-#include <stddef.h>
+#include "memory.h"
+
 #include <stdint.h>
 
 /* A vector has one column. */
@@ -15,15 +16,10 @@ typedef enum ElementType { ELEMENT_F64, ELEMENT_I64, ELEMENT_I32, ELEMENT_U8, EL
 
 size_t element_size(ElementType type);
 
-/* Room for that many bytes, aligned for any vector instruction and in large pages where the system has them; free with free. */
-void *allocate(size_t bytes);
-
-/* The file must hold exactly that type. The data belongs to the caller. */
+/* The file must hold exactly that type. The data is the caller's, to be released. */
 Array npy_read(const char *path, ElementType type);
 
 /* One column makes a vector, more a matrix. */
 void npy_write(const char *path, ElementType type, const void *data, size_t rows, size_t columns);
-
-_Noreturn void fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

@@ -2,8 +2,6 @@
 #include "harness.h"
 #include "simd_math.h"
 
-#include <stdlib.h>
-
 const char bench_arguments[] = "SPOT STRIKE YEARS RATE VOLATILITY";
 static Array spots, strikes, times;
 static double rate, volatility;
@@ -44,8 +42,8 @@ static void price(size_t n, const double *restrict spot, const double *restrict 
 
 void bench_run(void)
 {
-    free(call_prices);
-    free(put_prices);
+    release(call_prices);
+    release(put_prices);
     call_prices = allocate(spots.rows * sizeof *call_prices);
     put_prices = allocate(spots.rows * sizeof *put_prices);
     price(spots.rows, spots.data, strikes.data, times.data, call_prices, put_prices);

@@ -2,7 +2,6 @@
 #include "harness.h"
 
 #include <omp.h>
-#include <stdlib.h>
 
 const char bench_arguments[] = "VALUES";
 static Array values;
@@ -37,7 +36,7 @@ static size_t copy_positive(const double *restrict v, size_t n, double *restrict
 
 void bench_run(void)
 {
-    free(result);
+    release(result);
     result = allocate(values.rows * sizeof *result);
     const double *v = values.data;
     size_t counts[THREADS_MAX];

@@ -1,8 +1,6 @@
 /* Elements of a vector at random places. */
 #include "harness.h"
 
-#include <stdlib.h>
-
 const char bench_arguments[] = "VALUES INDICES";
 static Array values, indices;
 static double *result;
@@ -22,7 +20,7 @@ static void gather(size_t n, const double *restrict from, const int64_t *restric
 
 void bench_run(void)
 {
-    free(result);
+    release(result);
     result = allocate(indices.rows * sizeof *result);
     gather(indices.rows, values.data, indices.data, result);
 }

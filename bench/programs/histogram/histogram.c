@@ -3,7 +3,6 @@
 #include "harness.h"
 
 #include <omp.h>
-#include <stdlib.h>
 #include <string.h>
 
 const char bench_arguments[] = "VALUES BINS";
@@ -31,7 +30,7 @@ static void count(const int64_t *v, size_t n, int64_t *restrict tables)
 
 void bench_run(void)
 {
-    free(result);
+    release(result);
     result = allocate(bins * sizeof *result);
     size_t tables = (size_t)omp_get_max_threads() * TABLES;
     int64_t *counts = allocate(tables * bins * sizeof *counts);
@@ -47,7 +46,7 @@ void bench_run(void)
     for (size_t table = 1; table < tables; table++)
         for (size_t bin = 0; bin < bins; bin++)
             result[bin] += counts[table * bins + bin];
-    free(counts);
+    release(counts);
 }
 
 void bench_result(FILE *out)

@@ -2,8 +2,6 @@
  * compilers leave it. */
 #include "harness.h"
 
-#include <stdlib.h>
-
 const char bench_arguments[] = "N LIMIT";
 static int64_t n, limit;
 static int64_t *steps;
@@ -29,7 +27,7 @@ static int64_t escape(double cx, double cy)
 
 void bench_run(void)
 {
-    free(steps);
+    release(steps);
     steps = allocate((size_t)(n * n) * sizeof *steps);
     double side = (double)n;
 #pragma omp parallel for schedule(dynamic, 4)

@@ -4,7 +4,6 @@
  * pass by it. ROWS by COLUMNS elements of the product are held in registers. */
 #include "harness.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 const char bench_arguments[] = "A B";
@@ -58,7 +57,7 @@ static void multiply_rows(const double *panel, size_t depth, size_t i, size_t k,
 
 void bench_run(void)
 {
-    free(product);
+    release(product);
     product = allocate(a.rows * b.columns * sizeof *product);
 #pragma omp parallel for schedule(static)
     for (size_t j = 0; j < b.columns; j += COLUMNS) {

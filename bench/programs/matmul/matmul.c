@@ -1,7 +1,6 @@
 /* The product of two matrices by three plain loops, in the order that runs along rows (ikj). */
 #include "harness.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 const char bench_arguments[] = "A B";
@@ -27,7 +26,7 @@ static void multiply(size_t rows, size_t inner, size_t columns, const double *re
 
 void bench_run(void)
 {
-    free(product);
+    release(product);
     product = allocate(a.rows * b.columns * sizeof *product);
     multiply(a.rows, a.columns, b.columns, a.data, b.data, product);
 }

@@ -2,7 +2,6 @@
 #include "harness.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 const char bench_arguments[] = "X Y Z VX VY VZ EPS";
 static Array input[6]; /* x, y, z, vx, vy, vz */
@@ -41,7 +40,7 @@ static void step(size_t i, const double *restrict x, const double *restrict y, c
 void bench_run(void)
 {
     for (int k = 0; k < 6; k++) {
-        free(output[k]);
+        release(output[k]);
         output[k] = allocate(n * sizeof(double));
     }
 #pragma omp parallel for schedule(static)

@@ -1,8 +1,6 @@
 /* A vector backwards. */
 #include "harness.h"
 
-#include <stdlib.h>
-
 const char bench_arguments[] = "VALUES";
 static Array values;
 static int64_t *result;
@@ -21,7 +19,7 @@ static void reverse(size_t n, const int64_t *restrict from, int64_t *restrict to
 
 void bench_run(void)
 {
-    free(result);
+    release(result);
     result = allocate(values.rows * sizeof *result);
     reverse(values.rows, values.data, result);
 }

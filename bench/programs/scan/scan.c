@@ -3,7 +3,6 @@
 #include "harness.h"
 
 #include <omp.h>
-#include <stdlib.h>
 
 const char bench_arguments[] = "VALUES";
 static Array values;
@@ -48,7 +47,7 @@ static void scan(size_t n, const int64_t *v, int64_t *to)
 
 void bench_run(void)
 {
-    free(result);
+    release(result);
     result = allocate(values.rows * sizeof *result);
     scan(values.rows, values.data, result);
 }

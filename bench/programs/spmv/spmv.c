@@ -3,7 +3,6 @@
 #include "harness.h"
 
 #include <omp.h>
-#include <stdlib.h>
 
 const char bench_arguments[] = "LENGTHS COLUMNS VALUES X";
 static Array lengths, columns, values, vector;
@@ -71,7 +70,7 @@ static void find_parts(Part *parts, int64_t count)
 
 void bench_run(void)
 {
-    free(product);
+    release(product);
     product = allocate(lengths.rows * sizeof *product);
     Part parts[THREADS_MAX + 1];
     int threads = omp_get_max_threads() < THREADS_MAX ? omp_get_max_threads() : THREADS_MAX;

@@ -1,8 +1,6 @@
 /* A matrix transposed in tiles: a tile's rows of the source and of the target both stay in the first-level cache. */
 #include "harness.h"
 
-#include <stdlib.h>
-
 const char bench_arguments[] = "VALUES";
 static Array values;
 static int64_t *result;
@@ -31,7 +29,7 @@ static void transpose(size_t rows, size_t columns, const int64_t *restrict from,
 
 void bench_run(void)
 {
-    free(result);
+    release(result);
     result = allocate(values.rows * values.columns * sizeof *result);
     transpose(values.rows, values.columns, values.data, result);
 }
