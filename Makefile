@@ -57,7 +57,7 @@ RUNNER := $(BUILD)/tests/runner/runner
 REPLAY := $(BUILD)/tests/fuzz/replay
 GENERATE := $(BUILD)/tests/generate/generate
 
-.PHONY: all library test check-long bench-micro bench-programs run fuzz install clean help FORCE
+.PHONY: all library test check-long bench bench-micro bench-programs run fuzz install clean help FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -223,6 +223,25 @@ $(foreach source,$(BENCH_SOURCES),$(eval $(call bench_rule,$(source),,$(BENCH_EX
 $(BENCH)/data $(BENCH)/check: $(BENCH)/%: bench/programs/%.c $(filter-out %/harness.c,$(BENCH_SHARED)) $(BENCH_HEADERS) $(BENCH)/flags.stamp
 	$(Q) $(CC) $(BENCH_FLAGS) $(BENCH_EXACT) $(BENCH_SANITIZE) -o $@ $(filter %.c,$^) -lm
 
+# What the machine can do at most; and the program that runs the benchmarks on both sides.
+#   NAMES   "a b": only these
+#   QUICK   1: smaller sizes
+#   BASE    a file that an earlier run wrote (build/bench/results.json): what has changed since
+#   ENGINE  the engine to measure (Runnel's choice)
+#   SECONDS that one configuration of a benchmark may take, about (120)
+$(BENCH)/limits: bench/suite/limits.c $(BENCH_HEADERS) $(BENCH)/flags.stamp
+	$(Q) $(CC) $(BENCH_FLAGS) $(BENCH_FAST) -o $@ $< $(BENCH_LIBS)
+
+SUITE := $(BUILD)/bench/suite/suite
+SUITE_SOURCES := $(filter-out %/limits.c,$(wildcard bench/suite/*.c)) tests/runner/buffer.c tests/runner/process.c
+$(SUITE): $(call objects,$(SUITE_SOURCES))
+	$(Q) $(CC) $(CFLAGS) -o $@ $^ $(LDLIBS)
+
+bench: all bench-programs $(BENCH)/limits $(SUITE)
+	@$(SUITE) --runnel $(PROGRAM) --directory $(BENCH) --threads $(shell nproc) --compiler '$(COMPILER), $(filter-out -W% -I%,$(BENCH_FLAGS))' \
+		$(if $(NAMES),--names '$(NAMES)') $(if $(filter 1,$(QUICK)),--quick) $(if $(BASE),--base '$(BASE)') $(if $(ENGINE),--engine '$(ENGINE)') \
+		$(if $(SECONDS),--seconds '$(SECONDS)')
+
 run: all $(BUILD)/tools/measure
 	@tools/demo $(PROGRAM) $(BUILD)/tools/measure
 
@@ -251,6 +270,7 @@ help:
 	@echo 'make library    only build/MODE/librunnel.a'
 	@echo 'make test       build and run the tests; ONLY=text picks some, UPDATE=1 rewrites .expected files'
 	@echo 'make check-long 100,000 random programs: LONG_COUNT=100000 LONG_SEED=2'
+	@echo 'make bench      time the benchmarks beside C (bench/programs/): NAMES="a b" QUICK=1 BASE=file.json ENGINE=vm SECONDS=120'
 	@echo 'make bench-micro  time small pieces of the runtime beside plain C (bench/micro/)'
 	@echo 'make bench-programs  the C side of the benchmarks (bench/programs/), in build/bench'
 	@echo 'make run        build and run the demonstration'
