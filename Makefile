@@ -56,8 +56,9 @@ PROGRAM := $(BUILD)/runnel
 RUNNER := $(BUILD)/tests/runner/runner
 REPLAY := $(BUILD)/tests/fuzz/replay
 GENERATE := $(BUILD)/tests/generate/generate
+SUITE := $(BUILD)/bench/suite/suite
 
-.PHONY: all library test check-long bench bench-micro bench-programs run fuzz install clean help FORCE
+.PHONY: all library test check-long bench bench-micro bench-programs bench-answers run fuzz install clean help FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -166,13 +167,16 @@ $(GENERATE): $(call objects,$(wildcard tests/generate/*.c)) $(LIBRARY)
 # Sanitizers make programs slower, and should report a huge allocation as a failed one, as malloc does. The
 # thread sanitizer of older compilers needs addresses that are not randomised.
 TIME_FACTOR := $(if $(filter asan tsan,$(MODE)),5,1)
-TEST_ENVIRONMENT := RUNNEL=$(PROGRAM) TEST_TIME_FACTOR=$(TIME_FACTOR) TEST_MODE=$(MODE) RUNNEL_FLAGS='$(RUNNEL_FLAGS)' \
+# Benchmarks are tests of answers, by every engine.
+ENGINES ?= ref vm
+BENCH_SUITE = $(if $(BENCH_OPENMP),$(SUITE) --runnel $(PROGRAM) --directory $(BENCH) --engines "$(ENGINES)")
+TEST_ENVIRONMENT = RUNNEL=$(PROGRAM) BENCH_SUITE='$(BENCH_SUITE)' TEST_TIME_FACTOR=$(TIME_FACTOR) TEST_MODE=$(MODE) RUNNEL_FLAGS='$(RUNNEL_FLAGS)' \
 	ASAN_OPTIONS=allocator_may_return_null=1:detect_stack_use_after_return=0
 ifeq ($(MODE),tsan)
 FIXED_ADDRESSES := $(shell setarch -R true 2>/dev/null && echo setarch -R)
 endif
 
-test: all $(RUNNER) $(UNIT_TESTS) $(REPLAY) $(GENERATE)
+test: all $(RUNNER) $(UNIT_TESTS) $(REPLAY) $(GENERATE) $(SUITE) bench-answers
 	@$(TEST_ENVIRONMENT) $(FIXED_ADDRESSES) $(RUNNER) $(if $(ONLY),--only '$(ONLY)') $(if $(UPDATE),--update) \
 		$(UNIT_TESTS) $(REPLAY) $(GENERATE)
 
@@ -210,6 +214,9 @@ BENCH_HEADERS := $(wildcard bench/programs/*.h)
 bench-programs: $(if $(BENCH_OPENMP),$(addprefix $(BENCH)/,$(BENCH_NAMES) $(addsuffix -fast,$(BENCH_NAMES)) data check))
 	@$(if $(BENCH_OPENMP),:,echo '$(CC) has no OpenMP: the C programs of the benchmarks are left out')
 
+# All that tests of answers need.
+bench-answers: $(if $(BENCH_OPENMP),$(addprefix $(BENCH)/,$(BENCH_NAMES) data check))
+
 $(BENCH)/flags.stamp: FORCE
 	@$(call stamp,$(COMPILER) | $(BENCH_FLAGS) | $(BENCH_EXACT) | $(BENCH_FAST) | $(BENCH_SANITIZE))
 
@@ -232,7 +239,6 @@ $(BENCH)/data $(BENCH)/check: $(BENCH)/%: bench/programs/%.c $(filter-out %/harn
 $(BENCH)/limits: bench/suite/limits.c $(BENCH_HEADERS) $(BENCH)/flags.stamp
 	$(Q) $(CC) $(BENCH_FLAGS) $(BENCH_FAST) -o $@ $< $(BENCH_LIBS)
 
-SUITE := $(BUILD)/bench/suite/suite
 SUITE_SOURCES := $(filter-out %/limits.c,$(wildcard bench/suite/*.c)) tests/runner/buffer.c tests/runner/process.c
 $(SUITE): $(call objects,$(SUITE_SOURCES))
 	$(Q) $(CC) $(CFLAGS) -o $@ $^ $(LDLIBS)
