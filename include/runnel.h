@@ -59,6 +59,9 @@ typedef struct RunnelOptions {
     bool is_unsimplified;  /* run the program as written, nothing inlined or merged */
 } RunnelOptions;
 
+/* Whether the system has a C compiler. */
+bool runnel_has_compiler(void);
+
 /* Null only when there is no memory. */
 RunnelSession *runnel_open(const RunnelOptions *options);
 void runnel_close(RunnelSession *session);
@@ -86,6 +89,16 @@ typedef struct RunnelRunInfo {
     uint32_t threads; /* that may have shared the work */
     uint64_t kernels; /* of compiled code that the program became; 0 for engines without */
 } RunnelRunInfo;
+
+/* What is written of results. Those with sequences are printed in any case, for that is how they are computed. */
+typedef enum RunnelResults {
+    RUNNEL_RESULTS_PRINTED,
+    RUNNEL_RESULTS_DIGESTED, /* one line each by which they can be compared (docs/bench.md) */
+    RUNNEL_RESULTS_IGNORED,  /* nothing: they are computed, and given back */
+} RunnelResults;
+
+/* From the next run on; at first they are printed. */
+void runnel_set_results(RunnelSession *session, RunnelResults results);
 
 /* Runs what was prepared once more; results are written. Random numbers go on from run to run. */
 RunnelStatus runnel_run_prepared(RunnelSession *session, RunnelRunInfo *info);

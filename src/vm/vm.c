@@ -315,6 +315,7 @@ static bool run_network(Vm *vm, const Run *run)
     make_arguments(vm, vm->program->networks.items[run->network], run->block, run->values);
     vm->has_failed = false;
     text_clear(&vm->printed);
+    plan_of(vm, run->network); /* with compiling, if need be */
     uint64_t start = machine_clock();
     call_start_item(vm, run->network, vm->passage.cells);
     bool is_done = call_run(vm);
