@@ -732,13 +732,14 @@ static bool is_driver(const FlowNode *node, uint32_t input)
 static void find_use(const Finder *finder, FlowStreamId stream, const Kernel *kernel, bool *is_given, bool *is_looked_at)
 {
     Readers readers = finder->readers_of[stream];
+    bool is_ends = finder->network->streams.items[stream].type == LEAF_ENDS;
     *is_given = *is_looked_at = false;
     for (uint32_t i = 0; i < readers.count; i++) {
         Reader reader = finder->readers[readers.first + i];
         if (reader.node != NOWHERE && is_member_of(kernel, reader.node))
             continue;
         *is_given = true;
-        *is_looked_at |= reader.node == NOWHERE || !is_driver(&finder->network->nodes.items[reader.node], reader.input);
+        *is_looked_at |= is_ends || reader.node == NOWHERE || !is_driver(&finder->network->nodes.items[reader.node], reader.input);
     }
 }
 
