@@ -286,7 +286,7 @@ static void emit_operation(Emitter *e, const FlowNode *node)
         begin_value(e, node->outputs[0]);
     else {
         text_add_repeated(e->out, ' ', e->depth * INDENT);
-        text_add(e->out, "(void)");
+        text_add(e->out, "(void)(");
     }
     if (has_fast) {
         e->has_fast = true;
@@ -297,7 +297,7 @@ static void emit_operation(Emitter *e, const FlowNode *node)
         text_add(e->out, " : ");
         op_text_fast(e->out, node->core_op, node->scalar, target, arguments, "&failed", "&slow");
     }
-    text_add(e->out, ";\n");
+    text_add(e->out, is_wanted ? ";\n" : ");\n");
     if (is_wanted)
         emit_output(e, node->outputs[0]);
 }

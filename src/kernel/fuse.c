@@ -417,12 +417,25 @@ static bool is_member_at(const Finder *finder, FlowNodeId id, uint32_t depth)
     return id >= finder->first && id <= finder->last && finder->depths[id] == depth && finder->is_candidate[id];
 }
 
-/* Whether ends can be given: their points are those of a scope inside the one they are on. */
-static bool has_ends_inside(const Finder *finder, FlowStreamId stream, uint32_t scope)
+static bool has_members_inside(const Finder *finder, uint32_t scope, uint32_t depth)
+{
+    for (FlowNodeId id = finder->first; id <= finder->last; id++) {
+        if (!is_member_at(finder, id, depth))
+            continue;
+        uint32_t own = tree_scope(finder, points_of_node(finder->network, &finder->network->nodes.items[id]));
+        if (is_inside(finder->tree.scopes.items, own, scope))
+            return true;
+    }
+    return false;
+}
+
+/* Whether ends can be given: their points are those of a scope inside the one they are on, and of the same kernel. */
+static bool has_ends_inside(const Finder *finder, FlowStreamId stream, uint32_t scope, uint32_t depth)
 {
     Kernel tree = {.scopes = {finder->tree.scopes.items, finder->tree.scopes.count, 0}};
     uint32_t of = fuse_scope_of_ends(finder->network, &tree, stream);
-    return scope != NOWHERE && of != KERNEL_NO_SCOPE && of != scope && is_inside(tree.scopes.items, of, scope);
+    return scope != NOWHERE && of != KERNEL_NO_SCOPE && of != scope && is_inside(tree.scopes.items, of, scope) &&
+           has_members_inside(finder, of, depth);
 }
 
 /* Whether a stream that a member makes is read as it can be. */
@@ -437,7 +450,7 @@ static bool is_read_well(const Finder *finder, FlowStreamId stream, uint32_t dep
         const Reader *reader = &finder->readers[readers.first + i];
         if (reader->node != NOWHERE && is_member_at(finder, reader->node, depth))
             continue;
-        if (made->type == LEAF_ARRAY || (made->type == LEAF_ENDS && !has_ends_inside(finder, stream, scope)))
+        if (made->type == LEAF_ARRAY || (made->type == LEAF_ENDS && !has_ends_inside(finder, stream, scope, depth)))
             return false;
     }
     return true;
@@ -697,25 +710,6 @@ static void add_column(Finder *finder, Kernel *kernel, const FlowNode *node, Flo
     *vec_push(finder->arena, &kernel->columns) = (KernelLeaf){array, node->leaf, type};
 }
 
-/* What a node takes from outside. */
-static void find_inputs(Finder *finder, Kernel *kernel, const FlowNode *node)
-{
-    const FlowNetwork *network = finder->network;
-    for (uint32_t i = 0; i < fuse_value_inputs(node); i++) {
-        FlowOperand operand = fuse_resolve(finder->fusion, kernel, node->inputs[i]);
-        bool is_passed_on = node->op == FLOW_DISTRIBUTE || node->op == FLOW_PACK || node->op == FLOW_COLLECT; /* or a driver */
-        if (operand.is_constant || (is_passed_on && i == 0))
-            continue;
-        if (fuse_is_uniform(network, &operand)) {
-            if (i == 0 && operand.type == LEAF_ARRAY && (node->op == FLOW_SLICES || node->op == FLOW_GATHER))
-                add_column(finder, kernel, node, operand.stream);
-            else if (node->op != FLOW_RANGE || node->segments != SEGMENTS_SINGLE)
-                add_stream(finder->arena, &kernel->uniforms, operand.stream);
-        } else if (!is_member_of(kernel, network->streams.items[operand.stream].node))
-            add_stream(finder->arena, &kernel->streams, operand.stream);
-    }
-}
-
 /* Whether a node only wants to know how many elements an input has. */
 static bool is_driver(const FlowNode *node, uint32_t input)
 {
@@ -740,6 +734,36 @@ static void find_use(const Finder *finder, FlowStreamId stream, const Kernel *ke
             continue;
         *is_given = true;
         *is_looked_at |= is_ends || reader.node == NOWHERE || !is_driver(&finder->network->nodes.items[reader.node], reader.input);
+    }
+}
+
+/* Whether an input is of no use to the node's own code: a driver, or what it passes on to others in the kernel, who read it where it comes from. */
+static bool is_unused_input(const Finder *finder, const Kernel *kernel, const FlowNode *node, uint32_t input)
+{
+    if (input > 0)
+        return false;
+    if (node->op != FLOW_DISTRIBUTE && node->op != FLOW_PACK)
+        return node->op == FLOW_COLLECT;
+    bool is_given, is_looked_at;
+    find_use(finder, node->outputs[0], kernel, &is_given, &is_looked_at);
+    return !is_looked_at;
+}
+
+/* What a node takes from outside. */
+static void find_inputs(Finder *finder, Kernel *kernel, const FlowNode *node)
+{
+    const FlowNetwork *network = finder->network;
+    for (uint32_t i = 0; i < fuse_value_inputs(node); i++) {
+        FlowOperand operand = fuse_resolve(finder->fusion, kernel, node->inputs[i]);
+        if (operand.is_constant || is_unused_input(finder, kernel, node, i))
+            continue;
+        if (fuse_is_uniform(network, &operand)) {
+            if (i == 0 && operand.type == LEAF_ARRAY && (node->op == FLOW_SLICES || node->op == FLOW_GATHER))
+                add_column(finder, kernel, node, operand.stream);
+            else if (node->op != FLOW_RANGE || node->segments != SEGMENTS_SINGLE)
+                add_stream(finder->arena, &kernel->uniforms, operand.stream);
+        } else if (!is_member_of(kernel, network->streams.items[operand.stream].node))
+            add_stream(finder->arena, &kernel->streams, operand.stream);
     }
 }
 
