@@ -910,5 +910,6 @@ void emit_c(const EmitContext *context, const Fusion *const *fusions, uint32_t c
         find_types(fusions[i], &types, &with_math);
     kernel_preamble(out, types, with_math);
     kernel_preamble_calls(out);
+    text_add(out, "\n/* ==== kernels ==== */\n");
     emit_kernels_only(context, fusions, count, out);
 }
