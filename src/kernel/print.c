@@ -159,6 +159,7 @@ static void print_work(KernelPrinter *p, const FlowNode *node)
         break;
     case FLOW_RANGE:
     case FLOW_LOCAL_INDEX: text_add(p->out, "index"); break;
+    case FLOW_SAME_LENGTHS: text_add(p->out, "check lengths"); break;
     case FLOW_INDEX: print_index(p, node); break;
     case FLOW_MERGE: print_merge(p, node); break;
     case FLOW_COLLECT: print_collect(p, node); break;
@@ -174,7 +175,7 @@ static void print_work(KernelPrinter *p, const FlowNode *node)
         break;
     default:
         text_add(p->out, flow_op_table[node->op].name);
-        if ((flow_op_table[node->op].fields & HAS_CORE_OP) != 0)
+        if ((flow_op_table[node->op].fields & HAS_CORE_OP) != 0 && node->core_op < OP_COUNT)
             text_addf(p->out, " %s", op_name(node->core_op));
         text_add_char(p->out, '(');
         print_values(p, node->inputs, fuse_value_inputs(node));
