@@ -35,9 +35,9 @@ static void evaluate_loaded(Repl *repl, RunnelStatus status)
 
 static void evaluate_text(Repl *repl)
 {
-    host_watch_interrupts(&repl->host, true);
+    host_begin_work(&repl->host);
     evaluate_loaded(repl, runnel_load_text(repl->host.session, "repl", repl->input, repl->length, repl->dialect));
-    host_watch_interrupts(&repl->host, false);
+    host_end_work(&repl->host);
     host_take_interrupt(); /* it ended this input, nothing else */
 }
 
@@ -53,9 +53,9 @@ static void run_help(Repl *repl, const char *argument);
 
 static void run_load(Repl *repl, const char *argument)
 {
-    host_watch_interrupts(&repl->host, true);
+    host_begin_work(&repl->host);
     evaluate_loaded(repl, runnel_load_file(repl->host.session, argument));
-    host_watch_interrupts(&repl->host, false);
+    host_end_work(&repl->host);
     host_take_interrupt();
 }
 
@@ -221,7 +221,7 @@ int command_repl(const Options *options)
     Repl repl = {.dialect = options_dialect(options)};
     if (!host_open(&repl.host, options))
         return RUNNEL_RUN_ERROR;
-    host_watch_interrupts(&repl.host, false);
+    host_end_work(&repl.host);
     repl.lines = line_open();
     if (repl.lines == NULL) {
         report_error("out-of-memory", "there is not enough memory to start");

@@ -25,7 +25,8 @@ void engine_open(RunnelSession *session)
                                      .piece_nanoseconds = options->piece_nanoseconds,
                                      .measures = options->measures,
                                      .output = output,
-                                     .stop = &session->stop});
+                                     .stop = &session->stop,
+                                     .progress = &session->progress});
 }
 
 void engine_close(RunnelSession *session)

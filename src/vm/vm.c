@@ -1,6 +1,7 @@
 /* The engine as sessions see it: values in and out, globals, the state of random numbers. */
 #include "base/machine.h"
 #include "vm/call.h"
+#include "vm/survey.h"
 
 /* ---- making ---- */
 
@@ -270,6 +271,8 @@ static bool run_network(Vm *vm, const Run *run)
 {
     make_arguments(vm, vm->program->networks.items[run->network], run->block, run->values);
     vm->has_failed = false;
+    if (vm->options.progress != NULL)
+        progress_tell(vm->options.progress, 0, 0);
     text_clear(&vm->printed);
     uint64_t start = machine_clock();
     call_start_item(vm, run->network, vm->passage.cells);
@@ -285,6 +288,8 @@ static bool run_or_stop(Vm *vm, const Run *run)
 {
     if (setjmp(vm->stopped) == 0)
         return run_network(vm, run);
+    if (vm->options.progress != NULL)
+        survey_run(vm); /* how far it came */
     failure_stopped(failure_at(&vm->failure, vm->diagnostics->sources, (Span){0}), vm->options.stop);
     return false;
 }
