@@ -10,7 +10,7 @@ enum { LANGUAGE_OPTION = OPTION_BIT(OPTION_NESL) };
 enum { LIMIT_OPTIONS = OPTION_BIT(OPTION_MAX_DEPTH) | OPTION_BIT(OPTION_PRINT_LENGTH) | OPTION_BIT(OPTION_TIME) };
 enum { COMPILE_OPTIONS = OPTION_BIT(OPTION_NO_SIMPLIFY) | OPTION_BIT(OPTION_MATERIALIZE) };
 enum { ENGINE_OPTIONS = OPTION_BIT(OPTION_ENGINE) | OPTION_BIT(OPTION_CHUNK) | OPTION_BIT(OPTION_THREADS) | OPTION_BIT(OPTION_PIECE) |
-                        OPTION_BIT(OPTION_MEMORY) | OPTION_BIT(OPTION_STATS) };
+                        OPTION_BIT(OPTION_MEMORY) | OPTION_BIT(OPTION_STATS) | OPTION_BIT(OPTION_CC) | OPTION_BIT(OPTION_FAST) };
 enum { FILE_OPTIONS = OPTION_BIT(OPTION_FORMAT) };
 enum { RUN_OPTIONS = ENGINE_OPTIONS | LIMIT_OPTIONS | COMPILE_OPTIONS };
 enum { SHOW_OPTIONS = OPTION_BIT(OPTION_NO_PROGRESS) };
@@ -42,7 +42,8 @@ const Command commands[] = {
      "peak memory and the result. Compiling, reading arguments and the first runs are not timed. A program without\n"
      "`main` is timed on its top-level expressions together. All runs must give the same result; what the program\n"
      "prints itself is shown for the first one. `runnel help bench.md` says what exactly is measured.\n",
-     1, SIZE_MAX, RUN_OPTIONS | FILE_OPTIONS | OPTION_BIT(OPTION_RUNS) | OPTION_BIT(OPTION_JSON), command_bench, NULL},
+     1, SIZE_MAX, RUN_OPTIONS | FILE_OPTIONS | OPTION_BIT(OPTION_RUNS) | OPTION_BIT(OPTION_JSON) | OPTION_BIT(OPTION_DIGEST),
+     command_bench, NULL},
     {"check", "FILE", "check a program and show its types",
      "Reads and checks the program in FILE without running it, and prints `name : type` for each of its\n"
      "definitions.\n",

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const engines[] = {[RUNNEL_ENGINE_VM] = "vm", [RUNNEL_ENGINE_REFERENCE] = "ref", NULL};
+static const char *const engines[] = {[RUNNEL_ENGINE_VM] = "vm", [RUNNEL_ENGINE_C] = "c", [RUNNEL_ENGINE_REFERENCE] = "ref", NULL};
 
 static bool set_engine(Options *options, const char *value)
 {
@@ -116,11 +116,17 @@ static bool set_time(Options *options, const char *value)
     return read_time("--time", value, &options->time);
 }
 
+static bool set_cc(Options *options, const char *value)
+{
+    options->compiler = value;
+    return true;
+}
+
 static bool set_format(Options *options, const char *value)
 {
     options->format = value;
     if (!runnel_is_file_format(value))
-        report_usage("`--format` wants text or the name of a scalar type, such as i64, not `%s`", value);
+        report_usage("`--format` wants text, npy or the name of a scalar type, such as i64, not `%s`", value);
     return runnel_is_file_format(value);
 }
 
@@ -142,13 +148,15 @@ static bool set_runs(Options *options, const char *value)
 
 const OptionRow option_rows[OPTION_COUNT] = {
     [OPTION_ENGINE] = {"--engine", "NAME",
-                       "run with this engine: vm, which streams in bounded memory, or ref, the reference interpreter (vm)", set_engine, engines},
+                       "run with this engine: c, loops that the C compiler compiles; vm, the same without a compiler; or ref, the reference interpreter (c for run and bench, if there is a compiler, else vm)", set_engine, engines},
     [OPTION_CHUNK] = {"--chunk", "N", "the VM's buffers hold N elements (as many as is fastest)", set_chunk, NULL},
     [OPTION_THREADS] = {"--threads", "N", "use N threads (one for each processor there is for it)", set_threads, NULL},
     [OPTION_PIECE] = {"--piece", "N", "give threads no less than N nanoseconds of work at a time, about (1000)", set_piece, NULL},
     [OPTION_MEMORY] = {"--memory", "SIZE", "end with an error when more than SIZE bytes are held, such as 64M (four fifths of the machine's)", set_memory, NULL},
     [OPTION_TIME] = {"--time", "LIMIT", "end with an error when a run takes longer, such as 2.5 (seconds), 500ms or 2m (no limit)", set_time, NULL},
     [OPTION_STATS] = {"--stats", NULL, "show what the VM did, on standard error", NULL, NULL},
+    [OPTION_CC] = {"--cc", "COMMAND", "compile with this C compiler ($CC, else cc, gcc or clang)", set_cc, NULL},
+    [OPTION_FAST] = {"--fast", NULL, "compiled code may contract, reassociate and use reciprocals of floats: faster, but other last digits", NULL, NULL},
     [OPTION_MAX_DEPTH] = {"--max-depth", "N",
                           "the deepest recursion allowed, tail calls not counted (1000000)", set_max_depth, NULL},
     [OPTION_PRINT_LENGTH] = {"--print-length", "N",
@@ -156,12 +164,13 @@ const OptionRow option_rows[OPTION_COUNT] = {
     [OPTION_NO_SIMPLIFY] = {"--no-simplify", NULL, "leave the program as it is written, nothing inlined or merged", NULL, NULL},
     [OPTION_NESL] = {"--nesl", NULL, "read NESL instead of Runnel", NULL, NULL},
     [OPTION_FORMAT] = {"--format", "NAME",
-                       "what files given as @PATH hold: text, or bytes of i64 or another scalar type (text)", set_format, NULL},
+                       "what files given as @PATH hold if neither their names nor their first bytes say it: text, npy, or bytes of i64 or another scalar type (text)", set_format, NULL},
     [OPTION_MATERIALIZE] = {"--materialize", NULL,
                             "hold sequences in memory where one pass is not enough, and say so", NULL, NULL},
     [OPTION_COST] = {"--cost", NULL, "show the cost too, as `runnel cost` does", NULL, NULL},
     [OPTION_RUNS] = {"--runs", "N", "time N runs (at least 10, and a second of them)", set_runs, NULL},
     [OPTION_JSON] = {"--json", NULL, "show what was measured as one object of JSON", NULL, NULL},
+    [OPTION_DIGEST] = {"--digest", NULL, "show a large result as the count and two sums of its numbers, by which it can be compared", NULL, NULL},
     [OPTION_NO_PROGRESS] = {"--no-progress", NULL, "no line on the terminal that shows how far a long run is", NULL, NULL},
     [OPTION_COLOR] = {"--color", "WHEN", "colour what is shown: always, never, or auto, on a terminal (auto)", set_color, colour_choices},
     [OPTION_HELP] = {"--help", NULL, "show help, on the command if there is one", NULL, NULL},
@@ -246,6 +255,11 @@ static bool is_other_engine(const Options *options)
     return options_has(options, OPTION_ENGINE) && options->engine != RUNNEL_ENGINE_REFERENCE;
 }
 
+static bool is_not_compiled(const Options *options)
+{
+    return options_has(options, OPTION_ENGINE) && options->engine != RUNNEL_ENGINE_C;
+}
+
 static bool has_cost(const Options *options)
 {
     return options_has(options, OPTION_COST);
@@ -264,6 +278,7 @@ static const struct {
     {is_reference, OPTION_ENGINE, VM_OPTIONS, "the reference interpreter works on one thread, without chunks, limits of memory and statistics"},
     {has_cost, OPTION_COST, VM_OPTIONS, "costs are counted by the reference interpreter"},
     {is_other_engine, OPTION_ENGINE, OPTION_BIT(OPTION_COST), "costs are counted by the reference interpreter"},
+    {is_not_compiled, OPTION_ENGINE, OPTION_BIT(OPTION_CC) | OPTION_BIT(OPTION_FAST), "only `--engine c` compiles"},
 };
 
 static void report_contradiction(const Options *options, OptionId because, OptionId id, const char *reason)
@@ -313,7 +328,16 @@ RunnelDialect options_dialect(const Options *options)
     return options_has(options, OPTION_NESL) ? RUNNEL_DIALECT_NESL : RUNNEL_DIALECT_RNL;
 }
 
+RunnelEngine options_engine(const Options *options)
+{
+    if (options_has(options, OPTION_ENGINE) || options_has(options, OPTION_COST))
+        return options->engine;
+    bool is_asked_for = options_has(options, OPTION_CC) || options_has(options, OPTION_FAST);
+    bool is_of_file = strcmp(options->words[0], "run") == 0 || strcmp(options->words[0], "bench") == 0;
+    return is_asked_for || (is_of_file && runnel_has_compiler()) ? RUNNEL_ENGINE_C : RUNNEL_ENGINE_VM;
+}
+
 const char *options_engine_name(const Options *options)
 {
-    return engines[options->engine];
+    return engines[options_engine(options)];
 }

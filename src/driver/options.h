@@ -15,6 +15,8 @@ typedef enum OptionId {
     OPTION_MEMORY,
     OPTION_TIME,
     OPTION_STATS,
+    OPTION_CC,
+    OPTION_FAST,
     OPTION_MAX_DEPTH,
     OPTION_PRINT_LENGTH,
     OPTION_NO_SIMPLIFY,
@@ -24,6 +26,7 @@ typedef enum OptionId {
     OPTION_COST,
     OPTION_RUNS,
     OPTION_JSON,
+    OPTION_DIGEST,
     OPTION_NO_PROGRESS,
     OPTION_COLOR,
     OPTION_HELP,
@@ -48,7 +51,8 @@ struct Options {
     size_t word_count;
     unsigned given; /* OPTION_BITs */
     const char *values[OPTION_COUNT]; /* as they were written; null for flags */
-    RunnelEngine engine;
+    RunnelEngine engine; /* as said; else see options_engine */
+    const char *compiler; /* null: the system's */
     const char *format; /* null: the default */
     uint64_t max_depth;
     uint64_t chunk;
@@ -85,6 +89,8 @@ static inline bool options_has(const Options *options, OptionId id)
 }
 
 RunnelDialect options_dialect(const Options *options);
+/* The one that was asked for, else the best that there is for a command: compiled code is for what is run from a file. */
+RunnelEngine options_engine(const Options *options);
 /* As `--engine` names it. */
 const char *options_engine_name(const Options *options);
 
