@@ -14,21 +14,17 @@ static bool is_done(const Instance *instance, FlowNodeId id)
 }
 
 /* Points that the node has given: what its first output has seen, or what its bundle has done in its place. */
-static uint64_t points_given(const Instance *instance, const NodePlan *plan)
+static uint64_t points_given(const Instance *instance, FlowNodeId id)
 {
-    const Stream *stream = &instance->streams[plan->node->outputs[0]];
-    uint64_t given = stream_end(stream);
-    if (plan->bundle == 0)
-        return given;
-    uint64_t done = instance->bundles[plan->bundle - 1].position;
+    uint64_t given = stream_end(&instance->streams[instance->plan->nodes[id].node->outputs[0]]);
+    uint64_t done = bundle_points_done(instance, id);
     return done > given ? done : given;
 }
 
 /* A range that has its count, and goes on, or is over. */
 static void survey_range(Vm *vm, Instance *instance, FlowNodeId id, Survey *survey)
 {
-    const NodePlan *plan = &instance->plan->nodes[id];
-    uint64_t given = points_given(instance, plan);
+    uint64_t given = points_given(instance, id);
     survey->points += given;
     Firing firing = instance_firing(vm, instance, id);
     if (is_done(instance, id) || firing_available(&firing, 0) == 0)
@@ -42,7 +38,7 @@ static void survey_node(Vm *vm, Instance *instance, FlowNodeId id, Survey *surve
     const FlowNode *node = instance->plan->nodes[id].node;
     if (node->op == FLOW_INPUT) {
         survey->has_inputs = true;
-        survey->inputs += points_given(instance, &instance->plan->nodes[id]);
+        survey->inputs += points_given(instance, id);
     } else if (node->op == FLOW_RANGE && node->segments == SEGMENTS_SINGLE && node->outputs[0] != 0) {
         survey_range(vm, instance, id, survey);
     }
