@@ -113,5 +113,8 @@ void command_report_unknown(const char *name)
     Suggestion suggestion = suggestion_for(name);
     for (size_t i = 0; i < command_count; i++)
         suggestion_try(&suggestion, commands[i].name);
+    for (OptionId id = 0; id < OPTION_COUNT; id++)
+        if (strcmp(option_rows[id].name + 2, name) == 0)
+            suggestion.best = option_rows[id].name;
     report_unknown("command", &suggestion, "`runnel help` lists them");
 }
