@@ -294,6 +294,20 @@ static const CoreAtom *unwrapped_index(Simplifier *s, const CoreStatement *choic
     return is_round ? index : NULL;
 }
 
+/* Whether a number is the same whatever the element of the comprehension at `loops`. */
+static bool is_fixed(Simplifier *s, const CoreAtom *atom, uint32_t loops)
+{
+    if (atom->is_constant || s->to->variables.items[atom->variable].is_global)
+        return true;
+    const PullFacts *facts = facts_of(s, atom->variable);
+    if (facts->loops < loops)
+        return true;
+    const CoreStatement *definition = definition_of(s, atom);
+    if (definition == NULL || (!is_op(definition, OP_ADD) && !is_op(definition, OP_SUBTRACT)))
+        return false;
+    return is_fixed(s, &definition->arguments[0], loops) && is_fixed(s, &definition->arguments[1], loops);
+}
+
 /* Whether an index in the body of the comprehension at `loops` is its parameter, plus or minus what does not change there. Wrapping does no harm. */
 static bool is_distinct(Simplifier *s, const CoreAtom *index, uint32_t loops)
 {
@@ -313,10 +327,7 @@ static bool is_distinct(Simplifier *s, const CoreAtom *index, uint32_t loops)
     if (!is_op(definition, OP_ADD) && !is_op(definition, OP_SUBTRACT))
         return false;
     for (uint32_t i = 0; i < 2; i++) {
-        const CoreAtom *other = &definition->arguments[1 - i];
-        bool is_fixed = other->is_constant || facts_of(s, other->variable)->loops < loops ||
-                        s->to->variables.items[other->variable].is_global;
-        if (is_fixed && is_distinct(s, &definition->arguments[i], loops))
+        if (is_fixed(s, &definition->arguments[1 - i], loops) && is_distinct(s, &definition->arguments[i], loops))
             return true;
     }
     return false;
