@@ -23,6 +23,8 @@ enum {
     GROWTH_BASE = 64,       /* what any unit may grow by, whatever its own size */
     COPIES_MAX = 500000,    /* statements copied by inlining into what is loaded at once */
     NESTING_MAX = 1000,     /* of blocks, made by inlining */
+    SIZE_DEPTH_MAX = 100,   /* of what is made from what, looked through for a size */
+    RECIPE_DEPTH_MAX = 100, /* of comprehensions over each other */
     PULL_ROUNDS_MAX = 16,   /* in which vectors are delayed, one after the one made from it */
 };
 
@@ -136,6 +138,7 @@ struct Simplifier {
     RewrittenBlock *open;
     uint32_t nesting; /* of open blocks */
     uint32_t growth;  /* left to the unit */
+    uint32_t size_depth; /* of containers made from each other whose size is being asked for */
     VEC(PullFacts) pull; /* by variable of `to`: the plan of the unit */
     bool is_pulling;     /* a unit is rewritten by it */
 };

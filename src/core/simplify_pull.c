@@ -21,6 +21,7 @@
 enum {
     CHEAP_WORK = 8, /* operations that all elements asked for may be together, for each time */
     NOT_CHEAP = 1000,
+    INDEX_DEPTH_MAX = 8, /* of additions looked through in an index */
 };
 
 typedef VEC(CoreVar) VariableList;
@@ -148,30 +149,12 @@ static bool is_range(Op op)
     return op == OP_IOTA || op == OP_INDICES || op == OP_RANGE || op == OP_RANGE_INCLUSIVE || op == OP_NESL_RANGE;
 }
 
-/* What says how long a recipe is: a number, or a vector of that length. Two ranges are never known to be of one length. */
-static const CoreAtom *measure_of(Simplifier *s, const CoreAtom *recipe)
-{
-    for (const CoreAtom *atom = recipe;;) {
-        const CoreStatement *definition = definition_of(s, atom);
-        bool is_passed = definition != NULL && (definition->kind == CORE_EACH || is_op(definition, OP_SEQ) ||
-                                                is_op(definition, OP_TAB) || is_op(definition, OP_INDICES) ||
-                                                is_op(definition, OP_LENGTH));
-        if (!is_passed)
-            return atom;
-        atom = &definition->arguments[0];
-    }
-}
-
-static bool have_same_measure(Simplifier *s, const CoreAtom *a, const CoreAtom *b)
-{
-    a = measure_of(s, a), b = measure_of(s, b);
-    return !a->is_constant && !b->is_constant && a->variable == b->variable;
-}
-
-static bool is_recipe(Simplifier *s, const CoreAtom *atom)
+/* All of it stands in one block, that of the vector: there its size can be said, with whatever may fail in that. */
+static bool is_recipe(Simplifier *s, const CoreAtom *atom, const CoreBlock *block, uint32_t depth)
 {
     const CoreStatement *definition = definition_of(s, atom);
-    if (definition == NULL || s->facts.items[definition->target].effects != 0)
+    if (definition == NULL || s->facts.items[definition->target].effects != 0 || depth == RECIPE_DEPTH_MAX ||
+        facts_of(s, definition->target)->block != block)
         return false;
     if (definition->kind == CORE_OP)
         return is_range(definition->op) ||
@@ -179,8 +162,7 @@ static bool is_recipe(Simplifier *s, const CoreAtom *atom)
     if (definition->kind != CORE_EACH)
         return false;
     for (uint32_t i = 0; i < definition->argument_count; i++)
-        if (!is_recipe(s, &definition->arguments[i]) ||
-            (i > 0 && !have_same_measure(s, &definition->arguments[0], &definition->arguments[i])))
+        if (!is_recipe(s, &definition->arguments[i], block, depth + 1))
             return false;
     return type_is_concrete(s->types, definition->blocks[0]->result.type);
 }
@@ -295,7 +277,7 @@ static const CoreAtom *unwrapped_index(Simplifier *s, const CoreStatement *choic
 }
 
 /* Whether a number is the same whatever the element of the comprehension at `loops`. */
-static bool is_fixed(Simplifier *s, const CoreAtom *atom, uint32_t loops)
+static bool is_fixed(Simplifier *s, const CoreAtom *atom, uint32_t loops, uint32_t depth)
 {
     if (atom->is_constant || s->to->variables.items[atom->variable].is_global)
         return true;
@@ -303,15 +285,16 @@ static bool is_fixed(Simplifier *s, const CoreAtom *atom, uint32_t loops)
     if (facts->loops < loops)
         return true;
     const CoreStatement *definition = definition_of(s, atom);
-    if (definition == NULL || (!is_op(definition, OP_ADD) && !is_op(definition, OP_SUBTRACT)))
+    if (definition == NULL || depth == INDEX_DEPTH_MAX || (!is_op(definition, OP_ADD) && !is_op(definition, OP_SUBTRACT)))
         return false;
-    return is_fixed(s, &definition->arguments[0], loops) && is_fixed(s, &definition->arguments[1], loops);
+    return is_fixed(s, &definition->arguments[0], loops, depth + 1) &&
+           is_fixed(s, &definition->arguments[1], loops, depth + 1);
 }
 
 /* Whether an index in the body of the comprehension at `loops` is its parameter, plus or minus what does not change there. Wrapping does no harm. */
-static bool is_distinct(Simplifier *s, const CoreAtom *index, uint32_t loops)
+static bool is_distinct(Simplifier *s, const CoreAtom *index, uint32_t loops, uint32_t depth)
 {
-    if (index->is_constant || s->to->variables.items[index->variable].is_global)
+    if (depth == INDEX_DEPTH_MAX || index->is_constant || s->to->variables.items[index->variable].is_global)
         return false;
     const PullFacts *facts = facts_of(s, index->variable);
     const CoreStatement *definition = facts->definition;
@@ -322,12 +305,13 @@ static bool is_distinct(Simplifier *s, const CoreAtom *index, uint32_t loops)
                has_distinct_elements(s, &definition->arguments[facts->parameter - 1]);
     if (definition->kind == CORE_IF) {
         const CoreAtom *unwrapped = unwrapped_index(s, definition);
-        return unwrapped != NULL && is_distinct(s, unwrapped, loops);
+        return unwrapped != NULL && is_distinct(s, unwrapped, loops, depth + 1);
     }
     if (!is_op(definition, OP_ADD) && !is_op(definition, OP_SUBTRACT))
         return false;
     for (uint32_t i = 0; i < 2; i++) {
-        if (is_fixed(s, &definition->arguments[1 - i], loops) && is_distinct(s, &definition->arguments[i], loops))
+        if (is_fixed(s, &definition->arguments[1 - i], loops, depth + 1) &&
+            is_distinct(s, &definition->arguments[i], loops, depth + 1))
             return true;
     }
     return false;
@@ -345,7 +329,7 @@ static bool is_used_once_well(Simplifier *s, const PullFacts *facts)
         return facts->deepest[USE_PART] == facts->loops;
     uint32_t deepest = facts->deepest[USE_ELEMENT];
     return deepest == facts->loops ||
-           (deepest == facts->loops + 1 && is_distinct(s, &facts->users[0]->arguments[1], deepest));
+           (deepest == facts->loops + 1 && is_distinct(s, &facts->users[0]->arguments[1], deepest, 0));
 }
 
 /* Whether all parts taken of a vector are only walked through: else it is better made once than its parts one by one. */
@@ -382,7 +366,7 @@ static bool is_worth_delaying(Simplifier *s, const PullFacts *facts)
         return false;
     if (facts->definition->op == OP_TRANSPOSE) /* columns, each for itself; to walk through all of them is better done in tiles */
         return facts->uses[USE_ELEMENT] == uses && facts->deepest[USE_ELEMENT] == facts->loops;
-    if (!is_recipe(s, &facts->definition->arguments[0]))
+    if (!is_recipe(s, &facts->definition->arguments[0], facts->block, 0))
         return false;
     bool is_streamed = uses == 1 && facts->uses[USE_TRAVERSAL] == 1 && facts->user_block == facts->block;
     if (is_streamed)

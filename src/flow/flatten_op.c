@@ -882,6 +882,17 @@ static Bounds bounds_alone(const Operation *o, Op op)
     return flatten_points(o->f, place) == flatten_points(o->f, o->space) ? checked : total_bounds(o, op);
 }
 
+/* Likewise; where they differ, the lesser is the one that does no harm. */
+static const FlowValue *op_common_length(const Operation *o)
+{
+    FlowOperand operands[] = {scalar_argument(o, 0), scalar_argument(o, 1)};
+    FlowSpaceId place = flatten_place(o->f, operands, 2);
+    const FlowValue *checked = op_rows(o);
+    if (flatten_points(o->f, place) == flatten_points(o->f, o->space))
+        return checked;
+    return flatten_value_scalar(o->f, int_op(o->f, OP_MINIMUM, operands[0], operands[1]));
+}
+
 /* take and drop of a sequence: those whose number among their siblings is small, or not. */
 static const FlowValue *op_cut(const Operation *o)
 {
@@ -1209,6 +1220,7 @@ static const FlowValue *dispatch(const Operation *o)
     case OP_INSIDE: return op_inside(o);
     case OP_CHECKED_INDEX: return op_checked_index(o);
     case OP_SLICE: return op_known_slice(o);
+    case OP_COMMON_LENGTH: return op_common_length(o);
     case OP_TAKEN: return flatten_value_scalar(o->f, bounds_alone(o, OP_TAKE).length);
     case OP_DROPPED: return flatten_value_scalar(o->f, bounds_alone(o, OP_DROP).start);
     case OP_SUBSEQ_LENGTH: return flatten_value_scalar(o->f, bounds_alone(o, OP_SUBSEQ).length);
