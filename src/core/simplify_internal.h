@@ -9,7 +9,8 @@
  *   available  an expression whose value a variable in scope already has
  *
  * One walk over a unit rewrites it (simplify_block.c), asking simplify_rules.c for a value that each statement may have already and
- * simplify_available.c for an earlier statement like it; a second one, backwards, removes what is dead (simplify_dead.c). Which functions there are, in which order they
+ * simplify_available.c for an earlier statement like it; a second one, backwards, removes what is dead (simplify_dead.c). Then the same again for each
+ * round of vectors that need not be made (simplify_pull.c). Which functions there are, in which order they
  * are rewritten and which of them remain is decided in simplify.c, on the call graph of simplify_graph.c.
  *
  * The C stack grows with the nesting of blocks only: splices are on a stack of their own. */
@@ -187,6 +188,8 @@ bool simplify_rule(const Simplifier *s, const CoreStatement *statement, TypeId t
 /* Turns a pure `if` that is `and`, `or` or `not` into that operation, where what it then always evaluates is cheap and cannot
  * fail. */
 void simplify_condition(Simplifier *s, CoreStatement *statement);
+/* Whether two atoms are one. */
+bool simplify_is_same(const CoreAtom *a, const CoreAtom *b);
 /* Whether a statement costs next to nothing and cannot fail. */
 bool simplify_is_cheap(const Simplifier *s, const CoreStatement *statement);
 

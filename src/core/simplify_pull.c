@@ -16,7 +16,6 @@
  *
  * A round is a plan, made on the unit as it is, and a walk that rewrites the unit by it (simplify_block.c asks for each statement). */
 #include "core/simplify_internal.h"
-#include "math/scalar.h"
 
 enum {
     CHEAP_WORK = 8, /* operations that all elements asked for may be together, for each time */
@@ -235,11 +234,6 @@ static bool has_distinct_elements(Simplifier *s, const CoreAtom *sequence)
     return is_range(definition->op);
 }
 
-static bool is_same_variable(const CoreAtom *a, const CoreAtom *b)
-{
-    return !a->is_constant && !b->is_constant && a->variable == b->variable;
-}
-
 /* The parameter that an index is computed from by adding and subtracting, or null. */
 static const PullFacts *origin_of(Simplifier *s, const CoreAtom *index)
 {
@@ -270,9 +264,9 @@ static const CoreAtom *unwrapped_index(Simplifier *s, const CoreStatement *choic
         origin == NULL || origin->definition->kind != CORE_EACH
             ? NULL
             : definition_of(s, &origin->definition->arguments[origin->parameter - 1]);
-    bool is_round = is_same_variable(index, &yes->result) && is_same_variable(index, &no->statements[0].arguments[0]) &&
-                    is_same_variable(count, &no->statements[0].arguments[1]) && source != NULL &&
-                    is_op(source, OP_INDICES) && is_same_variable(count, &source->arguments[0]);
+    bool is_round = simplify_is_same(index, &yes->result) && simplify_is_same(index, &no->statements[0].arguments[0]) &&
+                    simplify_is_same(count, &no->statements[0].arguments[1]) && source != NULL &&
+                    is_op(source, OP_INDICES) && simplify_is_same(count, &source->arguments[0]);
     return is_round ? index : NULL;
 }
 
@@ -452,16 +446,6 @@ static CoreAtom emit_op(Simplifier *s, Op op, TypeId type, Span span, CoreAtom f
     return simplify_emit_op(s, op, type, span, arguments, second == NULL ? 1 : 2);
 }
 
-static Op conversion_to(ScalarType type)
-{
-    static const Op conversions[] = {
-#define SCALAR(ID, name, c_type, kind) [SCALAR_##ID] = OP_TO_##ID,
-#include "ops/scalars.def"
-#undef SCALAR
-    };
-    return conversions[type];
-}
-
 /* first + index * step, in the arithmetic of the range's type. */
 static CoreAtom range_element(Simplifier *s, const CoreStatement *range, CoreAtom index)
 {
@@ -469,7 +453,7 @@ static CoreAtom range_element(Simplifier *s, const CoreStatement *range, CoreAto
         return index;
     CoreAtom first = simplify_resolve(s, range->arguments[0]);
     TypeId type = first.type;
-    index = emit_op(s, conversion_to(type_scalar(s->types, type)), type, range->span, index, NULL);
+    index = emit_op(s, op_conversion_to(type_scalar(s->types, type)), type, range->span, index, NULL);
     if (range->op != OP_RANGE_INCLUSIVE) {
         CoreAtom step = simplify_resolve(s, range->arguments[2]);
         index = emit_op(s, OP_MULTIPLY, type, range->span, index, &step);

@@ -11,13 +11,6 @@ static const Fact *op_fact(const Simplifier *s, const CoreAtom *atom)
     return &s->facts.items[atom->variable];
 }
 
-static bool is_same_int(const CoreAtom *a, const CoreAtom *b)
-{
-    if (a->is_constant != b->is_constant)
-        return false;
-    return a->is_constant ? a->constant.bits == b->constant.bits : a->variable == b->variable;
-}
-
 static bool is_int(const CoreAtom *atom, int64_t value)
 {
     return atom->is_constant && atom->type == TYPE_INT && atom->constant.integer == value;
@@ -52,7 +45,7 @@ static bool size_of_each(Simplifier *s, const Fact *each, Span span, CoreAtom *s
         CoreAtom lengths[2] = {i == 0 ? core_int(0) : *size};
         if (!size_of(s, &each->arguments[i], span, &lengths[1]))
             return false;
-        bool is_compared = i > 0 && !is_same_int(&lengths[0], &lengths[1]);
+        bool is_compared = i > 0 && !simplify_is_same(&lengths[0], &lengths[1]);
         if (is_compared && each->nesting != s->nesting)
             return false;
         *size = is_compared ? simplify_emit_op(s, OP_COMMON_LENGTH, TYPE_INT, each->span, lengths, 2) : lengths[1];
@@ -202,11 +195,11 @@ static bool is_index(const Simplifier *s, const CoreAtom *index, const CoreAtom 
         if (index->is_constant)
             return size->is_constant && index->constant.integer >= 0 && index->constant.integer < size->constant.integer;
         const Fact *fact = &s->facts.items[index->variable];
-        if (fact->bound.type != 0 && is_same_int(&fact->bound, size))
+        if (fact->bound.type != 0 && simplify_is_same(&fact->bound, size))
             return true;
         const Fact *last =
             fact->kind != CORE_OP || fact->op != OP_SUBTRACT ? NULL : op_fact(s, &fact->arguments[0]);
-        if (last == NULL || last->op != OP_SUBTRACT || !is_same_int(&last->arguments[0], size) ||
+        if (last == NULL || last->op != OP_SUBTRACT || !simplify_is_same(&last->arguments[0], size) ||
             !is_int(&last->arguments[1], 1))
             return false;
         index = &fact->arguments[1];
@@ -238,7 +231,7 @@ static bool is_checked_for(Simplifier *s, const CoreStatement *inside, CoreAtom 
     *index = checked->arguments[0];
     const Fact *length = op_fact(s, &size);
     return length != NULL && length->op == OP_LENGTH && length->arguments[0].type == inside->arguments[0].type &&
-           is_same_int(&length->arguments[0], &inside->arguments[0]);
+           simplify_is_same(&length->arguments[0], &inside->arguments[0]);
 }
 
 static void set_index(Simplifier *s, CoreStatement *statement, Op op, CoreAtom index)

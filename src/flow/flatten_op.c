@@ -400,14 +400,9 @@ static bool is_constant_int(FlowOperand operand, int64_t value)
 static FlowOperand range_element(const Operation *o, FlowOperand index, FlowOperand first, FlowOperand step)
 {
     Flattener *f = o->f;
-    static const Op conversions[] = {
-#define SCALAR(ID, name, c_type, kind) [SCALAR_##ID] = OP_TO_##ID,
-#include "ops/scalars.def"
-#undef SCALAR
-    };
     ScalarType type = (ScalarType)first.type;
     if (type != SCALAR_I64)
-        index = flatten_scalar_op(f, conversions[type], type, &index, 1);
+        index = flatten_scalar_op(f, op_conversion_to(type), type, &index, 1);
     if (!is_constant_int(step, 1))
         index = binary(f, OP_MULTIPLY, type, index, step);
     return is_constant_int(first, 0) ? index : binary(f, OP_ADD, type, first, index);
