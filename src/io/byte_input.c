@@ -33,9 +33,13 @@ bool byte_input_open(ByteInput *input, const char *path, Memory *memory, const S
     *input = (ByteInput){.stop = stop, .memory = memory};
     input->descriptor = path == NULL ? STDIN_FILENO : open_file(path);
     input->is_open = input->descriptor >= 0;
-    if (!input->is_open)
+    if (!input->is_open) {
         input->reason = strerror(errno);
-    return input->is_open;
+        return false;
+    }
+    off_t start = lseek(input->descriptor, 0, SEEK_CUR);
+    input->start = start < 0 ? 0 : (uint64_t)start;
+    return true;
 }
 
 /* ---- reading ahead ---- */
@@ -148,18 +152,84 @@ static size_t read_directly(ByteInput *input, void *bytes, size_t size)
 
 /* ---- reading ---- */
 
-size_t byte_input_read(ByteInput *input, void *bytes, size_t size)
+static size_t take_head(ByteInput *input, void *bytes, size_t size)
 {
-    if (!input->is_open || input->reason != NULL || stop_reason(input->stop) != STOP_NOT)
+    size_t count = input->head_count < size ? input->head_count : size;
+    memcpy(bytes, input->head, count);
+    input->head_count -= count;
+    memmove(input->head, input->head + count, input->head_count);
+    return count;
+}
+
+static bool may_read(const ByteInput *input)
+{
+    return input->is_open && input->reason == NULL && stop_reason(input->stop) == STOP_NOT;
+}
+
+static size_t read_some(ByteInput *input, void *bytes, size_t size)
+{
+    if (!may_read(input))
         return 0;
     if (input->ahead != NULL)
         return take_ahead(input, bytes, size);
     size_t count = read_directly(input, bytes, size);
     bool was_short = input->direct < BLOCK_SIZE;
     input->direct += count;
-    if (count > 0 && was_short && input->direct >= BLOCK_SIZE && !isatty(input->descriptor))
+    if (count > 0 && was_short && input->direct >= BLOCK_SIZE && !input->is_in_bulk && !isatty(input->descriptor))
         start_ahead(input);
     return count;
+}
+
+size_t byte_input_read(ByteInput *input, void *bytes, size_t size)
+{
+    return input->head_count > 0 ? take_head(input, bytes, size) : read_some(input, bytes, size);
+}
+
+size_t byte_input_read_all(ByteInput *input, void *bytes, size_t size)
+{
+    size_t count = 0, more;
+    while (count < size && (more = byte_input_read(input, (char *)bytes + count, size - count)) > 0)
+        count += more;
+    return count;
+}
+
+bool byte_input_starts_with(ByteInput *input, const void *bytes, size_t size)
+{
+    for (size_t i = 0; i < size; i++) {
+        if (i == input->head_count)
+            input->head_count += read_some(input, input->head + i, 1);
+        if (i == input->head_count || input->head[i] != ((const unsigned char *)bytes)[i])
+            return false;
+    }
+    return true;
+}
+
+bool byte_input_is_cut(const ByteInput *input)
+{
+    return input->is_open && (input->reason != NULL || stop_reason(input->stop) != STOP_NOT);
+}
+
+/* ---- ordinary files ---- */
+
+uint64_t byte_input_file_size(const ByteInput *input)
+{
+    struct stat status;
+    bool is_file = input->is_open && fstat(input->descriptor, &status) == 0 && S_ISREG(status.st_mode);
+    if (!is_file)
+        return UINT64_MAX;
+    return (uint64_t)status.st_size > input->start ? (uint64_t)status.st_size - input->start : 0;
+}
+
+size_t byte_input_read_at(ByteInput *input, uint64_t position, void *bytes, size_t size)
+{
+    while (may_read(input)) {
+        ssize_t count = pread(input->descriptor, bytes, size < SSIZE_MAX ? size : SSIZE_MAX, (off_t)(input->start + position));
+        if (count >= 0)
+            return (size_t)count;
+        if (errno != EINTR)
+            input->reason = strerror(errno);
+    }
+    return 0;
 }
 
 void byte_input_close(ByteInput *input)

@@ -12,6 +12,8 @@
 
 typedef struct ReadAhead ReadAhead;
 
+enum { BYTE_INPUT_HEAD_MAX = 8 };
+
 typedef struct ByteInput {
     int descriptor;
     bool is_open;
@@ -19,6 +21,10 @@ typedef struct ByteInput {
     const StopFlag *stop; /* what is waited for is given up when this is set; may be null */
     Memory *memory;
     size_t direct;        /* bytes read by the thread that wants them */
+    bool is_in_bulk;      /* they are to be read where they are wanted, in large pieces: no thread reads ahead */
+    unsigned char head[BYTE_INPUT_HEAD_MAX]; /* bytes that were looked at and not yet read */
+    size_t head_count;
+    uint64_t start;       /* of an ordinary file: where reading began */
     ReadAhead *ahead;     /* null while it reads them itself */
 } ByteInput;
 
@@ -26,6 +32,15 @@ typedef struct ByteInput {
 bool byte_input_open(ByteInput *input, const char *path, Memory *memory, const StopFlag *stop);
 /* At least one and at most `size` bytes; 0 at the end, after a failure, and when it is stopped. */
 size_t byte_input_read(ByteInput *input, void *bytes, size_t size);
+/* The same, but as many as were asked for unless they end before. */
+size_t byte_input_read_all(ByteInput *input, void *bytes, size_t size);
+/* Whether the next bytes are those, at most BYTE_INPUT_HEAD_MAX; they stay to be read. Waits for no more than it takes to tell. */
+bool byte_input_starts_with(ByteInput *input, const void *bytes, size_t size);
+/* Whether it could not be read to its end: a failure, or it was stopped. Then nothing is to be said about what is missing. */
+bool byte_input_is_cut(const ByteInput *input);
+/* Of an ordinary file, its size from where reading began, and bytes from anywhere in it; UINT64_MAX for anything else. */
+uint64_t byte_input_file_size(const ByteInput *input);
+size_t byte_input_read_at(ByteInput *input, uint64_t position, void *bytes, size_t size);
 /* May be called again. */
 void byte_input_close(ByteInput *input);
 

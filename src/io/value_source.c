@@ -1,16 +1,24 @@
 #include "io/value_source.h"
 
+#include "base/least.h"
 #include "io/byte_input.h"
+#include "io/column_reader.h"
 #include "io/failure.h"
+#include "io/npy.h"
 #include "io/value_reader.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { BLOCK_SIZE = 1 << 16, SCALAR_SIZE_MAX = 8 };
+enum { BLOCK_SIZE = 1 << 16 };
 
-typedef enum SourceKind { SOURCE_TEXT, SOURCE_RAW, SOURCE_VALUE, SOURCE_CELLS } SourceKind;
+typedef enum SourceKind {
+    SOURCE_TEXT,
+    SOURCE_FILE, /* whose first bytes are still to say what it holds */
+    SOURCE_ROWS,
+    SOURCE_VALUE,
+    SOURCE_HELD,
+} SourceKind;
 
 struct ValueSource {
     ValueSourceOf of;
@@ -18,46 +26,21 @@ struct ValueSource {
     bool is_ended; /* nothing more will be given: the end, or a failure */
     bool has_failed;
     ErrorCode error;
+    FileFormat otherwise; /* FILE: what it holds if they do not */
     ByteInput input;    /* closed where nothing is read from outside */
     char *block;        /* TEXT of a file: the reader's window */
     size_t block_size;
     ValueReader reader; /* TEXT; its `problem` is that of every kind */
     ElementsReader elements;
     bool is_opened;     /* TEXT: the opening bracket was read */
-    ScalarType scalar;  /* RAW, CELLS */
-    uint64_t position;  /* RAW: bytes read */
-    size_t partial;     /* RAW: bytes of an element whose end has not come */
-    unsigned char part[SCALAR_SIZE_MAX];
-    size_t next;        /* VALUE, CELLS: of the elements */
+    ColumnReader *rows; /* ROWS */
+    Arena arena;        /* of the columns */
+    Columns *columns;   /* HELD: all rows; ROWS: those of the whole value, or the next one. Null until it is needed */
+    Columns *cells;     /* for scalars on their way to cells of the caller. Null until it is needed */
+    Columns *copy;      /* HELD: of all rows, for somebody to take. Null until it is needed */
+    size_t next;        /* VALUE, HELD: of the elements */
     Value value;
-    void *cells;        /* CELLS: scalars that are held */
-    size_t cell_bytes;  /* ... the room for them */
-    size_t cell_count;
 };
-
-/* ---- formats ---- */
-
-bool value_file_format_named(const char *name, ValueFileFormat *format)
-{
-    static const struct {
-        const char *name;
-        ScalarType scalar;
-    } others[] = {{"i64", SCALAR_I64}, {"f64", SCALAR_F64}, {"real", SCALAR_F64}};
-    *format = (ValueFileFormat){.is_raw = strcmp(name, "text") != 0};
-    if (!format->is_raw)
-        return true;
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        if (strcmp(name, others[i].name) == 0) {
-            format->scalar = others[i].scalar;
-            return true;
-        }
-    for (ScalarType scalar = 0; scalar < SCALAR_COUNT; scalar++)
-        if (strcmp(name, scalar_name(scalar)) == 0) {
-            format->scalar = scalar;
-            return true;
-        }
-    return false;
-}
 
 /* ---- failures ---- */
 
@@ -104,6 +87,15 @@ static void fail_reading(ValueSource *source)
         fail_input(source);
     else
         fail(source, ERROR_BAD_VALUE);
+}
+
+/* A reader of rows has no more of them: the end, or a failure. */
+static void note_failure(ValueSource *source)
+{
+    if (source->kind != SOURCE_ROWS || source->has_failed || !(source->rows->has_failed || is_cut(source)))
+        return;
+    memcpy(source->reader.problem, source->rows->problem, VALUE_PROBLEM_SIZE);
+    fail_reading(source);
 }
 
 bool value_source_has_failed(const ValueSource *source)
@@ -158,6 +150,7 @@ static ValueSource *new_source(ValueSourceOf of, SourceKind kind)
     ValueSource *source = memory_alloc(of.heap->memory, sizeof *source);
     source->of = of;
     source->kind = kind;
+    arena_init(&source->arena, of.heap->memory);
     source->reader =
         (ValueReader){.memory = of.heap->memory, .heap = of.heap, .types = of.types, .text = "", .what = of.what};
     return source;
@@ -183,28 +176,47 @@ TypeId value_source_element_type(const ValueSource *source)
     return type_element(source->of.types, source->of.type);
 }
 
-static bool holds_scalars(const ValueSourceOf *of, ScalarType scalar)
+static ColumnReader reader_of(ValueSource *source)
 {
-    if (type_kind(of->types, of->type) != TYPE_CONTAINER)
-        return false;
-    TypeId element = type_element(of->types, of->type);
-    return type_is_scalar(of->types, element) && type_scalar(of->types, element) == scalar;
+    return (ColumnReader){.memory = source->of.heap->memory,
+                          .types = source->of.types,
+                          .type = source->of.type,
+                          .what = source->of.what,
+                          .input = &source->input};
 }
 
-ValueSource *value_source_from_file(ValueSourceOf of, const char *path, ValueFileFormat format,
-                                    const StopFlag *stop)
+static void set_format(ValueSource *source, FileFormat format)
 {
-    ValueSource *source = new_source(of, format.is_raw ? SOURCE_RAW : SOURCE_TEXT);
-    source->scalar = format.scalar;
+    switch (format.kind) {
+    case FORMAT_NONE:
+    case FORMAT_TEXT: source->kind = SOURCE_TEXT; return;
+    case FORMAT_RAW: source->rows = raw_reader_new(reader_of(source), (FileScalar){.type = format.scalar}); break;
+    case FORMAT_NPY: source->rows = npy_reader_new(reader_of(source)); break;
+    }
+    source->kind = SOURCE_ROWS;
+}
+
+/* Looks at the first bytes unless the name of the file has said what it holds. */
+static void settle(ValueSource *source)
+{
+    if (source->kind != SOURCE_FILE)
+        return;
+    bool is_npy = byte_input_starts_with(&source->input, npy_magic, NPY_MAGIC_SIZE);
+    set_format(source, is_npy ? (FileFormat){.kind = FORMAT_NPY} : source->otherwise);
+    note_failure(source);
+}
+
+ValueSource *value_source_from_file(ValueSourceOf of, const char *path, FileFormat otherwise, const StopFlag *stop)
+{
+    ValueSource *source = new_source(of, SOURCE_FILE);
+    FileFormat format = path == NULL ? (FileFormat){0} : file_format_of_path(path);
+    source->otherwise = otherwise;
     source->reader.more = read_more;
     source->reader.context = source;
-    if (format.is_raw && !holds_scalars(&of, format.scalar)) {
-        const char *name = scalar_name(format.scalar);
-        fail(source, ERROR_BAD_VALUE);
-        snprintf(source->reader.problem, VALUE_PROBLEM_SIZE, "%s: a file of %s can only be given as [%s] or {%s}", of.what,
-                 name, name, name);
-    } else if (!byte_input_open(&source->input, path, of.heap->memory, stop))
+    if (!byte_input_open(&source->input, path, of.heap->memory, stop))
         fail_input(source);
+    if (format.kind != FORMAT_NONE)
+        set_format(source, format);
     return source;
 }
 
@@ -222,7 +234,12 @@ void value_source_free(ValueSource *source)
         return;
     Memory *memory = source->reader.memory;
     close_input(source);
-    memory_free(memory, source->cells, source->cell_bytes);
+    if (source->rows != NULL)
+        source->rows->kind->free(source->rows);
+    columns_free(source->columns);
+    columns_free(source->cells);
+    columns_free(source->copy);
+    arena_free(&source->arena);
     if (source->kind == SOURCE_VALUE)
         value_release(source->of.heap, source->of.types, source->of.type, source->value);
     memory_free(memory, source, sizeof *source);
@@ -259,7 +276,7 @@ static bool read_element(ValueSource *source, Value *value)
 bool value_source_is_at_hand(const ValueSource *source)
 {
     const ValueReader *reader = &source->reader;
-    if (source->kind == SOURCE_RAW)
+    if (source->kind == SOURCE_ROWS || source->kind == SOURCE_FILE)
         return false;
     if (source->kind != SOURCE_TEXT || reader->more == NULL || source->elements.phase == ELEMENTS_RANGE)
         return true;
@@ -271,54 +288,61 @@ bool value_source_is_at_hand(const ValueSource *source)
     return memchr(reader->text + reader->at + 1, ',', rest - 1) != NULL;
 }
 
+/* ---- rows ---- */
+
+static TypeId row_type(const ValueSource *source)
+{
+    bool has_rows = type_kind(source->of.types, source->of.type) == TYPE_CONTAINER;
+    return has_rows ? value_source_element_type(source) : source->of.type;
+}
+
+static Columns *row_columns(ValueSource *source, Columns **columns)
+{
+    if (*columns == NULL)
+        *columns = columns_new(&source->arena, source->of.types, row_type(source));
+    return *columns;
+}
+
+static size_t read_rows(ValueSource *source, Columns *rows, size_t most)
+{
+    size_t count = source->rows->kind->read(source->rows, rows, most);
+    if (count > 0)
+        return count;
+    source->is_ended = true;
+    note_failure(source);
+    return 0;
+}
+
+static size_t give_rows(ValueSource *source, Columns *rows, size_t most)
+{
+    size_t count = least(most, source->columns->count - source->next);
+    columns_append(rows, source->columns, source->next, count);
+    source->next += count;
+    source->is_ended = count == 0;
+    return count;
+}
+
+bool value_source_has_columns(ValueSource *source)
+{
+    settle(source);
+    return source->kind == SOURCE_ROWS || source->kind == SOURCE_HELD;
+}
+
+size_t value_source_read_columns(ValueSource *source, Columns *rows, size_t most)
+{
+    if (source->is_ended || most == 0)
+        return 0;
+    return source->kind == SOURCE_HELD ? give_rows(source, rows, most) : read_rows(source, rows, most);
+}
+
 /* ---- scalars ---- */
 
-static void *cell_at(void *cells, ScalarType type, size_t i)
+static size_t read_scalars_of_rows(ValueSource *source, void *cells, size_t count)
 {
-    return (char *)cells + i * scalar_size(type);
-}
-
-/* Bytes that are no bool of ours are true. */
-static void normalise(ScalarType type, void *cells, size_t count)
-{
-    unsigned char *bytes = cells;
-    for (size_t i = 0; type == SCALAR_BOOL && i < count; i++)
-        bytes[i] = bytes[i] != 0;
-}
-
-static void end_raw(ValueSource *source)
-{
-    source->is_ended = true;
-    if (is_cut(source)) {
-        fail_reading(source);
-    } else if (source->partial > 0) {
-        fail(source, ERROR_BAD_VALUE);
-        snprintf(source->reader.problem, VALUE_PROBLEM_SIZE,
-                 "%s: expected the %zu bytes of %s at byte %" PRIu64 ", found the end after %zu", source->of.what,
-                 scalar_size(source->scalar), scalar_name(source->scalar), source->position - source->partial,
-                 source->partial);
-    }
-}
-
-/* What is read goes to the cells at once; an element whose end has not come is kept aside. */
-static size_t read_raw(ValueSource *source, void *cells, size_t count)
-{
-    size_t size = scalar_size(source->scalar), whole = 0;
-    while (whole == 0) {
-        memcpy(cells, source->part, source->partial);
-        size_t bytes = byte_input_read(&source->input, (char *)cells + source->partial, count * size - source->partial);
-        if (bytes == 0) {
-            end_raw(source);
-            return 0;
-        }
-        source->position += bytes;
-        bytes += source->partial;
-        whole = bytes / size;
-        source->partial = bytes % size;
-        memcpy(source->part, cell_at(cells, source->scalar, whole), source->partial);
-    }
-    normalise(source->scalar, cells, whole);
-    return whole;
+    Columns *rows = row_columns(source, &source->cells);
+    columns_clear(rows);
+    columns_borrow(rows, 0, cells, count);
+    return value_source_read_columns(source, rows, count);
 }
 
 static size_t read_scalars_of_text(ValueSource *source, void *cells, size_t count)
@@ -342,38 +366,22 @@ static size_t give_scalars(ValueSource *source, void *cells, size_t count)
     return given;
 }
 
-static size_t give_cells(ValueSource *source, void *cells, size_t count)
-{
-    size_t left = source->cell_count - source->next, given = count < left ? count : left;
-    memcpy(cells, cell_at(source->cells, source->scalar, source->next), given * scalar_size(source->scalar));
-    source->next += given;
-    source->is_ended = given == 0;
-    return given;
-}
-
 size_t value_source_read_scalars(ValueSource *source, void *cells, size_t count)
 {
+    settle(source);
     if (source->is_ended || count == 0)
         return 0;
     switch (source->kind) {
     case SOURCE_TEXT: return read_scalars_of_text(source, cells, count);
-    case SOURCE_RAW: return read_raw(source, cells, count);
     case SOURCE_VALUE: return give_scalars(source, cells, count);
-    case SOURCE_CELLS: return give_cells(source, cells, count);
+    case SOURCE_ROWS:
+    case SOURCE_HELD: return read_scalars_of_rows(source, cells, count);
+    case SOURCE_FILE: break;
     }
     return 0;
 }
 
 /* ---- values ---- */
-
-static bool next_scalar(ValueSource *source, Value *value)
-{
-    uint64_t cell;
-    if (value_source_read_scalars(source, &cell, 1) == 0)
-        return false;
-    value->scalar = scalar_load(source->scalar, &cell, 0);
-    return true;
-}
 
 static bool next_object(ValueSource *source, Value *value)
 {
@@ -386,46 +394,57 @@ static bool next_object(ValueSource *source, Value *value)
 
 bool value_source_next(ValueSource *source, Value *value)
 {
+    settle(source);
     if (source->is_ended)
         return false;
-    switch (source->kind) {
-    case SOURCE_TEXT: return read_element(source, value);
-    case SOURCE_RAW:
-    case SOURCE_CELLS: return next_scalar(source, value);
-    case SOURCE_VALUE: return next_object(source, value);
-    }
-    return false;
-}
-
-/* Appends some elements; false if there are none left. */
-static bool append_some(ValueSource *source, Object **container)
-{
-    enum { CELLS = 1024 };
-    uint64_t cells[CELLS];
-    Value value;
-    if (source->kind != SOURCE_RAW && source->kind != SOURCE_CELLS) {
-        if (!value_source_next(source, &value))
-            return false;
-        *container = value_append(source->of.heap, *container, value);
-        return true;
-    }
-    size_t count = value_source_read_scalars(source, cells, CELLS);
-    for (size_t i = 0; i < count; i++) {
-        value.scalar = scalar_load(source->scalar, cells, i);
-        *container = value_append(source->of.heap, *container, value);
-    }
-    return count > 0;
+    return source->kind == SOURCE_VALUE ? next_object(source, value) : read_element(source, value);
 }
 
 static void read_elements(ValueSource *source, Value *value)
 {
     ValueSourceOf of = source->of;
     Object *container = value_container(of.heap, of.types, of.type, 0);
-    while (append_some(source, &container))
-        continue;
+    Value element;
+    while (value_source_next(source, &element))
+        container = value_append(of.heap, container, element);
     *value = (Value){.object = container};
     if (source->has_failed)
         value_release(of.heap, of.types, of.type, *value);
+}
+
+/* All rows, which stay the source's. */
+static Columns *read_all_rows(ValueSource *source)
+{
+    Columns *rows = row_columns(source, &source->columns);
+    while (source->kind == SOURCE_ROWS && value_source_read_columns(source, rows, SIZE_MAX) > 0)
+        continue;
+    return source->has_failed ? NULL : rows;
+}
+
+Columns *value_source_whole_columns(ValueSource *source)
+{
+    if (source->kind != SOURCE_HELD)
+        return read_all_rows(source);
+    Columns *copy = row_columns(source, &source->copy);
+    columns_clear(copy);
+    columns_append(copy, source->columns, 0, source->columns->count);
+    return copy;
+}
+
+static void read_columns(ValueSource *source, Value *value)
+{
+    ValueSourceOf of = source->of;
+    const Columns *rows = read_all_rows(source);
+    if (rows == NULL)
+        return;
+    if (type_kind(of.types, of.type) != TYPE_CONTAINER) {
+        *value = columns_value(of.heap, rows, 0);
+        return;
+    }
+    Object *container = value_container(of.heap, of.types, of.type, rows->count);
+    for (size_t i = 0; i < rows->count; i++)
+        container = value_append(of.heap, container, columns_value(of.heap, rows, i));
+    *value = (Value){.object = container};
 }
 
 /* The text is one value. */
@@ -442,9 +461,12 @@ static void read_text(ValueSource *source, Value *value)
 
 bool value_source_read_whole(ValueSource *source, Value *value)
 {
+    bool has_columns = value_source_has_columns(source);
     if (source->has_failed)
         return false;
-    if (source->kind == SOURCE_VALUE)
+    if (has_columns)
+        read_columns(source, value);
+    else if (source->kind == SOURCE_VALUE)
         *value = value_share(source->of.types, source->of.type, source->value);
     else if (type_kind(source->of.types, source->of.type) == TYPE_CONTAINER)
         read_elements(source, value);
@@ -455,38 +477,33 @@ bool value_source_read_whole(ValueSource *source, Value *value)
 
 /* ---- holding ---- */
 
-/* Scalars are held as cells, so that giving them again costs next to nothing. */
-static bool is_held_as_cells(const ValueSource *source)
+/* Rows are held as columns, and so are scalars, so that giving them again costs next to nothing. */
+static bool is_held_as_columns(ValueSource *source)
 {
-    return type_is_sequence(source->of.types, source->of.type) &&
-           type_is_scalar(source->of.types, value_source_element_type(source));
+    return value_source_has_columns(source) || (type_is_sequence(source->of.types, source->of.type) &&
+                                                type_is_scalar(source->of.types, value_source_element_type(source)));
 }
 
-static void make_room(ValueSource *source, size_t bytes)
-{
-    if (bytes <= source->cell_bytes)
-        return;
-    size_t larger = bytes > source->cell_bytes * 2 ? bytes : source->cell_bytes * 2;
-    source->cells = memory_resize(source->reader.memory, source->cells, source->cell_bytes, larger);
-    source->cell_bytes = larger;
-}
-
-static void hold_cells(ValueSource *source, const StopFlag *stop)
+/* Appends some rows; 0 if there are none left. */
+static size_t hold_some(ValueSource *source, Columns *rows)
 {
     enum { AT_ONCE = 1 << 14 };
-    ScalarType scalar = type_scalar(source->of.types, value_source_element_type(source));
-    size_t count;
-    do {
-        make_room(source, (source->cell_count + AT_ONCE) * scalar_size(scalar));
-        count = value_source_read_scalars(source, cell_at(source->cells, scalar, source->cell_count), AT_ONCE);
-        source->cell_count += count;
-    } while (count > 0 && stop_reason(stop) == STOP_NOT);
+    if (source->kind == SOURCE_ROWS)
+        return value_source_read_columns(source, rows, SIZE_MAX);
+    size_t count = value_source_read_scalars(source, columns_room(rows, 0, AT_ONCE), AT_ONCE);
+    rows->count += count;
+    return count;
+}
+
+static void hold_columns(ValueSource *source, const StopFlag *stop)
+{
+    Columns *rows = row_columns(source, &source->columns);
+    while (hold_some(source, rows) > 0 && stop_reason(stop) == STOP_NOT)
+        continue;
     if (!source->has_failed && stop_reason(stop) != STOP_NOT)
         fail_stopped(source, stop);
-    if (source->has_failed)
-        return;
-    source->kind = SOURCE_CELLS;
-    source->scalar = scalar;
+    if (!source->has_failed)
+        source->kind = SOURCE_HELD;
 }
 
 static void hold_value(ValueSource *source)
@@ -497,10 +514,10 @@ static void hold_value(ValueSource *source)
 
 bool value_source_hold(ValueSource *source, const StopFlag *stop)
 {
-    if (source->has_failed || source->kind == SOURCE_VALUE || source->kind == SOURCE_CELLS)
+    if (source->has_failed || source->kind == SOURCE_VALUE || source->kind == SOURCE_HELD)
         return !source->has_failed;
-    if (is_held_as_cells(source))
-        hold_cells(source, stop);
+    if (is_held_as_columns(source))
+        hold_columns(source, stop);
     else
         hold_value(source);
     close_input(source);

@@ -1,28 +1,20 @@
 /* A source of a value from outside; of a container, its elements can be pulled a few at a time, so that a sequence may be longer than memory.
  *
- *     source = value_source_from_file(..., "data.txt", &format, ...);
+ *     source = value_source_from_file(..., "data.txt", format, ...);
  *     while ((count = value_source_read_scalars(source, cells, room)) > 0) ...
  *     if (value_source_has_failed(source)) ... value_source_problem(source)
  *     value_source_free(source);
  *
- * What a source holds is a text in the language's notation, a file with such a text, a file with the bytes of scalars, or a value that is there
+ * What a source holds is a text in the language's notation, a file with such a text, a file with rows (column_reader.h), or a value that is there
  * already, perhaps because it was read into memory to be had more than once. Elements are read when they are asked for, and so are errors noticed. */
 #ifndef RUNNEL_IO_VALUE_SOURCE_H
 #define RUNNEL_IO_VALUE_SOURCE_H
 
 #include "base/stop.h"
-#include "io/value.h"
+#include "io/columns.h"
+#include "io/file_format.h"
 
 typedef struct ValueSource ValueSource;
-
-/* What a file holds. */
-typedef struct ValueFileFormat {
-    bool is_raw;       /* scalars as this machine has them in memory, one after the other; otherwise text */
-    ScalarType scalar; /* of this type */
-} ValueFileFormat;
-
-/* `text`, or a scalar type by its name (`int` and `i64`, `float` and `f64` are the same); false if it is neither. */
-bool value_file_format_named(const char *name, ValueFileFormat *format);
 
 /* What every source is made for. */
 typedef struct ValueSourceOf {
@@ -35,14 +27,20 @@ typedef struct ValueSourceOf {
 /* Sources that cannot be opened have failed. The text must last; the value is taken over. */
 ValueSource *value_source_from_text(ValueSourceOf of, const char *text, size_t length);
 ValueSource *value_source_from_value(ValueSourceOf of, Value value);
-/* Standard input if the path is null. Waiting for it ends when the flag is set, which may be null. */
-ValueSource *value_source_from_file(ValueSourceOf of, const char *path, ValueFileFormat format,
-                                    const StopFlag *stop);
+/* Standard input if the path is null. What it holds is said by the end of the path, or else the first bytes, or `otherwise`, or it is text. Waiting for it ends when the flag is set, which may be null. */
+ValueSource *value_source_from_file(ValueSourceOf of, const char *path, FileFormat otherwise, const StopFlag *stop);
 void value_source_free(ValueSource *source); /* null is allowed */
 
 /* Elements of a scalar type, as cells of their C type, at most `count`; as many as are there without waiting, but one at least. 0 at the end, and
  * after a failure. */
 size_t value_source_read_scalars(ValueSource *source, void *cells, size_t count);
+/* Whether elements come as columns, or the whole does: then what follows is used, otherwise what is after it. Waits for the first bytes of a file. */
+bool value_source_has_columns(ValueSource *source);
+/* Appends elements, as many as above. */
+size_t value_source_read_columns(ValueSource *source, Columns *rows, size_t most);
+/* All of them, or the value as the only row; null after a failure. The source's, but its cells may be taken. */
+Columns *value_source_whole_columns(ValueSource *source);
+
 /* The next element, a new reference; false at the end, and after a failure. */
 bool value_source_next(ValueSource *source, Value *value);
 /* Whether the next element can be had without waiting for input, as far as that can be seen. */

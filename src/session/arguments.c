@@ -70,10 +70,11 @@ static bool check_standard_input(RunnelSession *session, const Arguments *argume
     return true;
 }
 
-static bool check_format(RunnelSession *session, ValueFileFormat *format)
+static bool check_format(RunnelSession *session, FileFormat *format)
 {
     const char *name = session->options.file_format;
-    bool is_known = value_file_format_named(name == NULL ? "text" : name, format);
+    *format = name == NULL ? (FileFormat){0} : file_format_named(name);
+    bool is_known = name == NULL || format->kind != FORMAT_NONE;
     if (!is_known)
         diagnostics_error(&session->diagnostics, ERROR_USAGE, (Span){0}, "there is no file format `%s`", name);
     return is_known;
@@ -89,11 +90,11 @@ static const char *argument_name(RunnelSession *session, uint32_t index, const c
                         is_standard_input(text) ? "standard input" : text + 1);
 }
 
-static ValueSource *open_source(RunnelSession *session, ValueSourceOf of, const char *text, ValueFileFormat format)
+static ValueSource *open_source(RunnelSession *session, ValueSourceOf of, const char *text, FileFormat otherwise)
 {
     if (!is_file(text))
         return value_source_from_text(of, text, strlen(text));
-    return value_source_from_file(of, is_standard_input(text) ? NULL : text + 1, format, &session->stop);
+    return value_source_from_file(of, is_standard_input(text) ? NULL : text + 1, otherwise, &session->stop);
 }
 
 /* A missing argument takes the parameter's default. */
@@ -108,7 +109,7 @@ static bool default_value(RunnelSession *session, uint32_t index, const Argument
     return engine_call(session, &call, value);
 }
 
-static bool open_argument(RunnelSession *session, const Arguments *arguments, uint32_t index, ValueFileFormat format)
+static bool open_argument(RunnelSession *session, const Arguments *arguments, uint32_t index, FileFormat format)
 {
     ValueSourceOf of = {
         .heap = engine_heap(session), .types = &session->types, .type = parameter_type(session, index)};
@@ -148,16 +149,26 @@ static bool read_value(RunnelSession *session, ValueSource *source, Value *value
     return is_read;
 }
 
-/* What the engine streams has a source, everything else is a value. */
+/* Reads the columns of what is not streamed. */
+static bool read_columns(RunnelSession *session, ValueSource *source)
+{
+    bool is_read = value_source_whole_columns(source) != NULL;
+    if (!is_read)
+        report_problem(session, source);
+    return is_read;
+}
+
+/* What the engine streams or takes as columns has a source, everything else is a value. */
 static bool give_argument(RunnelSession *session, uint32_t index, GivenArguments *given)
 {
     ValueSource *source = session->inputs[index];
     bool is_streamed = engine_streams(session) && type_is_sequence(&session->types, parameter_type(session, index));
-    given->sources[index] = is_streamed ? source : NULL;
-    return is_streamed || read_value(session, source, &given->values[index]);
+    bool has_columns = engine_streams(session) && !is_streamed && value_source_has_columns(source);
+    given->sources[index] = is_streamed || has_columns ? source : NULL;
+    return is_streamed || (has_columns ? read_columns(session, source) : read_value(session, source, &given->values[index]));
 }
 
-static bool check_arguments(RunnelSession *session, const Arguments *arguments, ValueFileFormat *format)
+static bool check_arguments(RunnelSession *session, const Arguments *arguments, FileFormat *format)
 {
     if (arguments->count > arguments_wanted(session)) {
         wrong_count(session, arguments->count);
@@ -175,7 +186,7 @@ static void make_inputs(RunnelSession *session)
 
 bool arguments_read(RunnelSession *session, const Arguments *arguments, GivenArguments *given)
 {
-    ValueFileFormat format;
+    FileFormat format;
     if (!check_arguments(session, arguments, &format))
         return false;
     make_inputs(session);
@@ -218,7 +229,7 @@ static bool hold_argument(RunnelSession *session, uint32_t index)
 
 bool arguments_hold(RunnelSession *session, const Arguments *arguments)
 {
-    ValueFileFormat format;
+    FileFormat format;
     if (!check_arguments(session, arguments, &format))
         return false;
     make_inputs(session);

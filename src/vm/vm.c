@@ -1,6 +1,8 @@
 /* The engine as sessions see it: values in and out, globals, the state of random numbers. */
 #include "base/machine.h"
+#include "vm/array_columns.h"
 #include "vm/call.h"
+#include "vm/code.h"
 
 /* ---- making ---- */
 
@@ -69,6 +71,7 @@ void vm_free(Vm *vm)
         scalar_code_free(vm->scalar_code);
     failure_free(&vm->failure);
     text_free(&vm->printed);
+    code_free(vm);
     world_free(&vm->world);
     heap_free(&vm->heap);
     arena_free(&vm->arena);
@@ -117,7 +120,23 @@ uint32_t vm_threads(const Vm *vm)
     return vm->options.threads;
 }
 
+uint64_t vm_kernels(const Vm *vm)
+{
+    return code_kernels(vm);
+}
+
+double vm_compile_milliseconds(const Vm *vm)
+{
+    return code_milliseconds(vm);
+}
+
 /* ---- parameters ---- */
+
+static void drop_elements(Vm *vm)
+{
+    array_release(vm->memory, vm->passage.elements);
+    vm->passage.elements = NULL;
+}
 
 static void free_passage(Vm *vm)
 {
@@ -127,6 +146,7 @@ static void free_passage(Vm *vm)
     memory_free(vm->memory, passage->rows, passage->row_count * sizeof(Array *));
     memory_free(vm->memory, passage->cells, passage->cell_capacity * sizeof(Cells));
     array_release(vm->memory, passage->global);
+    drop_elements(vm);
     *passage = (Passage){0};
 }
 
@@ -145,15 +165,39 @@ static void add_cell(Passage *passage, const void *data)
     passage->cells[passage->cell_count++] = (Cells){.data = data, .is_uniform = true};
 }
 
+/* What comes as columns becomes arrays as it is. */
+static void take_columns(Vm *vm, Array *row, ValueSource *source)
+{
+    Columns *columns = value_source_whole_columns(source);
+    if (columns->type == row->layout->type) {
+        array_take_columns(vm->memory, row, columns);
+        return;
+    }
+    enum { VECTOR_LEAVES = 3 };
+    Cells cells[VECTOR_LEAVES];
+    int64_t start = 0, length = (int64_t)columns->count;
+    Array *elements = vm->passage.elements = array_new(vm->memory, row->layout->leaves[0].elements);
+    array_take_columns(vm->memory, elements, columns);
+    cells[0] = (Cells){.data = &elements, .is_uniform = true};
+    cells[1] = (Cells){.data = &start, .is_uniform = true};
+    cells[2] = (Cells){.data = &length, .is_uniform = true};
+    array_append(vm->memory, vm->team, row, cells, 0, 1);
+}
+
 static void add_argument(Vm *vm, uint32_t argument, TypeId type, Value value)
 {
     Passage *passage = &vm->passage;
     const Layout *layout = layout_of(vm->program->layouts, type);
-    passage->rows[argument] = array_new(vm->memory, layout);
-    array_append_value(vm->memory, vm->types, passage->rows[argument], value);
-    value_release(&vm->heap, vm->types, type, value);
+    Array *row = passage->rows[argument] = array_new(vm->memory, layout);
+    if (vm->sources != NULL && vm->sources[argument] != NULL) {
+        take_columns(vm, row, vm->sources[argument]);
+        drop_elements(vm);
+    } else {
+        array_append_value(vm->memory, vm->types, row, value);
+        value_release(&vm->heap, vm->types, type, value);
+    }
     for (uint32_t leaf = 0; leaf < layout->count; leaf++)
-        add_cell(passage, array_cells(passage->rows[argument], leaf, 0).data);
+        add_cell(passage, array_cells(row, leaf, 0).data);
 }
 
 static void make_arguments(Vm *vm, const FlowNetwork *network, const CoreBlock *block, const Value *values)
@@ -165,7 +209,7 @@ static void make_arguments(Vm *vm, const FlowNetwork *network, const CoreBlock *
     reserve_cells(vm, network->parameter_count);
     for (uint32_t i = 0; i < count; i++) {
         TypeId type = vm->program->core->variables.items[block->parameters[i]].type;
-        if (!type_is_sequence(vm->types, type)) /* else it has a source */
+        if (!type_is_sequence(vm->types, type)) /* else it is read while the network runs */
             add_argument(vm, i, type, values[i]);
     }
     if (!network->draws)
@@ -271,6 +315,7 @@ static bool run_network(Vm *vm, const Run *run)
     make_arguments(vm, vm->program->networks.items[run->network], run->block, run->values);
     vm->has_failed = false;
     text_clear(&vm->printed);
+    plan_of(vm, run->network); /* with compiling, if need be */
     uint64_t start = machine_clock();
     call_start_item(vm, run->network, vm->passage.cells);
     bool is_done = call_run(vm);
@@ -315,6 +360,7 @@ static bool run(Vm *vm, const Run *run)
 
 bool vm_run_item(Vm *vm, uint32_t item_index, const CoreItem *item, const VmPrinter *printer, Value *result)
 {
+    vm->sources = NULL;
     vm->printer = printer;
     return run(vm, &(Run){.network = vm->program->by_item.items[item_index],
                           .type = item->block->result.type,

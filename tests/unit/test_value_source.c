@@ -67,7 +67,7 @@ static void write_file(Fixture *f, const void *bytes, size_t length)
 static ValueSource *open_text(Fixture *f, ValueSourceOf of)
 {
     write_file(f, text_string(&f->text), f->text.length);
-    return value_source_from_file(of, f->path, (ValueFileFormat){0}, NULL);
+    return value_source_from_file(of, f->path, (FileFormat){0}, NULL);
 }
 
 static const char *expect_text(Fixture *f, const Value *value, TypeId type)
@@ -185,8 +185,8 @@ static void test_raw(Fixture *f, ScalarType scalar)
     size_t size = scalar_size(scalar);
     for (size_t i = 0; i < sizeof bytes; i++)
         bytes[i] = scalar == SCALAR_BOOL ? i % 3 == 0 : (unsigned char)(i * i % 251 % 127);
-    ValueFileFormat format;
-    CHECK(f, value_file_format_named(scalar_name(scalar), &format) && format.is_raw && format.scalar == scalar);
+    FileFormat format = file_format_named(scalar_name(scalar));
+    CHECK(f, format.kind == FORMAT_RAW && format.scalar == scalar);
     for (size_t extra = 0; extra < 2 && extra < size; extra++) {
         write_file(f, bytes, COUNT * size + extra);
         ValueSource *source =
@@ -202,17 +202,16 @@ static void test_raw(Fixture *f, ScalarType scalar)
 
 static void test_other_formats(Fixture *f)
 {
-    ValueFileFormat format;
-    CHECK(f, value_file_format_named("text", &format) && !format.is_raw);
-    CHECK(f, value_file_format_named("f64", &format) && format.scalar == SCALAR_F64);
-    CHECK(f, value_file_format_named("i64", &format) && format.scalar == SCALAR_I64);
-    CHECK(f, !value_file_format_named("number", &format));
+    CHECK(f, file_format_named("text").kind == FORMAT_TEXT);
+    CHECK(f, file_format_named("f64").scalar == SCALAR_F64);
+    CHECK(f, file_format_named("i64").scalar == SCALAR_I64);
+    CHECK(f, file_format_named("number").kind == FORMAT_NONE);
     Value value;
-    format = (ValueFileFormat){.is_raw = true, .scalar = SCALAR_I32};
+    FileFormat format = {.kind = FORMAT_RAW, .scalar = SCALAR_F32};
     ValueSource *source = value_source_from_file(source_of(f, TYPE_INT, true), f->path, format, NULL);
-    CHECK(f, value_source_has_failed(source) && !value_source_read_whole(source, &value));
+    CHECK(f, !value_source_read_whole(source, &value) && value_source_has_failed(source));
     value_source_free(source);
-    source = value_source_from_file(source_of(f, TYPE_INT, true), "/nowhere/at/all", (ValueFileFormat){0}, NULL);
+    source = value_source_from_file(source_of(f, TYPE_INT, true), "/nowhere/at/all", (FileFormat){0}, NULL);
     CHECK(f, value_source_error(source) == ERROR_IO_FAILURE && !value_source_next(source, &value));
     value_source_free(source);
 }
@@ -241,7 +240,7 @@ static void test_held_scalars(Fixture *f)
     ValueSourceOf of = source_of(f, TYPE_INT, true);
     ValueSource *sources[] = {
         value_source_from_text(of, "{0:50000}", 9),
-        value_source_from_file(of, f->path, (ValueFileFormat){.is_raw = true, .scalar = SCALAR_I64}, NULL)};
+        value_source_from_file(of, f->path, (FileFormat){.kind = FORMAT_RAW, .scalar = SCALAR_I64}, NULL)};
     for (size_t i = 0; i < sizeof sources / sizeof *sources; i++) {
         CHECK(f, value_source_hold(sources[i], NULL));
         remove(f->path);

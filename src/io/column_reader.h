@@ -1,0 +1,47 @@
+/* Readers of files that hold rows: raw scalars and .npy (array_reader.c), lines and fields (table_reader.c). What a reader reads is appended to columns, in bulk.
+ *
+ * A reader is made for a parameter's type. If that is a container its elements are the rows, and there are any number of them; otherwise the
+ * value is the only row. */
+#ifndef RUNNEL_IO_COLUMN_READER_H
+#define RUNNEL_IO_COLUMN_READER_H
+
+#include "io/byte_input.h"
+#include "io/columns.h"
+#include "io/scalar_convert.h"
+#include "io/value_reader.h"
+
+typedef struct ColumnReader ColumnReader;
+
+typedef struct ColumnReaderKind {
+    /* Appends rows, at least one and at most `most`; as many as are there without waiting. 0 at the end, and after a failure. */
+    size_t (*read)(ColumnReader *reader, Columns *rows, size_t most);
+    void (*free)(ColumnReader *reader); /* all of it */
+} ColumnReaderKind;
+
+/* The beginning of every reader. */
+struct ColumnReader {
+    const ColumnReaderKind *kind;
+    Memory *memory;
+    Types *types;
+    TypeId type;      /* of the parameter */
+    const char *what; /* is read, for messages; must last */
+    ByteInput *input; /* the owner's */
+    bool has_failed;  /* what is wrong is in `problem`, unless the input could not be read */
+    char problem[VALUE_PROBLEM_SIZE];
+};
+
+/* Whether the elements of the parameter are the rows. */
+bool column_reader_has_rows(const ColumnReader *reader);
+TypeId column_reader_row_type(const ColumnReader *reader);
+
+/* The input is not what it should be; the message begins with what is read. Gives 0 rows. */
+__attribute__((format(printf, 2, 3))) size_t column_reader_fail(ColumnReader *reader, const char *format, ...);
+
+/* ---- the kinds; a file that does not fit the parameter is a failure of the reader ---- */
+
+/* Scalars one after the other, until the end. */
+ColumnReader *raw_reader_new(ColumnReader common, FileScalar scalar);
+/* A .npy file. */
+ColumnReader *npy_reader_new(ColumnReader common);
+
+#endif
