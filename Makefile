@@ -235,7 +235,7 @@ $(BENCH)/data $(BENCH)/check: $(BENCH)/%: bench/programs/%.c $(filter-out %/harn
 #   QUICK   1: smaller sizes
 #   BASE    a file that an earlier run wrote (build/bench/results.json): what has changed since
 #   ENGINE  the engine to measure (Runnel's choice)
-#   SECONDS that one configuration of a benchmark may take, about (120)
+#   SECONDS that one configuration of a benchmark may take, about (60)
 $(BENCH)/limits: bench/suite/limits.c $(BENCH_HEADERS) $(BENCH)/flags.stamp
 	$(Q) $(CC) $(BENCH_FLAGS) $(BENCH_FAST) -o $@ $< $(BENCH_LIBS)
 
@@ -276,7 +276,7 @@ help:
 	@echo 'make library    only build/MODE/librunnel.a'
 	@echo 'make test       build and run the tests; ONLY=text picks some, UPDATE=1 rewrites .expected files'
 	@echo 'make check-long 100,000 random programs: LONG_COUNT=100000 LONG_SEED=2'
-	@echo 'make bench      time the benchmarks beside C (bench/programs/): NAMES="a b" QUICK=1 BASE=file.json ENGINE=vm SECONDS=120'
+	@echo 'make bench      time the benchmarks beside C (bench/programs/): NAMES="a b" QUICK=1 BASE=file.json ENGINE=vm SECONDS=60'
 	@echo 'make bench-micro  time small pieces of the runtime beside plain C (bench/micro/)'
 	@echo 'make bench-programs  the C side of the benchmarks (bench/programs/), in build/bench'
 	@echo 'make run        build and run the demonstration'

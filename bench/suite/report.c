@@ -132,7 +132,7 @@ void report_notes(Buffer *out)
 {
     buffer_addf(out, "\nTimes are the least of at least ten runs of each side in turns, without reading arguments and printing results; of fewer where a "
                      "star says so. Ratios are Runnel's time divided by C's by as many threads: lower is better; bold ones miss the goal, after a second "
-                     "look. Speed-ups are from one thread to all. `of limit` is how near the machine's measured limit Runnel comes by all threads: the "
+                     "look unless there is a star. Speed-ups are from one thread to all. `of limit` is how near the machine's measured limit Runnel comes by all threads: the "
                      "least bytes that must be moved, or what must be computed. Memory is the peak of the process, arguments included. `made` is what "
                      "vectors the program makes, in bytes if the engine counts them, otherwise at how many places.\n");
 }

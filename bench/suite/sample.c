@@ -15,6 +15,13 @@
 /* Runs are taken in turns, so that what disturbs the machine for a while disturbs both sides. */
 enum { ROUNDS = 5, RUNS_OF_ROUND = 2 };
 
+/* A call may take longer than a configuration is meant to, so that slow programs have a time at all. */
+static double call_limit(const Setup *setup)
+{
+    enum { FACTOR = 10 };
+    return FACTOR * setup->seconds;
+}
+
 static double now(void)
 {
     struct timespec time;
@@ -132,7 +139,7 @@ void sample_runnel(Sample *sample, const Setup *setup, const Case *benchmark, co
         add_words(&words, checked_format("--engine %s", setup->engine));
     if (mode == MODE_FAST)
         lines_add(&words, "--fast");
-    sample_call(sample, setup->seconds, &words);
+    sample_call(sample, call_limit(setup), &words);
     lines_free(&words);
 }
 
@@ -144,7 +151,7 @@ void sample_c(Sample *sample, const Setup *setup, const Case *benchmark, const L
     lines_add(&words, program);
     add_words(&words, checked_format("--threads %u --runs %u", threads, runs));
     add_lines(&words, arguments);
-    sample_call(sample, setup->seconds, &words);
+    sample_call(sample, call_limit(setup), &words);
     lines_free(&words);
     free(program);
     free(name);
@@ -158,7 +165,7 @@ static void check_answer(Sample *sample, const Case *benchmark, const char *expe
         sample_fail(sample, checked_format("wrong answer: %.60s, not %.60s", sample->result, expected));
 }
 
-static void check_pair(Pair *pair, const Case *benchmark, const char *expected)
+void pair_check(Pair *pair, const Case *benchmark, const char *expected)
 {
     check_answer(&pair->runnel, benchmark, expected);
     check_answer(&pair->c, benchmark, expected);
@@ -176,7 +183,7 @@ void pair_measure(Pair *pair, const Setup *setup, const Case *benchmark, const L
             sample_runnel(&pair->runnel, setup, benchmark, arguments, mode, threads, RUNS_OF_ROUND);
         if (pair->c.is_good)
             sample_c(&pair->c, setup, benchmark, arguments, mode, threads, RUNS_OF_ROUND);
-        check_pair(pair, benchmark, expected);
+        pair_check(pair, benchmark, expected);
         longest = fmax(longest, now() - begin);
         if ((!pair->runnel.is_good && !pair->c.is_good) || now() - start + longest > setup->seconds)
             return;
@@ -209,7 +216,7 @@ static char *ask(const Setup *setup, const Case *benchmark, const char *program,
     lines_add(&words, program);
     lines_add(&words, benchmark->name);
     add_lines(&words, arguments);
-    process_run_within(setup->seconds, &words, NULL, &outcome);
+    process_run_within(call_limit(setup), &words, NULL, &outcome);
     char *answer = outcome.status == 0 ? checked_copy(buffer_text(&outcome.out)) : NULL;
     if (answer != NULL)
         trim_end(answer);

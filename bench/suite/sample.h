@@ -9,7 +9,7 @@ typedef struct Setup {
     const char *runnel;    /* the program */
     const char *directory; /* of the C programs and all data */
     const char *engine;    /* null: Runnel's choice */
-    double seconds;        /* that one configuration of a benchmark may take, about, and one call at most */
+    double seconds;        /* that one configuration of a benchmark may take, about */
     bool has_fast;         /* Runnel knows --fast */
 } Setup;
 
@@ -38,10 +38,12 @@ void sample_free(Sample *sample);
 void sample_runnel(Sample *sample, const Setup *setup, const Case *benchmark, const Lines *arguments, ArithmeticMode mode, unsigned threads, unsigned runs);
 void sample_c(Sample *sample, const Setup *setup, const Case *benchmark, const Lines *arguments, ArithmeticMode mode, unsigned threads, unsigned runs);
 
-/* Both in turn, until there are ten runs of each or the time is over; more of them if it is not the first time. `expected` is the answer, null if nobody
- * knows: then each is the other's witness. */
+/* Both in turn, until there are ten runs of each or the time is over; called again, ten more. `expected` is the answer, null if nobody knows: then C is the
+ * witness. */
 void pair_measure(Pair *pair, const Setup *setup, const Case *benchmark, const Lines *arguments, const char *expected, ArithmeticMode mode,
                   unsigned threads);
+/* A side with the wrong answer has no time. */
+void pair_check(Pair *pair, const Case *benchmark, const char *expected);
 /* nan if one of them has no time. */
 double pair_ratio(const Pair *pair);
 void pair_free(Pair *pair);
