@@ -243,6 +243,8 @@ SUITE_SOURCES := $(filter-out %/limits.c,$(wildcard bench/suite/*.c)) tests/runn
 $(SUITE): $(call objects,$(SUITE_SOURCES))
 	$(Q) $(CC) $(CFLAGS) -o $@ $^ $(LDLIBS)
 
+$(BUILD)/tests/unit/test_bench_suite: $(call objects,$(filter-out %/suite.c,$(SUITE_SOURCES)))
+
 bench: all bench-programs $(BENCH)/limits $(SUITE)
 	@$(SUITE) --runnel $(PROGRAM) --directory $(BENCH) --threads $(shell nproc) --compiler '$(COMPILER), $(filter-out -W% -I%,$(BENCH_FLAGS))' \
 		$(if $(NAMES),--names '$(NAMES)') $(if $(filter 1,$(QUICK)),--quick) $(if $(BASE),--base '$(BASE)') $(if $(ENGINE),--engine '$(ENGINE)') \

@@ -129,23 +129,20 @@ static void add_change(const char *line, const Entry *entry, const Pair *pair, A
                 c_now / c);
 }
 
-bool record_compare(const Results *results, const char *base, Buffer *out)
+static void compare_entry(const Results *results, const Entry *entry, const Lines *base, Buffer *out)
 {
-    Buffer text = {0};
-    if (!file_read(base, &text))
-        return false;
-    Lines lines = lines_of(buffer_text(&text));
+    for (ArithmeticMode mode = MODE_EXACT; mode <= (results->has_fast ? MODE_FAST : MODE_EXACT); mode++)
+        for (ThreadKind kind = THREADS_ONE; kind < THREAD_KINDS; kind++) {
+            unsigned threads = results_threads(results, kind);
+            const char *line = same_line(base, entry, mode, threads);
+            if (line != NULL)
+                add_change(line, entry, &entry->pairs[mode][kind], mode, threads, out);
+        }
+}
+
+void record_compare(const Results *results, const Lines *base, Buffer *out)
+{
     buffer_addf(out, "| benchmark | arithmetic | threads | before | now | now / before | C's now / before |\n|---|---|---|---|---|---|---|\n");
     for (size_t i = 0; i < results->entry_count; i++)
-        for (ArithmeticMode mode = MODE_EXACT; mode < MODES; mode++)
-            for (ThreadKind kind = THREADS_ONE; kind < THREAD_KINDS; kind++) {
-                const Entry *entry = &results->entries[i];
-                unsigned threads = results_threads(results, kind);
-                const char *line = same_line(&lines, entry, mode, threads);
-                if (line != NULL && (mode == MODE_EXACT || results->has_fast))
-                    add_change(line, entry, &entry->pairs[mode][kind], mode, threads, out);
-            }
-    lines_free(&lines);
-    buffer_free(&text);
-    return true;
+        compare_entry(results, &results->entries[i], base, out);
 }

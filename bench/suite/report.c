@@ -149,18 +149,26 @@ static bool is_memory_missed(const Entry *entry)
     return pair->c.is_good && pair->runnel.peak_bytes > memory_factor * pair->c.peak_bytes;
 }
 
+static void add_heading(const Results *results, const Entry *entry, ThreadKind kind, Buffer *out)
+{
+    unsigned threads = results_threads(results, kind);
+    buffer_addf(out, "- %s, %u thread%s: ", entry->benchmark->name, threads, threads == 1 ? "" : "s");
+}
+
 static void add_missed_times(const Results *results, const Entry *entry, Buffer *out)
 {
     for (ThreadKind kind = THREADS_ONE; kind < THREAD_KINDS; kind++) {
         const Pair *pair = &entry->pairs[MODE_EXACT][kind];
         double ratio = pair_ratio(pair);
+        if (isfinite(ratio) && ratio <= entry->benchmark->goal)
+            continue;
+        add_heading(results, entry, kind, out);
         if (!pair->runnel.is_good)
-            buffer_addf(out, "- %s, %u threads: no time: %s\n", entry->benchmark->name, results_threads(results, kind), pair->runnel.problem);
+            buffer_addf(out, "no time: %s\n", pair->runnel.problem);
         else if (!pair->c.is_good)
-            buffer_addf(out, "- %s, %u threads: C has no time: %s\n", entry->benchmark->name, results_threads(results, kind), pair->c.problem);
-        else if (ratio > entry->benchmark->goal)
-            buffer_addf(out, "- %s, %u threads: %.2f times C's time, goal %.2g\n", entry->benchmark->name, results_threads(results, kind), ratio,
-                        entry->benchmark->goal);
+            buffer_addf(out, "C has no time: %s\n", pair->c.problem);
+        else
+            buffer_addf(out, "%.2f times C's time, goal %.2g\n", ratio, entry->benchmark->goal);
     }
 }
 

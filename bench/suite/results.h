@@ -47,8 +47,8 @@ void report_document(const Results *results, const char *plot, Buffer *out);
 
 /* ---- record.c: as JSON, an object on each line, and what has changed since ---- */
 void record_write(const Results *results, Buffer *out);
-/* False if the file cannot be read. */
-bool record_compare(const Results *results, const char *base, Buffer *out);
+/* `base` are the lines of such a file. */
+void record_compare(const Results *results, const Lines *base, Buffer *out);
 
 /* ---- plot.c: as a picture ---- */
 void plot_write(const Results *results, Buffer *out);

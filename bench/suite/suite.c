@@ -285,9 +285,25 @@ static void sweep_all(const Options *options, Results *results)
     show(&text);
 }
 
+/* Before anything is measured, for the same file may be written then. */
+static Lines read_base(const char *path)
+{
+    Buffer text = {0};
+    if (!file_read(path, &text)) {
+        perror(path);
+        exit(2);
+    }
+    Lines lines = lines_of(buffer_text(&text));
+    buffer_free(&text);
+    return lines;
+}
+
 static int run_suite(Options *options)
 {
     Buffer text = {0};
+    Lines base = {0};
+    if (options->base != NULL)
+        base = read_base(options->base);
     options->setup.has_fast = knows_fast(&options->setup);
     Results results = {.machine = machine_facts(options->setup.directory, options->threads, options->compiler),
                        .engine = options->setup.engine == NULL ? "" : options->setup.engine,
@@ -300,9 +316,12 @@ static int run_suite(Options *options)
     }
     buffer_addf(&text, "\nGoals missed:\n\n");
     report_missed(&results, &text);
-    if (options->base != NULL && !record_compare(&results, options->base, &text))
-        perror(options->base);
+    if (options->base != NULL) {
+        buffer_addf(&text, "\nCompared with %s:\n\n", options->base);
+        record_compare(&results, &base, &text);
+    }
     show(&text);
+    lines_free(&base);
     write_record(options, &results);
     write_documents(options, &results);
     results_free(&results);
