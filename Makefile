@@ -36,6 +36,7 @@ SOURCES := $(wildcard src/*/*.c src/*/*/*.c)
 DRIVER_SOURCES := $(filter src/driver/%,$(SOURCES))
 LIBRARY_SOURCES := $(filter-out src/driver/%,$(SOURCES))
 LIB_FILES := $(sort $(wildcard lib/*.rnl lib/*.nesl))
+DOCUMENTS := $(filter-out docs/operations.md,$(sort $(wildcard docs/*.md)))
 RUNNER_SOURCES := $(wildcard tests/runner/*.c)
 UNIT_TESTS := $(patsubst tests/unit/%.c,$(BUILD)/tests/unit/%,$(wildcard tests/unit/test_*.c))
 
@@ -58,7 +59,7 @@ REPLAY := $(BUILD)/tests/fuzz/replay
 GENERATE := $(BUILD)/tests/generate/generate
 SUITE := $(BUILD)/bench/suite/suite
 
-.PHONY: all library test check-long bench bench-micro bench-programs bench-answers run fuzz install clean help FORCE
+.PHONY: all library test check-long check-install check-package bench bench-micro bench-programs bench-answers run fuzz install install-program install-library uninstall deb clean help FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -94,7 +95,7 @@ $(BUILD)/members.stamp: FORCE
 	@$(call stamp,$(LIBRARY_SOURCES) $(VECTOR_LEVELS))
 
 $(BUILD)/lib_files.stamp: FORCE
-	@$(call stamp,$(LIB_FILES))
+	@$(call stamp,$(LIB_FILES) $(DOCUMENTS))
 
 $(BUILD)/%.o: %.c $(BUILD)/flags.stamp
 	@mkdir -p $(@D)
@@ -127,9 +128,13 @@ $(BUILD)/tools/%: tools/%.c $(BUILD)/flags.stamp
 
 # The standard library, built into the program.
 $(BUILD)/library_files.c: $(BUILD)/tools/embed $(LIB_FILES) $(BUILD)/lib_files.stamp
-	$(Q) $< $(LIB_FILES) > $@
+	$(Q) $< library $(LIB_FILES) > $@
 
-$(BUILD)/library_files.o: $(BUILD)/library_files.c $(BUILD)/flags.stamp
+# The documents, which `runnel help` shows.
+$(BUILD)/document_files.c: $(BUILD)/tools/embed $(DOCUMENTS) $(BUILD)/lib_files.stamp
+	$(Q) $< document $(DOCUMENTS) > $@
+
+$(BUILD)/%_files.o: $(BUILD)/%_files.c $(BUILD)/flags.stamp
 	$(Q) $(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 
 # The first part of every emitted C file (src/kernel/preamble.h), in the order of what needs what.
@@ -137,7 +142,8 @@ PREAMBLE_ops := src/kernel/preamble/system.h $(patsubst %,src/math/%.h,bits basi
 PREAMBLE_math := $(patsubst %,src/math/%.h,polynomials exp log power trig arc special)
 PREAMBLE_math_f32 := src/math/single.h
 PREAMBLE_math_ops := src/kernel/preamble/math_ops.h
-PREAMBLE_PARTS := ops math math_f32 math_ops
+PREAMBLE_kernel := src/kernel/preamble/call.h src/kernel/preamble/fold.h
+PREAMBLE_PARTS := ops math math_f32 math_ops kernel
 $(BUILD)/preamble_texts.c: $(BUILD)/tools/embed_headers $(foreach part,$(PREAMBLE_PARTS),$(PREAMBLE_$(part)))
 	$(Q) $< $(foreach part,$(PREAMBLE_PARTS),preamble_text_$(part)= $(PREAMBLE_$(part))) > $@
 
@@ -148,7 +154,7 @@ $(LIBRARY): $(call objects,$(LIBRARY_SOURCES)) $(BUILD)/library_files.o $(BUILD)
 	@rm -f $@
 	$(Q) $(AR) rcs $@ $(filter %.o,$^)
 
-$(PROGRAM): $(call objects,$(DRIVER_SOURCES)) $(LIBRARY)
+$(PROGRAM): $(call objects,$(DRIVER_SOURCES)) $(BUILD)/document_files.o $(LIBRARY)
 	$(Q) $(CC) $(CFLAGS) -o $@ $^ $(EDIT_LIBS) $(LDLIBS)
 
 # Tests: one runner for files, commands, documents and unit tests.
@@ -180,10 +186,10 @@ test: all $(RUNNER) $(UNIT_TESTS) $(REPLAY) $(GENERATE) $(SUITE) bench-answers
 	@$(TEST_ENVIRONMENT) $(FIXED_ADDRESSES) $(RUNNER) $(if $(ONLY),--only '$(ONLY)') $(if $(UPDATE),--update) \
 		$(UNIT_TESTS) $(REPLAY) $(GENERATE)
 
-# Many more random programs than `make test` tries.
+# What takes too long for `make test`: the packages in a new root, and many more random programs.
 LONG_COUNT ?= 100000
 LONG_SEED ?= 2
-check-long: $(GENERATE)
+check-long: $(GENERATE) check-package
 	$(TEST_ENVIRONMENT) $(FIXED_ADDRESSES) $(GENERATE) --seed $(LONG_SEED) --count $(LONG_COUNT) --coverage
 
 # Small measurements: each file is a program beside the library, compiled for this machine, so that plain loops in it are as good as C gets.
@@ -264,11 +270,57 @@ fuzz:
 build/fuzz/fuzz_front: $(call objects,tests/fuzz/fuzz_front.c) $(LIBRARY)
 	$(Q) $(CC) $(CFLAGS) -fsanitize=fuzzer -o $@ $^ $(LDLIBS)
 
+# What the program says of itself: its manual page, and what shells know of it.
+SHARED := $(addprefix $(BUILD)/share/,runnel.1 runnel.bash runnel.zsh runnel.fish)
+$(BUILD)/share/runnel.1: $(PROGRAM)
+	@mkdir -p $(@D)
+	$(Q) $< help manual > $@
+$(BUILD)/share/runnel.%: $(PROGRAM)
+	@mkdir -p $(@D)
+	$(Q) $< completions $* > $@
+
+# Installing: DESTDIR is where the files go for now, PREFIX where they will be. LIBDIR and ZSH_DIR are what distributions have other places for.
 PREFIX ?= /usr/local
-install: all
-	install -D -m 755 $(PROGRAM) $(DESTDIR)$(PREFIX)/bin/runnel
-	install -D -m 644 $(LIBRARY) $(DESTDIR)$(PREFIX)/lib/librunnel.a
-	install -D -m 644 include/runnel.h $(DESTDIR)$(PREFIX)/include/runnel.h
+LIBDIR ?= $(PREFIX)/lib
+SHARE := $(PREFIX)/share
+ZSH_DIR ?= $(SHARE)/zsh/site-functions
+VERSION := $(shell sed -n 's/^\#define RUNNEL_VERSION "\(.*\)"/\1/p' include/runnel.h)
+
+# FROM=TO of every file, and the directories that hold nothing else.
+PROGRAM_FILES := $(BUILD)/share/runnel.1=$(SHARE)/man/man1/runnel.1 $(BUILD)/share/runnel.bash=$(SHARE)/bash-completion/completions/runnel \
+	$(BUILD)/share/runnel.zsh=$(ZSH_DIR)/_runnel $(BUILD)/share/runnel.fish=$(SHARE)/fish/vendor_completions.d/runnel.fish \
+	$(foreach file,README.md $(sort $(wildcard docs/*.md)) $(sort $(wildcard examples/*)),$(file)=$(SHARE)/doc/runnel/$(file))
+LIBRARY_FILES := $(LIBRARY)=$(LIBDIR)/librunnel.a include/runnel.h=$(PREFIX)/include/runnel.h $(BUILD)/runnel.pc=$(LIBDIR)/pkgconfig/runnel.pc
+OWN_DIRECTORIES := $(addprefix $(SHARE)/doc/runnel,/docs /examples /)
+installed = $(word 2,$(subst =, ,$(1)))
+install_files = $(foreach file,$(1),install -D -m 644 $(subst =, $(DESTDIR),$(file)) &&) true
+
+$(BUILD)/runnel.pc: tools/runnel.pc.in include/runnel.h FORCE
+	@sed 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(patsubst $(PREFIX)/%,$${prefix}/%,$(LIBDIR))|; s|@VERSION@|$(VERSION)|; s|@LIBS@|$(LDLIBS)|' $< > $@
+
+install: install-program install-library
+
+install-program: all $(SHARED)
+	$(Q) install -D -m 755 $(PROGRAM) $(DESTDIR)$(PREFIX)/bin/runnel
+	$(Q) $(call install_files,$(PROGRAM_FILES))
+
+install-library: $(LIBRARY) $(BUILD)/runnel.pc
+	$(Q) $(call install_files,$(LIBRARY_FILES))
+
+uninstall:
+	$(Q) rm -f $(foreach file,x=$(PREFIX)/bin/runnel $(PROGRAM_FILES) $(LIBRARY_FILES),$(DESTDIR)$(call installed,$(file)))
+	-$(Q) rmdir $(addprefix $(DESTDIR),$(OWN_DIRECTORIES)) 2>/dev/null
+
+# Packages of Debian, in build/: the program, and the library with its header.
+deb: all $(SHARED) $(LIBRARY)
+	$(Q) tools/make_deb '$(VERSION)' '$(PROGRAM)' build $(MAKE) --no-print-directory V=0 MODE=$(MODE) BUILD=$(BUILD) CC='$(CC)'
+
+# What is installed works: below a directory, and as a package in a new root, which takes a minute.
+check-install: all
+	@tests/install/check_install $(MAKE) --no-print-directory V=0 MODE=$(MODE) BUILD=$(BUILD) CC='$(CC)'
+
+check-package: all
+	@tests/install/check_package $(MAKE) --no-print-directory V=0 MODE=$(MODE) BUILD=$(BUILD) CC='$(CC)'
 
 clean:
 	rm -rf build runnel
@@ -277,13 +329,16 @@ help:
 	@echo 'make            build the program; the release mode leaves it at ./runnel'
 	@echo 'make library    only build/MODE/librunnel.a'
 	@echo 'make test       build and run the tests; ONLY=text picks some, UPDATE=1 rewrites .expected files'
-	@echo 'make check-long 100,000 random programs: LONG_COUNT=100000 LONG_SEED=2'
+	@echo 'make check-long check-package, and 100,000 random programs: LONG_COUNT=100000 LONG_SEED=2'
 	@echo 'make bench      time the benchmarks beside C (bench/programs/): NAMES="a b" QUICK=1 BASE=file.json ENGINE=vm SECONDS=60'
 	@echo 'make bench-micro  time small pieces of the runtime beside plain C (bench/micro/)'
 	@echo 'make bench-programs  the C side of the benchmarks (bench/programs/), in build/bench'
 	@echo 'make run        build and run the demonstration'
 	@echo 'make fuzz       fuzz the front ends with libFuzzer (clang), FUZZ_SECONDS=60'
-	@echo 'make install    install below PREFIX=/usr/local'
+	@echo 'make install    install below PREFIX=/usr/local, for now in DESTDIR=; make uninstall removes it'
+	@echo 'make deb        make packages of Debian, build/*.deb'
+	@echo 'make check-install  install into a directory, and build a C program against what is there'
+	@echo 'make check-package  install the packages in a new root made by debootstrap'
 	@echo 'make clean      remove what was built'
 	@echo 'variables: MODE=release|debug|asan|tsan  CC=gcc|clang  WERROR=1  V=1'
 

@@ -24,6 +24,10 @@ void engine_open(RunnelSession *session)
                                      .threads = options->threads,
                                      .piece_nanoseconds = options->piece_nanoseconds,
                                      .measures = options->measures,
+                                     .compiles = options->engine == RUNNEL_ENGINE_C,
+                                     .is_fast = options->is_fast,
+                                     .compiler = options->compiler,
+                                     .names = &session->names,
                                      .output = output,
                                      .stop = &session->stop});
 }
@@ -68,6 +72,11 @@ static void give_or_release(RunnelSession *session, TypeId type, Value value, Va
         *result = value;
     else
         value_release(ref_heap(session->interpreter), &session->types, type, value);
+}
+
+uint64_t engine_kernels(const RunnelSession *session)
+{
+    return is_reference(session) ? 0 : vm_kernels(session->vm);
 }
 
 bool engine_run_item(RunnelSession *session, uint32_t index, const VmPrinter *printer, Value *result)

@@ -5,8 +5,10 @@
 #include "compile/object_cache.h"
 #include "front/library.h"
 #include "front/parse.h"
+#include "compile/compile.h"
 #include "flow/flatten.h"
 #include "flow/flow_count.h"
+#include "kernel/emit.h"
 #include "io/failure.h"
 #include "io/value_digest.h"
 #include "session/arguments.h"
@@ -114,6 +116,11 @@ static RunnelStatus open_work(RunnelSession *session, void *argument)
     load_library(session, DIALECT_NESL); /* first: NESL's own names win in .nesl */
     load_library(session, DIALECT_RUNNEL);
     return RUNNEL_OK;
+}
+
+bool runnel_has_compiler(void)
+{
+    return compile_is_expected();
 }
 
 RunnelSession *runnel_open(const RunnelOptions *options)
@@ -582,7 +589,7 @@ static RunnelStatus run_prepared_work(RunnelSession *session, void *argument)
     if (is_right)
         is_right = session->prepared.is_for_main ? run_main_again(session, &nanoseconds)
                                                  : run_steps_again(session, &nanoseconds);
-    *info = (RunnelRunInfo){.seconds = (double)nanoseconds / 1e9, .threads = engine_threads(session)};
+    *info = (RunnelRunInfo){.seconds = (double)nanoseconds / 1e9, .threads = engine_threads(session), .kernels = engine_kernels(session)};
     return is_right ? RUNNEL_OK : status_of_errors(session);
 }
 
@@ -656,6 +663,19 @@ RunnelStatus runnel_write_types(RunnelSession *session)
     return guarded(session, write_types_work, NULL);
 }
 
+/* The kernels of all networks. */
+static void write_c(RunnelSession *session)
+{
+    EmitContext context = {.names = &session->names, .sources = session->diagnostics.sources};
+    uint32_t count = session->flow.networks.count - 1, number = 1;
+    const Fusion **fusions = ARENA_ARRAY(&session->arena, const Fusion *, count + 1);
+    for (uint32_t i = 0; i < count; i++) {
+        fusions[i] = fuse_network(&session->arena, session->flow.networks.items[i + 1], number);
+        number += fusions[i]->kernels.count;
+    }
+    emit_kernels_only(&context, fusions, count, &session->output);
+}
+
 static RunnelStatus write_form_work(RunnelSession *session, void *argument)
 {
     const char *form = argument;
@@ -669,6 +689,8 @@ static RunnelStatus write_form_work(RunnelSession *session, void *argument)
     else if (strcmp(form, "counts") == 0) {
         FlowCounts counts = flow_counts(&session->flow, 1);
         flow_counts_print(&counts, &session->output);
+    } else if (strcmp(form, "c") == 0) {
+        write_c(session);
     } else {
         diagnostics_error(&session->diagnostics, ERROR_USAGE, (Span){0},
                           "there is no form `%s`: the forms are core, simple, flow and counts", form);
@@ -701,6 +723,24 @@ static RunnelStatus write_operations_work(RunnelSession *session, void *argument
 RunnelStatus runnel_write_operations(RunnelSession *session, const char *name)
 {
     return guarded(session, write_operations_work, (void *)name);
+}
+
+typedef struct Nearest {
+    const char *wanted, *found;
+} Nearest;
+
+static RunnelStatus nearest_work(RunnelSession *session, void *argument)
+{
+    Nearest *nearest = argument;
+    nearest->found = operations_nearest(session, nearest->wanted);
+    return RUNNEL_OK;
+}
+
+const char *runnel_nearest_operation(RunnelSession *session, const char *name)
+{
+    Nearest nearest = {.wanted = name};
+    guarded(session, nearest_work, &nearest);
+    return nearest.found;
 }
 
 static RunnelStatus write_cache_work(RunnelSession *session, void *argument)
