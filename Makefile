@@ -174,7 +174,7 @@ $(GENERATE): $(call objects,$(wildcard tests/generate/*.c)) $(LIBRARY)
 # thread sanitizer of older compilers needs addresses that are not randomised.
 TIME_FACTOR := $(if $(filter asan tsan,$(MODE)),5,1)
 # Benchmarks are tests of answers, by every engine.
-ENGINES ?= ref vm
+ENGINES ?= ref vm c
 BENCH_SUITE = $(if $(BENCH_OPENMP),$(SUITE) --runnel $(PROGRAM) --directory $(BENCH) --engines "$(ENGINES)")
 TEST_ENVIRONMENT = RUNNEL=$(PROGRAM) BENCH_SUITE='$(BENCH_SUITE)' TEST_TIME_FACTOR=$(TIME_FACTOR) TEST_MODE=$(MODE) RUNNEL_FLAGS='$(RUNNEL_FLAGS)' \
 	ASAN_OPTIONS=allocator_may_return_null=1:detect_stack_use_after_return=0

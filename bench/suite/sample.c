@@ -94,7 +94,7 @@ static void take_numbers(Sample *sample, const char *line)
     sample->seconds = fmin(sample->seconds, seconds);
     sample->runs += runs;
     sample->peak_bytes = fmax(sample->peak_bytes, peak);
-    sample->compile_seconds = fmin(sample->compile_seconds, compile);
+    sample->compile_seconds = fmax(sample->compile_seconds, compile);
 }
 
 static void sample_call(Sample *sample, double limit, const Lines *words)
@@ -131,7 +131,9 @@ void sample_runnel(Sample *sample, const Setup *setup, const Case *benchmark, co
 {
     Lines words = {0};
     lines_add(&words, setup->runnel);
-    add_words(&words, checked_format("bench --json --threads %u --runs %u %s", threads, runs, benchmark->program));
+    add_words(&words, checked_format("bench --json --runs %u %s", runs, benchmark->program));
+    if (threads > 0)
+        add_words(&words, checked_format("--threads %u", threads));
     add_lines(&words, arguments);
     if (benchmark->comparison == COMPARE_DIGEST)
         lines_add(&words, "--digest");

@@ -22,7 +22,8 @@ typedef struct Sample {
     double seconds;      /* the least */
     double runs;
     double peak_bytes;
-    double compile_seconds, kernels, materialised_bytes; /* Runnel's */
+    double compile_seconds;             /* Runnel's, the longest: when nothing was known yet */
+    double kernels, materialised_bytes; /* Runnel's */
     char *result;        /* without NESL's decoration */
     char *engine;        /* Runnel's */
 } Sample;
@@ -34,7 +35,8 @@ typedef struct Pair {
 Sample sample_none(void);
 void sample_free(Sample *sample);
 
-/* One call of `runnel bench` or of the C version, of `runs` runs that are timed; the sample keeps the best. */
+/* One call of `runnel bench` or of the C version, of `runs` runs that are timed; the sample keeps the best. Without a number of threads (0) it is Runnel's
+ * choice. */
 void sample_runnel(Sample *sample, const Setup *setup, const Case *benchmark, const Lines *arguments, ArithmeticMode mode, unsigned threads, unsigned runs);
 void sample_c(Sample *sample, const Setup *setup, const Case *benchmark, const Lines *arguments, ArithmeticMode mode, unsigned threads, unsigned runs);
 

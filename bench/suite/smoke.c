@@ -29,9 +29,8 @@ static bool check_c(const Setup *setup, const Case *benchmark, const Lines *argu
 
 static bool check_runnel(const Setup *setup, const Case *benchmark, const Lines *arguments, const char *expected)
 {
-    enum { THREADS = 2 };
     Sample sample = sample_none();
-    sample_runnel(&sample, setup, benchmark, arguments, MODE_EXACT, THREADS, 1);
+    sample_runnel(&sample, setup, benchmark, arguments, MODE_EXACT, 0, 1);
     bool is_good = is_right(benchmark, setup->engine, &sample, expected);
     sample_free(&sample);
     return is_good;

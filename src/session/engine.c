@@ -79,6 +79,11 @@ uint64_t engine_kernels(const RunnelSession *session)
     return is_reference(session) ? 0 : vm_kernels(session->vm);
 }
 
+double engine_compile_seconds(const RunnelSession *session)
+{
+    return is_reference(session) ? 0 : vm_compile_milliseconds(session->vm) / 1e3;
+}
+
 bool engine_run_item(RunnelSession *session, uint32_t index, const VmPrinter *printer, Value *result)
 {
     const CoreItem *item = &session->running->items.items[index];
