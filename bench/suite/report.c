@@ -118,7 +118,7 @@ void report_entry(const Results *results, const Entry *entry, Buffer *out)
         add_pair(out, &entry->pairs[MODE_FAST][kind], goal);
     add_number(out, all->runnel.peak_bytes / MEGABYTE, 1, " MB");
     add_number(out, all->c.peak_bytes / MEGABYTE, 1, " MB");
-    add_seconds(out, all->runnel.compile_seconds);
+    add_seconds(out, fmax(one->runnel.compile_seconds, all->runnel.compile_seconds));
     add_number(out, all->runnel.kernels, 0, "");
     add_made(out, entry, &all->runnel);
     buffer_addf(out, "\n");
@@ -134,7 +134,7 @@ void report_notes(Buffer *out)
                      "star says so. Ratios are Runnel's time divided by C's by as many threads: lower is better; bold ones miss the goal, after a second "
                      "look unless there is a star. Speed-ups are from one thread to all. `of limit` is how near the machine's measured limit Runnel comes by all threads: the "
                      "least bytes that must be moved, or what must be computed. Memory is the peak of the process, arguments included. `made` is what "
-                     "vectors the program makes, in bytes if the engine counts them, otherwise at how many places.\n");
+                     "vectors the program makes, in bytes if the engine counts them, otherwise at how many places. `compile` is the first time, when nothing was known.\n");
 }
 
 /* ---- goals ---- */

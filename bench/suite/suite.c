@@ -92,12 +92,11 @@ static char *ask_runnel(const Setup *setup, const char *command)
     return text;
 }
 
-/* A cache of its own, empty at first: so that what compiling takes is seen, and nobody else's cache is touched. */
-static void empty_cache(const Setup *setup)
+/* So nobody else's is touched. */
+static void use_own_cache(const Setup *setup)
 {
     char *cache = checked_format("%s/cache", setup->directory);
     setenv("RUNNEL_CACHE", cache, 1);
-    free(ask_runnel(setup, "cache clear"));
     free(cache);
 }
 
@@ -313,7 +312,7 @@ static int run_suite(Options *options)
     Lines base = {0};
     if (options->base != NULL)
         base = read_base(options->base);
-    empty_cache(&options->setup);
+    free(ask_runnel(&options->setup, "cache clear")); /* what compiling takes is to be seen */
     options->setup.has_fast = knows_fast(&options->setup);
     Results results = {.machine = machine_facts(options->setup.directory, options->threads, options->compiler),
                        .engine = options->setup.engine == NULL ? "" : options->setup.engine,
@@ -355,5 +354,6 @@ int main(int count, char **words)
 {
     Options options = read_options(count, words);
     process_share_signals();
+    use_own_cache(&options.setup);
     return options.smoke != NULL ? run_smoke(&options) : run_suite(&options);
 }
