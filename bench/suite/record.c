@@ -46,7 +46,7 @@ static void add_pair(const Pair *pair, Buffer *out)
     json_add_number(out, "c_peak_bytes", pair->c.peak_bytes);
     json_add_number(out, "compile", pair->runnel.compile_seconds);
     json_add_number(out, "kernels", pair->runnel.kernels);
-    json_add_number(out, "materialised_bytes", pair->runnel.materialised_bytes);
+    json_add_number(out, "vector_bytes", pair->runnel.vector_bytes);
     if (!pair->runnel.is_good)
         json_add_text(out, "runnel_problem", pair->runnel.problem);
     if (!pair->c.is_good)

@@ -68,8 +68,8 @@ void report_header(const Results *results, Buffer *out)
     buffer_addf(out, "| benchmark | size | Runnel 1 | C 1 | ratio 1 | Runnel %u | C %u | ratio %u | goal | speed-up | C's | of limit |", all, all, all);
     if (results->has_fast)
         buffer_addf(out, " fast 1 | C fast 1 | ratio 1 | fast %u | C fast %u | ratio %u |", all, all, all);
-    buffer_addf(out, " memory | C's | compile | kernels | made |\n|");
-    for (int i = results->has_fast ? 23 : 17; i > 0; i--)
+    buffer_addf(out, " memory | C's | compile | kernels | vectors made | at places |\n|");
+    for (int i = results->has_fast ? 24 : 18; i > 0; i--)
         buffer_addf(out, "---|");
     buffer_addf(out, "\n");
 }
@@ -89,18 +89,21 @@ static double share_of_limit(const Results *results, const Entry *entry)
     return runnel->is_good ? limit / runnel->seconds : NAN;
 }
 
-static void add_made(Buffer *out, const Entry *entry, const Sample *runnel)
-{
-    if (isfinite(runnel->materialised_bytes))
-        add_number(out, runnel->materialised_bytes / MEGABYTE, 1, " MB");
-    else
-        add_number(out, entry->materialisations, 0, " places");
-}
-
-static void add_problem(Buffer *out, const Entry *entry, const char *side, const Sample *sample)
+static void add_problem(Buffer *out, const Entry *entry, const char *side, const Sample *sample, ArithmeticMode mode, unsigned threads)
 {
     if (!sample->is_good)
-        buffer_addf(out, "| %s | | %s: %s |\n", entry->benchmark->name, side, sample->problem);
+        buffer_addf(out, "| %s | | %s%s, %u thread%s: %s |\n", entry->benchmark->name, side, mode == MODE_FAST ? " fast" : "", threads,
+                    threads == 1 ? "" : "s", sample->problem);
+}
+
+static void add_problems(const Results *results, const Entry *entry, Buffer *out)
+{
+    for (ArithmeticMode mode = MODE_EXACT; mode < MODES; mode++)
+        for (ThreadKind kind = THREADS_ONE; kind < THREAD_KINDS; kind++) {
+            unsigned threads = results_threads(results, kind);
+            add_problem(out, entry, "Runnel", &entry->pairs[mode][kind].runnel, mode, threads);
+            add_problem(out, entry, "C", &entry->pairs[mode][kind].c, mode, threads);
+        }
 }
 
 void report_entry(const Results *results, const Entry *entry, Buffer *out)
@@ -120,12 +123,10 @@ void report_entry(const Results *results, const Entry *entry, Buffer *out)
     add_number(out, all->c.peak_bytes / MEGABYTE, 1, " MB");
     add_seconds(out, fmax(one->runnel.compile_seconds, all->runnel.compile_seconds));
     add_number(out, all->runnel.kernels, 0, "");
-    add_made(out, entry, &all->runnel);
+    add_number(out, all->runnel.vector_bytes / MEGABYTE, 1, " MB");
+    add_number(out, entry->materialisations, 0, "");
     buffer_addf(out, "\n");
-    for (ThreadKind kind = THREADS_ONE; kind < THREAD_KINDS; kind++) {
-        add_problem(out, entry, "Runnel", &entry->pairs[MODE_EXACT][kind].runnel);
-        add_problem(out, entry, "C", &entry->pairs[MODE_EXACT][kind].c);
-    }
+    add_problems(results, entry, out);
 }
 
 void report_notes(Buffer *out)
@@ -133,8 +134,8 @@ void report_notes(Buffer *out)
     buffer_addf(out, "\nTimes are the least of at least ten runs of each side in turns, without reading arguments and printing results; of fewer where a "
                      "star says so. Ratios are Runnel's time divided by C's by as many threads: lower is better; bold ones miss the goal, after a second "
                      "look unless there is a star. Speed-ups are from one thread to all. `of limit` is how near the machine's measured limit Runnel comes by all threads: the "
-                     "least bytes that must be moved, or what must be computed. Memory is the peak of the process, arguments included. `made` is what "
-                     "vectors the program makes, in bytes if the engine counts them, otherwise at how many places. `compile` is the first time, when nothing was known.\n");
+                     "least bytes that must be moved, or what must be computed. Memory is the peak of the process, arguments included. Vectors made are "
+                     "bytes that a run writes to vectors, the result included, and the places in the program where that is done. `compile` is the first time, when nothing was known.\n");
 }
 
 /* ---- goals ---- */

@@ -36,7 +36,7 @@ Sample sample_none(void)
                     .peak_bytes = NAN,
                     .compile_seconds = NAN,
                     .kernels = NAN,
-                    .materialised_bytes = NAN};
+                    .vector_bytes = NAN};
 }
 
 void sample_free(Sample *sample)
@@ -88,7 +88,7 @@ static void take_numbers(Sample *sample, const char *line)
     json_number(line, "peak_bytes", &peak);
     json_number(line, "compile", &compile);
     json_number(line, "kernels", &sample->kernels);
-    json_number(line, "materialised_bytes", &sample->materialised_bytes);
+    json_number(line, "vector_bytes", &sample->vector_bytes);
     if (sample->engine == NULL)
         sample->engine = json_text(line, "engine");
     sample->seconds = fmin(sample->seconds, seconds);

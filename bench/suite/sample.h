@@ -23,7 +23,7 @@ typedef struct Sample {
     double runs;
     double peak_bytes;
     double compile_seconds;             /* Runnel's, the longest: when nothing was known yet */
-    double kernels, materialised_bytes; /* Runnel's */
+    double kernels, vector_bytes; /* Runnel's */
     char *result;        /* without NESL's decoration */
     char *engine;        /* Runnel's */
 } Sample;

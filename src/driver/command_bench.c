@@ -252,9 +252,11 @@ static void show_json(const Bench *bench, double median)
     char character[JSON_CHARACTER_SIZE];
     const Result *result = &bench->result;
     output_print("{\"min\": %.9f, \"median\": %.9f, \"runs\": %zu, \"threads\": %" PRIu32
-                 ", \"engine\": \"%s\", \"compile\": %.9f, \"peak_bytes\": %zu, \"kernels\": %" PRIu64 ", \"result\": \"",
+                 ", \"engine\": \"%s\", \"compile\": %.9f, \"peak_bytes\": %zu, \"kernels\": %" PRIu64 ", \"vector_bytes\": %" PRIu64
+                 ", \"result\": \"",
                  bench->times.seconds[0], median, bench->times.count, bench->info.threads,
-                 options_engine_name(bench->options), compile_seconds(bench), bench->peak_bytes, bench->info.kernels);
+                 options_engine_name(bench->options), compile_seconds(bench), bench->peak_bytes, bench->info.kernels,
+                 bench->info.vector_bytes);
     for (size_t at = 0, length = result_length(result); at < length;) {
         at += json_character(result->text + at, length - at, character);
         output_write(character, strlen(character));
@@ -286,6 +288,7 @@ static void show_table(const Bench *bench, double median)
     output_print("compile  %.9f s\n", compile_seconds(bench));
     output_print("peak     %.1f MiB\n", (double)bench->peak_bytes / (1 << 20));
     output_print("kernels  %" PRIu64 "\n", bench->info.kernels);
+    output_print("vectors  %" PRIu64 " bytes\n", bench->info.vector_bytes);
     show_result(&bench->result);
 }
 

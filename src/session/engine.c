@@ -79,6 +79,11 @@ uint64_t engine_kernels(const RunnelSession *session)
     return is_reference(session) ? 0 : vm_kernels(session->vm);
 }
 
+uint64_t engine_vector_bytes(const RunnelSession *session)
+{
+    return is_reference(session) ? 0 : vm_vector_bytes(session->vm);
+}
+
 double engine_compile_seconds(const RunnelSession *session)
 {
     return is_reference(session) ? 0 : vm_compile_milliseconds(session->vm) / 1e3;

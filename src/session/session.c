@@ -592,6 +592,7 @@ static RunnelStatus run_prepared_work(RunnelSession *session, void *argument)
     *info = (RunnelRunInfo){.seconds = (double)nanoseconds / 1e9,
                             .threads = engine_threads(session),
                             .kernels = engine_kernels(session),
+                            .vector_bytes = engine_vector_bytes(session),
                             .compile_seconds = engine_compile_seconds(session)};
     return is_right ? RUNNEL_OK : status_of_errors(session);
 }

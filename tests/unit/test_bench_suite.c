@@ -122,6 +122,8 @@ static void fill(Results *results, Entry *entries, SweepPoint *point)
     entries[1] = (Entry){.benchmark = case_named("dotp"), .size = 1000, .materialisations = 2};
     for (ThreadKind kind = THREADS_ONE; kind < THREAD_KINDS; kind++)
         entries[1].pairs[MODE_EXACT][kind] = (Pair){sample_of(1, 1e6, 10), sample_of(1, 1e6, 10)};
+    for (size_t i = 0; i < 4; i++)
+        entries[i / 2].pairs[MODE_FAST][i % 2] = (Pair){sample_none(), sample_none()};
     Pair *wrong = &entries[1].pairs[MODE_EXACT][THREADS_ALL];
     wrong->runnel.result = checked_copy("3.0");
     wrong->c.result = checked_copy("4.0");
@@ -134,7 +136,7 @@ static void test_report(const Results *results)
     Buffer out = {0};
     report_document(results, "results.svg", &out);
     expect_text(&out, "| logsum | 100000000 | 2.00 s | 1.00 s | **2.00**\\* | 50.0 ms | 100 ms | 0.50 | 0.8 | 40.00 | 10.00 | 50 % | 1000.0 MB | 1.0 MB | - | - "
-                      "| 0 places |");
+                      "| - | 0 |");
     expect_text(&out, "| dotp | 1000 | 1.00 s | 1.00 s | 1.00 | - | 1.00 s | - |");
     expect_text(&out, "- logsum, 1 thread: 2.00 times C's time, goal 0.8\n- logsum: 1000.0 MB of memory, C 1.0 MB; goal 64 MiB\n"
                       "- dotp, 4 threads: no time: wrong answer: 3.0, not 4.0\n");
