@@ -208,13 +208,13 @@ BENCH := build/bench$(if $(filter asan,$(MODE)),-asan)
 BENCH_SOURCES := $(sort $(wildcard bench/programs/*/*.c))
 BENCH_NAMES := $(basename $(notdir $(BENCH_SOURCES)))
 BENCH_OPENMP = $(shell echo 'int main(void) { return 0; }' | $(CC) -fopenmp -x c -o /dev/null - 2>/dev/null && echo yes)
-BENCH_LIBS = $(shell echo 'int main(void) { return 0; }' | $(CC) -x c -o /dev/null - -lmvec -lm 2>/dev/null && echo -lmvec) -lm
+BENCH_MVEC = $(shell echo 'int main(void) { return 0; }' | $(CC) -x c -o /dev/null - -lmvec 2>/dev/null && echo -lmvec)
 BENCH_SANITIZE := $(if $(filter asan,$(MODE)),$(MODE_FLAGS_asan))
 BENCH_FLAGS := -std=gnu17 -Wall -Wextra -Wconversion $(if $(filter 1,$(WERROR)),-Werror) -O3 -march=native -fopenmp \
 	-fno-math-errno -fno-trapping-math -Ibench/programs
 BENCH_EXACT := -ffp-contract=off
 BENCH_FAST := -ffp-contract=fast -fassociative-math -freciprocal-math -fno-signed-zeros
-BENCH_SHARED := $(patsubst %,bench/programs/%.c,harness arguments digest npy memory text_blocks)
+BENCH_SHARED := $(patsubst %,$(BENCH)/shared/%.o,arguments digest npy memory text_blocks)
 BENCH_HEADERS := $(wildcard bench/programs/*.h)
 
 bench-programs: $(if $(BENCH_OPENMP),$(addprefix $(BENCH)/,$(BENCH_NAMES) $(addsuffix -fast,$(BENCH_NAMES)) data check))
@@ -226,15 +226,20 @@ bench-answers: $(if $(BENCH_OPENMP),$(addprefix $(BENCH)/,$(BENCH_NAMES) data ch
 $(BENCH)/flags.stamp: FORCE
 	@$(call stamp,$(COMPILER) | $(BENCH_FLAGS) | $(BENCH_EXACT) | $(BENCH_FAST) | $(BENCH_SANITIZE))
 
+$(BENCH)/shared/%.o: bench/programs/%.c $(BENCH_HEADERS) $(BENCH)/flags.stamp
+	@mkdir -p $(@D)
+	$(Q) $(CC) $(BENCH_FLAGS) $(BENCH_EXACT) $(BENCH_SANITIZE) -c -o $@ $<
+
+# A program may include another one of its directory.
 define bench_rule
-$$(BENCH)/$(basename $(notdir $(1)))$(2): $(1) $$(BENCH_SHARED) $$(BENCH_HEADERS) $$(BENCH)/flags.stamp
-	$$(Q) $$(CC) $$(BENCH_FLAGS) $(3) $$(BENCH_SANITIZE) -o $$@ $$(filter %.c,$$^) $$(BENCH_LIBS)
+$$(BENCH)/$(basename $(notdir $(1)))$(2): $(1) $(wildcard $(dir $(1))*.c) $$(BENCH)/shared/harness.o $$(BENCH_SHARED) $$(BENCH_HEADERS) $$(BENCH)/flags.stamp
+	$$(Q) $$(CC) $$(BENCH_FLAGS) $(3) $$(BENCH_SANITIZE) -o $$@ $$< $$(filter %.o,$$^) $$(BENCH_MVEC) -lm
 endef
-$(foreach source,$(BENCH_SOURCES),$(eval $(call bench_rule,$(source),,$(BENCH_EXACT))) $(eval $(call bench_rule,$(source),-fast,$(BENCH_FAST))))
+$(foreach source,$(BENCH_SOURCES),$(eval $(call bench_rule,$(source),,$(BENCH_EXACT)))$(eval $(call bench_rule,$(source),-fast,$(BENCH_FAST))))
 
 # What makes their data and what checks their answers.
-$(BENCH)/data $(BENCH)/check: $(BENCH)/%: bench/programs/%.c $(filter-out %/harness.c,$(BENCH_SHARED)) $(BENCH_HEADERS) $(BENCH)/flags.stamp
-	$(Q) $(CC) $(BENCH_FLAGS) $(BENCH_EXACT) $(BENCH_SANITIZE) -o $@ $(filter %.c,$^) -lm
+$(BENCH)/data $(BENCH)/check: $(BENCH)/%: $(BENCH)/shared/%.o $(BENCH_SHARED)
+	$(Q) $(CC) $(BENCH_FLAGS) $(BENCH_SANITIZE) -o $@ $^ -lm
 
 # What the machine can do at most; and the program that runs the benchmarks on both sides.
 #   NAMES   "a b": only these

@@ -21,6 +21,7 @@ static void add_machine(const Results *results, Buffer *out)
     json_add_text(out, "compiler", machine->compiler);
     json_add_text(out, "engine", results->engine);
     json_add_number(out, "all_threads", machine->threads);
+    json_add_number(out, "load", machine->load);
     json_add_number(out, "bytes_1", machine->one.bytes);
     json_add_number(out, "logs_1", machine->one.logs);
     json_add_number(out, "fmas_1", machine->one.fmas);

@@ -218,6 +218,8 @@ static void add_machine(const Results *results, Buffer *out)
     const MachineFacts *machine = &results->machine;
     buffer_addf(out, "| | |\n|---|---|\n| processor | %s, %u threads |\n| caches | %s |\n| memory | %s |\n| system | %s |\n| C compiler | %s |\n| engine | %s |\n\n",
                 machine->processor, machine->threads, machine->caches, machine->memory, machine->system, machine->compiler, results->engine);
+    if (machine_is_busy(machine))
+        buffer_addf(out, "**The machine was busy with other things (load average %.1f): these times are not to be relied on.**\n\n", machine->load);
     buffer_addf(out, "What the machine can do, measured in the same run (a byte that is copied is read and written, and counts twice):\n\n"
                      "| threads | copying | logarithms | multiply-adds |\n|---|---|---|---|\n");
     add_rates(out, "1", &machine->one);

@@ -317,6 +317,9 @@ static int run_suite(Options *options)
     Results results = {.machine = machine_facts(options->setup.directory, options->threads, options->compiler),
                        .engine = options->setup.engine == NULL ? "" : options->setup.engine,
                        .has_fast = options->setup.has_fast};
+    if (machine_is_busy(&results.machine))
+        fprintf(stderr, "suite: the machine is busy with other things (load average %.1f): wait until it is not, or do not rely on times\n",
+                results.machine.load);
     measure_all(options, &results);
     sweep_all(options, &results);
     if (results.entry_count == 0) {

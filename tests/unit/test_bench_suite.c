@@ -109,7 +109,7 @@ static Sample sample_of(double seconds, double peak, double runs)
 /* logsum misses its goal by one thread, after few runs, and its memory; dotp gives a wrong answer. */
 static void fill(Results *results, Entry *entries, SweepPoint *point)
 {
-    *results = (Results){.machine = {.processor = "a processor", .caches = "L1", .memory = "1 GiB", .system = "a system", .compiler = "cc", .threads = 4,
+    *results = (Results){.machine = {.processor = "a processor", .caches = "L1", .memory = "1 GiB", .system = "a system", .compiler = "cc", .load = 3, .threads = 4,
                                      .one = {1e10, 1e9, 1e10}, .all = {2e10, 4e9, 4e10}},
                          .engine = "vm",
                          .entries = entries,
@@ -141,6 +141,7 @@ static void test_report(const Results *results)
     expect_text(&out, "- logsum, 1 thread: 2.00 times C's time, goal 0.8\n- logsum: 1000.0 MB of memory, C 1.0 MB; goal 64 MiB\n"
                       "- dotp, 4 threads: no time: wrong answer: 3.0, not 4.0\n");
     expect_text(&out, "| logsum | 10000 | 10.00 ns | 5.00 ns | 2.00 | 5.0 MB |");
+    expect_text(&out, "**The machine was busy with other things (load average 3.0)");
     expect_text(&out, "| 4 | 20.0 GB/s | 4000 million/s | 40.0 billion/s |");
     buffer_free(&out);
 }
