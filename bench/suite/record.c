@@ -74,6 +74,8 @@ static void add_entry(const Results *results, const Entry *entry, Buffer *out)
             json_add_number(out, "goal", entry->benchmark->goal);
             json_add_number(out, "limit", machine_limit(&results->machine, entry->benchmark, entry->size, threads));
             json_add_number(out, "materialisations", entry->materialisations);
+            if (mode == MODE_EXACT && case_stretch(entry->benchmark) != NULL)
+                json_add_number(out, "stretch", seconds_of(&entry->stretch[kind]));
             buffer_addf(out, "}");
         }
 }

@@ -185,6 +185,39 @@ void report_missed(const Results *results, Buffer *out)
     }
 }
 
+/* ---- other C versions ---- */
+
+static void add_stretch(const Entry *entry, Buffer *out)
+{
+    buffer_addf(out, "| %s |", case_stretch(entry->benchmark));
+    for (ThreadKind kind = THREADS_ONE; kind < THREAD_KINDS; kind++) {
+        Pair pair = {entry->pairs[MODE_EXACT][kind].runnel, entry->stretch[kind]};
+        add_sample(out, &pair.c);
+        add_number(out, pair_ratio(&pair), 2, "");
+    }
+    buffer_addf(out, "\n");
+}
+
+static bool has_stretch(const Results *results)
+{
+    for (size_t i = 0; i < results->entry_count; i++)
+        if (case_stretch(results->entries[i].benchmark) != NULL)
+            return true;
+    return false;
+}
+
+void report_stretches(const Results *results, Buffer *out)
+{
+    unsigned all = results->machine.threads;
+    if (!has_stretch(results))
+        return;
+    buffer_addf(out, "\nOther versions in C, with another algorithm or more trouble taken:\n\n");
+    buffer_addf(out, "| C | time 1 | Runnel's / it | time %u | Runnel's / it |\n|---|---|---|---|---|\n", all);
+    for (size_t i = 0; i < results->entry_count; i++)
+        if (case_stretch(results->entries[i].benchmark) != NULL)
+            add_stretch(&results->entries[i], out);
+}
+
 /* ---- sweeps ---- */
 
 static void add_time_per_element(Buffer *out, const Sample *sample, uint64_t size)
@@ -239,6 +272,7 @@ void report_document(const Results *results, const char *plot, Buffer *out)
     report_notes(out);
     if (!results->has_fast)
         buffer_addf(out, "\nThis Runnel has no `--fast`, so there are no columns that compare it with C that may contract.\n");
+    report_stretches(results, out);
     buffer_addf(out, "\n![Ratios, and distance to the machine's limit](%s)\n", plot);
     if (results->point_count > 0) {
         buffer_addf(out, "\n## Time for each element\n\nOf programs that stream, by all threads.\n\n");

@@ -145,10 +145,9 @@ void sample_runnel(Sample *sample, const Setup *setup, const Case *benchmark, co
     lines_free(&words);
 }
 
-void sample_c(Sample *sample, const Setup *setup, const Case *benchmark, const Lines *arguments, ArithmeticMode mode, unsigned threads, unsigned runs)
+static void call_c(Sample *sample, const Setup *setup, const char *name, const Lines *arguments, ArithmeticMode mode, unsigned threads, unsigned runs)
 {
     Lines words = {0};
-    char *name = case_c_name(benchmark);
     char *program = checked_format("%s/%s%s", setup->directory, name, mode == MODE_FAST ? "-fast" : "");
     lines_add(&words, program);
     add_words(&words, checked_format("--threads %u --runs %u", threads, runs));
@@ -156,6 +155,12 @@ void sample_c(Sample *sample, const Setup *setup, const Case *benchmark, const L
     sample_call(sample, call_limit(setup), &words);
     lines_free(&words);
     free(program);
+}
+
+void sample_c(Sample *sample, const Setup *setup, const Case *benchmark, const Lines *arguments, ArithmeticMode mode, unsigned threads, unsigned runs)
+{
+    char *name = case_c_name(benchmark);
+    call_c(sample, setup, name, arguments, mode, threads, runs);
     free(name);
 }
 
@@ -165,6 +170,12 @@ static void check_answer(Sample *sample, const Case *benchmark, const char *expe
 {
     if (sample->is_good && expected != NULL && !results_agree(benchmark, sample->result, expected))
         sample_fail(sample, checked_format("wrong answer: %.60s, not %.60s", sample->result, expected));
+}
+
+void sample_stretch(Sample *sample, const Setup *setup, const Case *benchmark, const Lines *arguments, const char *expected, unsigned threads)
+{
+    call_c(sample, setup, case_stretch(benchmark), arguments, MODE_EXACT, threads, ROUNDS * RUNS_OF_ROUND);
+    check_answer(sample, benchmark, expected);
 }
 
 void pair_check(Pair *pair, const Case *benchmark, const char *expected)

@@ -39,6 +39,8 @@ void sample_free(Sample *sample);
  * choice. */
 void sample_runnel(Sample *sample, const Setup *setup, const Case *benchmark, const Lines *arguments, ArithmeticMode mode, unsigned threads, unsigned runs);
 void sample_c(Sample *sample, const Setup *setup, const Case *benchmark, const Lines *arguments, ArithmeticMode mode, unsigned threads, unsigned runs);
+/* The same for another C version, without turns. */
+void sample_stretch(Sample *sample, const Setup *setup, const Case *benchmark, const Lines *arguments, const char *expected, unsigned threads);
 
 /* Both in turn, until there are ten runs of each or the time is over; called again, ten more. `expected` is the answer, null if nobody knows: then C is the
  * witness. */

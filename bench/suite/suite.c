@@ -139,6 +139,15 @@ static void measure_mode(const Setup *setup, Entry *entry, const Lines *argument
     }
 }
 
+static void measure_stretch(const Setup *setup, Entry *entry, const Lines *arguments, const char *expected, unsigned all)
+{
+    for (ThreadKind kind = THREADS_ONE; kind < THREAD_KINDS; kind++) {
+        entry->stretch[kind] = sample_none();
+        if (case_stretch(entry->benchmark) != NULL)
+            sample_stretch(&entry->stretch[kind], setup, entry->benchmark, arguments, expected, kind == THREADS_ONE ? 1 : all);
+    }
+}
+
 static Entry measure_entry(const Options *options, const Case *benchmark)
 {
     Entry entry = {.benchmark = benchmark, .size = benchmark->sizes[options->is_quick ? SIZE_QUICK : SIZE_FULL]};
@@ -153,6 +162,7 @@ static Entry measure_entry(const Options *options, const Case *benchmark)
     char *expected = expected_result(setup, benchmark, entry.size, &arguments);
     for (ArithmeticMode mode = MODE_EXACT; mode <= (setup->has_fast ? MODE_FAST : MODE_EXACT); mode++)
         measure_mode(setup, &entry, &arguments, expected, mode, options->threads);
+    measure_stretch(setup, &entry, &arguments, expected, options->threads);
     free(expected);
     lines_free(&arguments);
     return entry;
@@ -230,12 +240,19 @@ static void write_documents(const Options *options, const Results *results)
     printf("\n%s/RESULTS.md has all of it\n", place);
 }
 
+static void entry_free(Entry *entry)
+{
+    for (ThreadKind kind = THREADS_ONE; kind < THREAD_KINDS; kind++) {
+        for (ArithmeticMode mode = MODE_EXACT; mode < MODES; mode++)
+            pair_free(&entry->pairs[mode][kind]);
+        sample_free(&entry->stretch[kind]);
+    }
+}
+
 static void results_free(Results *results)
 {
     for (size_t i = 0; i < results->entry_count; i++)
-        for (ArithmeticMode mode = MODE_EXACT; mode < MODES; mode++)
-            for (ThreadKind kind = THREADS_ONE; kind < THREAD_KINDS; kind++)
-                pair_free(&results->entries[i].pairs[mode][kind]);
+        entry_free(&results->entries[i]);
     for (size_t i = 0; i < results->point_count; i++)
         pair_free(&results->points[i].pair);
     free(results->entries);
@@ -277,6 +294,7 @@ static void measure_all(const Options *options, Results *results)
         write_record(options, results);
     }
     report_notes(&text);
+    report_stretches(results, &text);
     show(&text);
 }
 

@@ -182,6 +182,7 @@ static void test_cases(void)
         const Case *row = &cases[i];
         expect(case_named(row->name) == row, row->name);
         expect(row->sizes[SIZE_TINY] < row->sizes[SIZE_QUICK] && row->sizes[SIZE_QUICK] < row->sizes[SIZE_FULL], row->name);
+        expect(case_stretch(row) == NULL || after_prefix(case_stretch(row), row->name) != NULL, row->name);
         expect((row->limit == LIMIT_NONE) == (row->amount(100) == 0), row->name);
     }
     char *name = case_c_name(case_named("spmv-giant"));
