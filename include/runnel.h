@@ -89,6 +89,8 @@ typedef struct RunnelRunInfo {
     double seconds;   /* what computing took: arguments were read before, results are printed after it, except those with sequences */
     uint32_t threads; /* that may have shared the work */
     uint64_t kernels; /* of compiled code that the program became; 0 for engines without */
+    uint64_t vector_bytes; /* of elements of vectors that were made, the result included; of several expressions those of the last; 0 for the reference interpreter */
+    double compile_seconds; /* what compiling that code took so far, or loading it where it was known; not in `seconds` */
 } RunnelRunInfo;
 
 /* What is written of results. Those with sequences are printed in any case, for that is how they are computed. */

@@ -80,6 +80,16 @@ uint64_t engine_kernels(const RunnelSession *session)
     return is_reference(session) ? 0 : vm_kernels(session->vm);
 }
 
+uint64_t engine_vector_bytes(const RunnelSession *session)
+{
+    return is_reference(session) ? 0 : vm_vector_bytes(session->vm);
+}
+
+double engine_compile_seconds(const RunnelSession *session)
+{
+    return is_reference(session) ? 0 : vm_compile_milliseconds(session->vm) / 1e3;
+}
+
 bool engine_run_item(RunnelSession *session, uint32_t index, const VmPrinter *printer, Value *result)
 {
     const CoreItem *item = &session->running->items.items[index];

@@ -590,7 +590,11 @@ static RunnelStatus run_prepared_work(RunnelSession *session, void *argument)
     if (is_right)
         is_right = session->prepared.is_for_main ? run_main_again(session, &nanoseconds)
                                                  : run_steps_again(session, &nanoseconds);
-    *info = (RunnelRunInfo){.seconds = (double)nanoseconds / 1e9, .threads = engine_threads(session), .kernels = engine_kernels(session)};
+    *info = (RunnelRunInfo){.seconds = (double)nanoseconds / 1e9,
+                            .threads = engine_threads(session),
+                            .kernels = engine_kernels(session),
+                            .vector_bytes = engine_vector_bytes(session),
+                            .compile_seconds = engine_compile_seconds(session)};
     return is_right ? RUNNEL_OK : status_of_errors(session);
 }
 

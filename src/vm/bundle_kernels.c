@@ -473,7 +473,7 @@ static void give_sinks(Doing *doing, size_t tiles, const size_t *given)
     }
     for (uint32_t i = 0; i < kernel->sinks.count; i++)
         if (kernel->sinks.items[i].leaf == 0)
-            array_of_sink(doing, &kernel->sinks.items[i])->count += given[kernel->sinks.items[i].scope];
+            array_count_more(doing->vm->memory, array_of_sink(doing, &kernel->sinks.items[i]), given[kernel->sinks.items[i].scope]);
 }
 
 static void give_outputs(Doing *doing, size_t tiles, size_t points)

@@ -116,6 +116,11 @@ uint64_t vm_run_time(const Vm *vm)
     return vm->run_time;
 }
 
+uint64_t vm_vector_bytes(const Vm *vm)
+{
+    return vm->vector_bytes;
+}
+
 uint32_t vm_threads(const Vm *vm)
 {
     return vm->options.threads;
@@ -319,10 +324,11 @@ static bool run_network(Vm *vm, const Run *run)
         progress_tell(vm->options.progress, 0, 0);
     text_clear(&vm->printed);
     plan_of(vm, run->network); /* with compiling, if need be */
-    uint64_t start = machine_clock();
+    uint64_t start = machine_clock(), vector_bytes = vm->memory->vector_bytes;
     call_start_item(vm, run->network, vm->passage.cells);
     bool is_done = call_run(vm);
     vm->run_time = machine_clock() - start;
+    vm->vector_bytes = vm->memory->vector_bytes - vector_bytes;
     if (is_done)
         take_results(vm, run->type, run->global, run->result);
     return is_done;
