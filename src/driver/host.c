@@ -99,6 +99,8 @@ bool host_open(Host *host, const Options *options)
         .memory_limit = options->memory,
         .time_limit_milliseconds = options->time,
         .file_format = options->format,
+        .header = options->header,
+        .empty_field = options->empty,
         .max_depth = options->max_depth,
         .print_length = options->print_length,
         .materializes = options_has(options, OPTION_MATERIALIZE),

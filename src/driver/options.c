@@ -109,8 +109,24 @@ static bool set_format(Options *options, const char *value)
 {
     options->format = value;
     if (!runnel_is_file_format(value))
-        report_usage("`--format` wants text, npy or the name of a scalar type, such as i64, not `%s`", value);
+        report_usage("`--format` wants text, npy, csv, tsv, lines or the name of a scalar type, such as i64, not `%s`", value);
     return runnel_is_file_format(value);
+}
+
+static bool set_header(Options *options, const char *value)
+{
+    bool is_yes = strcmp(value, "yes") == 0;
+    options->header = is_yes ? RUNNEL_HEADER_YES : RUNNEL_HEADER_NO;
+    if (is_yes || strcmp(value, "no") == 0)
+        return true;
+    report_usage("`--header` wants yes or no, not `%s`", value);
+    return false;
+}
+
+static bool set_empty(Options *options, const char *value)
+{
+    options->empty = value;
+    return true;
 }
 
 static bool set_print_length(Options *options, const char *value)
@@ -145,7 +161,9 @@ const OptionRow option_rows[OPTION_COUNT] = {
     [OPTION_NO_SIMPLIFY] = {"--no-simplify", NULL, "leave the program as it is written, nothing inlined or merged", NULL},
     [OPTION_NESL] = {"--nesl", NULL, "read NESL instead of Runnel", NULL},
     [OPTION_FORMAT] = {"--format", "NAME",
-                       "what files given as @PATH hold if neither their names nor their first bytes say it: text, npy, or bytes of i64 or another scalar type (text)", set_format},
+                       "what files given as @PATH hold if neither their names nor their first bytes say it: text, npy, csv, tsv, lines, or bytes of i64 or another scalar type (text)", set_format},
+    [OPTION_HEADER] = {"--header", "yes|no", "whether tables given as @PATH begin with the names of their columns (found out)", set_header},
+    [OPTION_EMPTY] = {"--empty", "VALUE", "what an empty field of a table stands for where no text is wanted (an error)", set_empty},
     [OPTION_MATERIALIZE] = {"--materialize", NULL,
                             "hold sequences in memory where one pass is not enough, and say so", NULL},
     [OPTION_COST] = {"--cost", NULL, "show the cost too, as `runnel cost` does", NULL},

@@ -20,6 +20,8 @@ typedef enum OptionId {
     OPTION_NO_SIMPLIFY,
     OPTION_NESL,
     OPTION_FORMAT,
+    OPTION_HEADER,
+    OPTION_EMPTY,
     OPTION_MATERIALIZE,
     OPTION_COST,
     OPTION_RUNS,
@@ -46,6 +48,8 @@ struct Options {
     unsigned given; /* OPTION_BITs */
     RunnelEngine engine;
     const char *format; /* null: the default */
+    RunnelHeader header;
+    const char *empty; /* null: an error */
     uint64_t max_depth;
     uint64_t chunk;
     uint64_t threads;

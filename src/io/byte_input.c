@@ -185,6 +185,11 @@ size_t byte_input_read(ByteInput *input, void *bytes, size_t size)
     return input->head_count > 0 ? take_head(input, bytes, size) : read_some(input, bytes, size);
 }
 
+bool byte_input_has_more(const ByteInput *input)
+{
+    return input->head_count > 0 || (input->ahead != NULL && byte_ring_count(&input->ahead->ring) > 0);
+}
+
 size_t byte_input_read_all(ByteInput *input, void *bytes, size_t size)
 {
     size_t count = 0, more;

@@ -32,6 +32,8 @@ typedef struct ByteInput {
 bool byte_input_open(ByteInput *input, const char *path, Memory *memory, const StopFlag *stop);
 /* At least one and at most `size` bytes; 0 at the end, after a failure, and when it is stopped. */
 size_t byte_input_read(ByteInput *input, void *bytes, size_t size);
+/* Whether some are there without waiting, as far as that can be seen. */
+bool byte_input_has_more(const ByteInput *input);
 /* The same, but as many as were asked for unless they end before. */
 size_t byte_input_read_all(ByteInput *input, void *bytes, size_t size);
 /* Whether the next bytes are those, at most BYTE_INPUT_HEAD_MAX; they stay to be read. Waits for no more than it takes to tell. */

@@ -5,8 +5,10 @@
 #ifndef RUNNEL_IO_COLUMN_READER_H
 #define RUNNEL_IO_COLUMN_READER_H
 
+#include "base/sharing.h"
 #include "io/byte_input.h"
 #include "io/columns.h"
+#include "io/file_format.h"
 #include "io/scalar_convert.h"
 #include "io/value_reader.h"
 
@@ -43,5 +45,16 @@ __attribute__((format(printf, 2, 3))) size_t column_reader_fail(ColumnReader *re
 ColumnReader *raw_reader_new(ColumnReader common, FileScalar scalar);
 /* A .npy file. */
 ColumnReader *npy_reader_new(ColumnReader common);
+
+typedef enum HeaderMode { HEADER_GUESSED, HEADER_GIVEN, HEADER_NONE } HeaderMode;
+
+typedef struct TableOptions {
+    HeaderMode header;
+    const char *empty; /* what an empty field that is not a text stands for; null: an error */
+    Sharing sharing;   /* of parsing */
+} TableOptions;
+
+/* Lines, or records of fields, of the format CSV, TSV or LINES. */
+ColumnReader *table_reader_new(ColumnReader common, FileFormatKind format, const TableOptions *options);
 
 #endif

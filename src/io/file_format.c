@@ -9,6 +9,9 @@ static const struct {
 } formats[] = {
     {"text", FORMAT_TEXT, NULL},
     {"npy", FORMAT_NPY, ".npy"},
+    {"csv", FORMAT_CSV, ".csv"},
+    {"tsv", FORMAT_TSV, ".tsv"},
+    {"lines", FORMAT_LINES, NULL},
 };
 
 static const struct {

@@ -9,6 +9,9 @@ typedef enum FileFormatKind {
     FORMAT_TEXT, /* the language's notation */
     FORMAT_RAW,  /* scalars as this machine has them in memory, one after the other */
     FORMAT_NPY,
+    FORMAT_CSV,
+    FORMAT_TSV,
+    FORMAT_LINES, /* of text: each is one field */
 } FileFormatKind;
 
 typedef struct FileFormat {

@@ -2,7 +2,6 @@
 
 #include "base/least.h"
 #include "io/byte_input.h"
-#include "io/column_reader.h"
 #include "io/failure.h"
 #include "io/npy.h"
 #include "io/value_reader.h"
@@ -26,7 +25,7 @@ struct ValueSource {
     bool is_ended; /* nothing more will be given: the end, or a failure */
     bool has_failed;
     ErrorCode error;
-    FileFormat otherwise; /* FILE: what it holds if they do not */
+    FileOptions options;
     ByteInput input;    /* closed where nothing is read from outside */
     char *block;        /* TEXT of a file: the reader's window */
     size_t block_size;
@@ -192,6 +191,9 @@ static void set_format(ValueSource *source, FileFormat format)
     case FORMAT_TEXT: source->kind = SOURCE_TEXT; return;
     case FORMAT_RAW: source->rows = raw_reader_new(reader_of(source), (FileScalar){.type = format.scalar}); break;
     case FORMAT_NPY: source->rows = npy_reader_new(reader_of(source)); break;
+    case FORMAT_CSV:
+    case FORMAT_TSV:
+    case FORMAT_LINES: source->rows = table_reader_new(reader_of(source), format.kind, &source->options.table); break;
     }
     source->kind = SOURCE_ROWS;
 }
@@ -202,18 +204,18 @@ static void settle(ValueSource *source)
     if (source->kind != SOURCE_FILE)
         return;
     bool is_npy = byte_input_starts_with(&source->input, npy_magic, NPY_MAGIC_SIZE);
-    set_format(source, is_npy ? (FileFormat){.kind = FORMAT_NPY} : source->otherwise);
+    set_format(source, is_npy ? (FileFormat){.kind = FORMAT_NPY} : source->options.otherwise);
     note_failure(source);
 }
 
-ValueSource *value_source_from_file(ValueSourceOf of, const char *path, FileFormat otherwise, const StopFlag *stop)
+ValueSource *value_source_from_file(ValueSourceOf of, const char *path, const FileOptions *options)
 {
     ValueSource *source = new_source(of, SOURCE_FILE);
     FileFormat format = path == NULL ? (FileFormat){0} : file_format_of_path(path);
-    source->otherwise = otherwise;
+    source->options = *options;
     source->reader.more = read_more;
     source->reader.context = source;
-    if (!byte_input_open(&source->input, path, of.heap->memory, stop))
+    if (!byte_input_open(&source->input, path, of.heap->memory, options->stop))
         fail_input(source);
     if (format.kind != FORMAT_NONE)
         set_format(source, format);

@@ -61,6 +61,11 @@ uint32_t engine_threads(const RunnelSession *session)
     return is_reference(session) ? 1 : vm_threads(session->vm);
 }
 
+Sharing engine_sharing(RunnelSession *session)
+{
+    return is_reference(session) ? (Sharing){0} : vm_sharing(session->vm);
+}
+
 bool engine_run_item(RunnelSession *session, uint32_t index, const VmPrinter *printer, Value *result)
 {
     const CoreItem *item = &session->running->items.items[index];

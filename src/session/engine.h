@@ -19,6 +19,8 @@ bool engine_streams(const RunnelSession *session);
 uint64_t engine_run_time(const RunnelSession *session);
 /* Those that share the work. */
 uint32_t engine_threads(const RunnelSession *session);
+/* ... with those who read its arguments. */
+Sharing engine_sharing(RunnelSession *session);
 /* A call of `main`. What is given stays the caller's, but for the values, which are taken over. */
 typedef struct EngineCall {
     CoreFunctionId function;

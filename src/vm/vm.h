@@ -58,6 +58,8 @@ const VmStats *vm_stats(const Vm *vm);
 /* Nanoseconds that the last run took, without making its arguments and taking its result; what it printed is in them. */
 uint64_t vm_run_time(const Vm *vm);
 uint32_t vm_threads(const Vm *vm);
+/* Its threads, for reading arguments: before a run or in it. */
+Sharing vm_sharing(Vm *vm);
 /* The same for people, and more: only of a VM that measures. */
 void vm_write_stats(const Vm *vm, Text *out);
 
