@@ -81,13 +81,22 @@ ifneq ($(MAKECMDGOALS),clean)
 HAVE_MPFR := $(shell printf '\043include <mpfr.h>\nint main(void) { return mpfr_exp == 0; }\n' | \
 	$(CC) -x c -o /dev/null - -lmpfr -lgmp 2>/dev/null && echo yes)
 endif
+ifneq ($(MAKECMDGOALS),clean)
+HAVE_ZLIB := $(shell printf '\043include <zlib.h>\nint main(void) { return inflateEnd(0) == 0; }\n' | \
+	$(CC) -x c -o /dev/null - -lz 2>/dev/null && echo yes)
+HAVE_ZSTD := $(shell printf '\043include <zstd.h>\nint main(void) { return ZSTD_createDStream() == 0; }\n' | \
+	$(CC) -x c -o /dev/null - -lzstd 2>/dev/null && echo yes)
+endif
+# Compressed files are read and written with what there is.
+COMPRESSION_FLAGS := $(if $(HAVE_ZLIB),-DRUNNEL_HAVE_ZLIB) $(if $(HAVE_ZSTD),-DRUNNEL_HAVE_ZSTD)
+LDLIBS += $(if $(HAVE_ZLIB),-lz) $(if $(HAVE_ZSTD),-lzstd)
 ifeq ($(HAVE_LIBEDIT),yes)
 EDIT_FLAGS := -DRUNNEL_HAVE_LIBEDIT
 EDIT_LIBS := -ledit
 endif
 
 $(BUILD)/flags.stamp: FORCE
-	@$(call stamp,$(COMPILER) | $(CPPFLAGS) $(EDIT_FLAGS) $(CFLAGS) $(foreach level,$(MODE) $(VECTOR_LEVELS),$(VECTOR_FLAGS_$(level))) | $(ELEMENTWISE_FLAGS))
+	@$(call stamp,$(COMPILER) | $(CPPFLAGS) $(EDIT_FLAGS) $(COMPRESSION_FLAGS) $(CFLAGS) $(foreach level,$(MODE) $(VECTOR_LEVELS),$(VECTOR_FLAGS_$(level))) | $(ELEMENTWISE_FLAGS))
 
 $(BUILD)/members.stamp: FORCE
 	@$(call stamp,$(LIBRARY_SOURCES) $(VECTOR_LEVELS))
@@ -109,6 +118,7 @@ $(foreach level,$(VECTOR_LEVELS),$(eval $(call vector_rule,$(level))))
 $(call objects,$(filter src/vm/elementwise_%,$(VECTOR_SOURCES))): private CFLAGS += $(ELEMENTWISE_FLAGS)
 
 $(BUILD)/src/driver/%.o: private CPPFLAGS += $(EDIT_FLAGS)
+$(BUILD)/src/io/compression.o: private CPPFLAGS += $(COMPRESSION_FLAGS)
 
 # The elementary functions are measured against MPFR.
 ifeq ($(HAVE_MPFR),yes)

@@ -21,7 +21,7 @@ typedef struct FileFormat {
 
 /* `text`, `npy` ..., or a scalar type (`int` and `i64`, `float` and `f64` are the same). NONE if there is no such format. */
 FileFormat file_format_named(const char *name);
-/* By its extension. NONE if that says nothing. */
-FileFormat file_format_of_path(const char *path);
+/* By the extension of a path of so many bytes. NONE if that says nothing. */
+FileFormat file_format_of_path(const char *path, size_t length);
 
 #endif

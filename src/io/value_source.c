@@ -26,6 +26,7 @@ struct ValueSource {
     bool has_failed;
     ErrorCode error;
     FileOptions options;
+    FileFormat format;  /* FILE: as its name says */
     ByteInput input;    /* closed where nothing is read from outside */
     char *block;        /* TEXT of a file: the reader's window */
     size_t block_size;
@@ -198,27 +199,46 @@ static void set_format(ValueSource *source, FileFormat format)
     source->kind = SOURCE_ROWS;
 }
 
-/* Looks at the first bytes unless the name of the file has said what it holds. */
+/* Scalars as bytes may begin like anything. */
+static void find_compression(ValueSource *source)
+{
+    if (source->input.decoding != NULL || source->options.otherwise.kind == FORMAT_RAW)
+        return;
+    for (Compression kind = COMPRESSION_NONE + 1; kind < COMPRESSION_COUNT; kind++) {
+        CompressionMagic magic = compression_magic(kind);
+        if (byte_input_starts_with(&source->input, magic.bytes, magic.size)) {
+            byte_input_decode(&source->input, kind);
+            return;
+        }
+    }
+}
+
+/* Looks at the first bytes to see what the name of the file has not said. */
 static void settle(ValueSource *source)
 {
-    if (source->kind != SOURCE_FILE)
+    if (source->kind != SOURCE_FILE || source->has_failed)
         return;
-    bool is_npy = byte_input_starts_with(&source->input, npy_magic, NPY_MAGIC_SIZE);
-    set_format(source, is_npy ? (FileFormat){.kind = FORMAT_NPY} : source->options.otherwise);
+    find_compression(source);
+    FileFormat format = source->format;
+    if (format.kind == FORMAT_NONE)
+        format = byte_input_starts_with(&source->input, npy_magic, NPY_MAGIC_SIZE) ? (FileFormat){.kind = FORMAT_NPY}
+                                                                                   : source->options.otherwise;
+    set_format(source, format);
     note_failure(source);
 }
 
 ValueSource *value_source_from_file(ValueSourceOf of, const char *path, const FileOptions *options)
 {
     ValueSource *source = new_source(of, SOURCE_FILE);
-    FileFormat format = path == NULL ? (FileFormat){0} : file_format_of_path(path);
+    size_t length = 0;
+    Compression compression = path == NULL ? COMPRESSION_NONE : compression_of_path(path, &length);
     source->options = *options;
+    source->format = path == NULL ? (FileFormat){0} : file_format_of_path(path, length);
     source->reader.more = read_more;
     source->reader.context = source;
-    if (!byte_input_open(&source->input, path, of.heap->memory, options->stop))
+    if (!byte_input_open(&source->input, path, of.heap->memory, options->stop) ||
+        !byte_input_decode(&source->input, compression))
         fail_input(source);
-    if (format.kind != FORMAT_NONE)
-        set_format(source, format);
     return source;
 }
 
