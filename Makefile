@@ -36,6 +36,7 @@ SOURCES := $(wildcard src/*/*.c src/*/*/*.c)
 DRIVER_SOURCES := $(filter src/driver/%,$(SOURCES))
 LIBRARY_SOURCES := $(filter-out src/driver/%,$(SOURCES))
 LIB_FILES := $(sort $(wildcard lib/*.rnl lib/*.nesl))
+DOCUMENTS := $(filter-out docs/operations.md,$(sort $(wildcard docs/*.md)))
 RUNNER_SOURCES := $(wildcard tests/runner/*.c)
 UNIT_TESTS := $(patsubst tests/unit/%.c,$(BUILD)/tests/unit/%,$(wildcard tests/unit/test_*.c))
 
@@ -56,8 +57,9 @@ PROGRAM := $(BUILD)/runnel
 RUNNER := $(BUILD)/tests/runner/runner
 REPLAY := $(BUILD)/tests/fuzz/replay
 GENERATE := $(BUILD)/tests/generate/generate
+SUITE := $(BUILD)/bench/suite/suite
 
-.PHONY: all library test check-long bench-micro run fuzz install clean help FORCE
+.PHONY: all library test check-long check-install check-package bench bench-micro bench-programs bench-answers run fuzz install install-program install-library uninstall deb clean help FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -102,7 +104,7 @@ $(BUILD)/members.stamp: FORCE
 	@$(call stamp,$(LIBRARY_SOURCES) $(VECTOR_LEVELS))
 
 $(BUILD)/lib_files.stamp: FORCE
-	@$(call stamp,$(LIB_FILES))
+	@$(call stamp,$(LIB_FILES) $(DOCUMENTS))
 
 $(BUILD)/%.o: %.c $(BUILD)/flags.stamp
 	@mkdir -p $(@D)
@@ -136,9 +138,13 @@ $(BUILD)/tools/%: tools/%.c $(BUILD)/flags.stamp
 
 # The standard library, built into the program.
 $(BUILD)/library_files.c: $(BUILD)/tools/embed $(LIB_FILES) $(BUILD)/lib_files.stamp
-	$(Q) $< $(LIB_FILES) > $@
+	$(Q) $< library $(LIB_FILES) > $@
 
-$(BUILD)/library_files.o: $(BUILD)/library_files.c $(BUILD)/flags.stamp
+# The documents, which `runnel help` shows.
+$(BUILD)/document_files.c: $(BUILD)/tools/embed $(DOCUMENTS) $(BUILD)/lib_files.stamp
+	$(Q) $< document $(DOCUMENTS) > $@
+
+$(BUILD)/%_files.o: $(BUILD)/%_files.c $(BUILD)/flags.stamp
 	$(Q) $(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 
 # The first part of every emitted C file (src/kernel/preamble.h), in the order of what needs what.
@@ -146,7 +152,8 @@ PREAMBLE_ops := src/kernel/preamble/system.h $(patsubst %,src/math/%.h,bits basi
 PREAMBLE_math := $(patsubst %,src/math/%.h,polynomials exp log power trig arc special)
 PREAMBLE_math_f32 := src/math/single.h
 PREAMBLE_math_ops := src/kernel/preamble/math_ops.h
-PREAMBLE_PARTS := ops math math_f32 math_ops
+PREAMBLE_kernel := src/kernel/preamble/call.h src/kernel/preamble/fold.h
+PREAMBLE_PARTS := ops math math_f32 math_ops kernel
 $(BUILD)/preamble_texts.c: $(BUILD)/tools/embed_headers $(foreach part,$(PREAMBLE_PARTS),$(PREAMBLE_$(part)))
 	$(Q) $< $(foreach part,$(PREAMBLE_PARTS),preamble_text_$(part)= $(PREAMBLE_$(part))) > $@
 
@@ -164,7 +171,7 @@ $(LIBRARY): $(call objects,$(LIBRARY_SOURCES)) $(BUILD)/library_files.o $(BUILD)
 	@rm -f $@
 	$(Q) $(AR) rcs $@ $(filter %.o,$^)
 
-$(PROGRAM): $(call objects,$(DRIVER_SOURCES)) $(LIBRARY)
+$(PROGRAM): $(call objects,$(DRIVER_SOURCES)) $(BUILD)/document_files.o $(LIBRARY)
 	$(Q) $(CC) $(CFLAGS) -o $@ $^ $(EDIT_LIBS) $(LDLIBS)
 
 # Tests: one runner for files, commands, documents and unit tests.
@@ -183,20 +190,23 @@ $(GENERATE): $(call objects,$(wildcard tests/generate/*.c)) $(LIBRARY)
 # Sanitizers make programs slower, and should report a huge allocation as a failed one, as malloc does. The
 # thread sanitizer of older compilers needs addresses that are not randomised.
 TIME_FACTOR := $(if $(filter asan tsan,$(MODE)),5,1)
-TEST_ENVIRONMENT := RUNNEL=$(PROGRAM) TEST_TIME_FACTOR=$(TIME_FACTOR) TEST_MODE=$(MODE) RUNNEL_FLAGS='$(RUNNEL_FLAGS)' \
+# Benchmarks are tests of answers, by every engine.
+ENGINES ?= ref vm
+BENCH_SUITE = $(if $(BENCH_OPENMP),$(SUITE) --runnel $(PROGRAM) --directory $(BENCH) --engines "$(ENGINES)")
+TEST_ENVIRONMENT = RUNNEL=$(PROGRAM) BENCH_SUITE='$(BENCH_SUITE)' TEST_TIME_FACTOR=$(TIME_FACTOR) TEST_MODE=$(MODE) RUNNEL_FLAGS='$(RUNNEL_FLAGS)' \
 	ASAN_OPTIONS=allocator_may_return_null=1:detect_stack_use_after_return=0
 ifeq ($(MODE),tsan)
 FIXED_ADDRESSES := $(shell setarch -R true 2>/dev/null && echo setarch -R)
 endif
 
-test: all $(RUNNER) $(UNIT_TESTS) $(REPLAY) $(GENERATE)
+test: all $(RUNNER) $(UNIT_TESTS) $(REPLAY) $(GENERATE) $(SUITE) bench-answers
 	@$(TEST_ENVIRONMENT) $(FIXED_ADDRESSES) $(RUNNER) $(if $(ONLY),--only '$(ONLY)') $(if $(UPDATE),--update) \
 		$(UNIT_TESTS) $(REPLAY) $(GENERATE)
 
-# Many more random programs than `make test` tries.
+# What takes too long for `make test`: the packages in a new root, and many more random programs.
 LONG_COUNT ?= 100000
 LONG_SEED ?= 2
-check-long: $(GENERATE)
+check-long: $(GENERATE) check-package
 	$(TEST_ENVIRONMENT) $(FIXED_ADDRESSES) $(GENERATE) --seed $(LONG_SEED) --count $(LONG_COUNT) --coverage
 
 # Small measurements: each file is a program beside the library, compiled for this machine, so that plain loops in it are as good as C gets.
@@ -208,6 +218,58 @@ $(BUILD)/bench/micro/%: $(BUILD)/bench/micro/%.o $(LIBRARY)
 
 bench-micro: $(MICRO_BENCHMARKS)
 	@for benchmark in $(if $(ONLY),$(foreach name,$^,$(if $(findstring $(ONLY),$(name)),$(name))),$^); do $$benchmark || exit 1; done
+
+# The C side of the benchmarks (bench/programs/NAME/): each file there is a program, compiled for this machine, twice: with arithmetic as
+# written, and (NAME-fast) with the freedoms of `runnel --fast`. They need OpenMP, and are left out where the compiler has none.
+BENCH := build/bench$(if $(filter asan,$(MODE)),-asan)
+BENCH_SOURCES := $(sort $(wildcard bench/programs/*/*.c))
+BENCH_NAMES := $(basename $(notdir $(BENCH_SOURCES)))
+BENCH_OPENMP = $(shell echo 'int main(void) { return 0; }' | $(CC) -fopenmp -x c -o /dev/null - 2>/dev/null && echo yes)
+BENCH_LIBS = $(shell echo 'int main(void) { return 0; }' | $(CC) -x c -o /dev/null - -lmvec -lm 2>/dev/null && echo -lmvec) -lm
+BENCH_SANITIZE := $(if $(filter asan,$(MODE)),$(MODE_FLAGS_asan))
+BENCH_FLAGS := -std=gnu17 -Wall -Wextra -Wconversion $(if $(filter 1,$(WERROR)),-Werror) -O3 -march=native -fopenmp \
+	-fno-math-errno -fno-trapping-math -Ibench/programs
+BENCH_EXACT := -ffp-contract=off
+BENCH_FAST := -ffp-contract=fast -fassociative-math -freciprocal-math -fno-signed-zeros
+BENCH_SHARED := $(patsubst %,bench/programs/%.c,harness arguments digest npy memory text_blocks)
+BENCH_HEADERS := $(wildcard bench/programs/*.h)
+
+bench-programs: $(if $(BENCH_OPENMP),$(addprefix $(BENCH)/,$(BENCH_NAMES) $(addsuffix -fast,$(BENCH_NAMES)) data check))
+	@$(if $(BENCH_OPENMP),:,echo '$(CC) has no OpenMP: the C programs of the benchmarks are left out')
+
+# All that tests of answers need.
+bench-answers: $(if $(BENCH_OPENMP),$(addprefix $(BENCH)/,$(BENCH_NAMES) data check))
+
+$(BENCH)/flags.stamp: FORCE
+	@$(call stamp,$(COMPILER) | $(BENCH_FLAGS) | $(BENCH_EXACT) | $(BENCH_FAST) | $(BENCH_SANITIZE))
+
+define bench_rule
+$$(BENCH)/$(basename $(notdir $(1)))$(2): $(1) $$(BENCH_SHARED) $$(BENCH_HEADERS) $$(BENCH)/flags.stamp
+	$$(Q) $$(CC) $$(BENCH_FLAGS) $(3) $$(BENCH_SANITIZE) -o $$@ $$(filter %.c,$$^) $$(BENCH_LIBS)
+endef
+$(foreach source,$(BENCH_SOURCES),$(eval $(call bench_rule,$(source),,$(BENCH_EXACT))) $(eval $(call bench_rule,$(source),-fast,$(BENCH_FAST))))
+
+# What makes their data and what checks their answers.
+$(BENCH)/data $(BENCH)/check: $(BENCH)/%: bench/programs/%.c $(filter-out %/harness.c,$(BENCH_SHARED)) $(BENCH_HEADERS) $(BENCH)/flags.stamp
+	$(Q) $(CC) $(BENCH_FLAGS) $(BENCH_EXACT) $(BENCH_SANITIZE) -o $@ $(filter %.c,$^) -lm
+
+# What the machine can do at most; and the program that runs the benchmarks on both sides.
+#   NAMES   "a b": only these
+#   QUICK   1: smaller sizes
+#   BASE    a file that an earlier run wrote (build/bench/results.json): what has changed since
+#   ENGINE  the engine to measure (Runnel's choice)
+#   SECONDS that one configuration of a benchmark may take, about (120)
+$(BENCH)/limits: bench/suite/limits.c $(BENCH_HEADERS) $(BENCH)/flags.stamp
+	$(Q) $(CC) $(BENCH_FLAGS) $(BENCH_FAST) -o $@ $< $(BENCH_LIBS)
+
+SUITE_SOURCES := $(filter-out %/limits.c,$(wildcard bench/suite/*.c)) tests/runner/buffer.c tests/runner/process.c
+$(SUITE): $(call objects,$(SUITE_SOURCES))
+	$(Q) $(CC) $(CFLAGS) -o $@ $^ $(LDLIBS)
+
+bench: all bench-programs $(BENCH)/limits $(SUITE)
+	@$(SUITE) --runnel $(PROGRAM) --directory $(BENCH) --threads $(shell nproc) --compiler '$(COMPILER), $(filter-out -W% -I%,$(BENCH_FLAGS))' \
+		$(if $(NAMES),--names '$(NAMES)') $(if $(filter 1,$(QUICK)),--quick) $(if $(BASE),--base '$(BASE)') $(if $(ENGINE),--engine '$(ENGINE)') \
+		$(if $(SECONDS),--seconds '$(SECONDS)')
 
 run: all $(BUILD)/tools/measure
 	@tools/demo $(PROGRAM) $(BUILD)/tools/measure
@@ -223,11 +285,57 @@ fuzz:
 build/fuzz/fuzz_front: $(call objects,tests/fuzz/fuzz_front.c) $(LIBRARY)
 	$(Q) $(CC) $(CFLAGS) -fsanitize=fuzzer -o $@ $^ $(LDLIBS)
 
+# What the program says of itself: its manual page, and what shells know of it.
+SHARED := $(addprefix $(BUILD)/share/,runnel.1 runnel.bash runnel.zsh runnel.fish)
+$(BUILD)/share/runnel.1: $(PROGRAM)
+	@mkdir -p $(@D)
+	$(Q) $< help manual > $@
+$(BUILD)/share/runnel.%: $(PROGRAM)
+	@mkdir -p $(@D)
+	$(Q) $< completions $* > $@
+
+# Installing: DESTDIR is where the files go for now, PREFIX where they will be. LIBDIR and ZSH_DIR are what distributions have other places for.
 PREFIX ?= /usr/local
-install: all
-	install -D -m 755 $(PROGRAM) $(DESTDIR)$(PREFIX)/bin/runnel
-	install -D -m 644 $(LIBRARY) $(DESTDIR)$(PREFIX)/lib/librunnel.a
-	install -D -m 644 include/runnel.h $(DESTDIR)$(PREFIX)/include/runnel.h
+LIBDIR ?= $(PREFIX)/lib
+SHARE := $(PREFIX)/share
+ZSH_DIR ?= $(SHARE)/zsh/site-functions
+VERSION := $(shell sed -n 's/^\#define RUNNEL_VERSION "\(.*\)"/\1/p' include/runnel.h)
+
+# FROM=TO of every file, and the directories that hold nothing else.
+PROGRAM_FILES := $(BUILD)/share/runnel.1=$(SHARE)/man/man1/runnel.1 $(BUILD)/share/runnel.bash=$(SHARE)/bash-completion/completions/runnel \
+	$(BUILD)/share/runnel.zsh=$(ZSH_DIR)/_runnel $(BUILD)/share/runnel.fish=$(SHARE)/fish/vendor_completions.d/runnel.fish \
+	$(foreach file,README.md $(sort $(wildcard docs/*.md)) $(sort $(wildcard examples/*)),$(file)=$(SHARE)/doc/runnel/$(file))
+LIBRARY_FILES := $(LIBRARY)=$(LIBDIR)/librunnel.a include/runnel.h=$(PREFIX)/include/runnel.h $(BUILD)/runnel.pc=$(LIBDIR)/pkgconfig/runnel.pc
+OWN_DIRECTORIES := $(addprefix $(SHARE)/doc/runnel,/docs /examples /)
+installed = $(word 2,$(subst =, ,$(1)))
+install_files = $(foreach file,$(1),install -D -m 644 $(subst =, $(DESTDIR),$(file)) &&) true
+
+$(BUILD)/runnel.pc: tools/runnel.pc.in include/runnel.h FORCE
+	@sed 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(patsubst $(PREFIX)/%,$${prefix}/%,$(LIBDIR))|; s|@VERSION@|$(VERSION)|; s|@LIBS@|$(LDLIBS)|' $< > $@
+
+install: install-program install-library
+
+install-program: all $(SHARED)
+	$(Q) install -D -m 755 $(PROGRAM) $(DESTDIR)$(PREFIX)/bin/runnel
+	$(Q) $(call install_files,$(PROGRAM_FILES))
+
+install-library: $(LIBRARY) $(BUILD)/runnel.pc
+	$(Q) $(call install_files,$(LIBRARY_FILES))
+
+uninstall:
+	$(Q) rm -f $(foreach file,x=$(PREFIX)/bin/runnel $(PROGRAM_FILES) $(LIBRARY_FILES),$(DESTDIR)$(call installed,$(file)))
+	-$(Q) rmdir $(addprefix $(DESTDIR),$(OWN_DIRECTORIES)) 2>/dev/null
+
+# Packages of Debian, in build/: the program, and the library with its header.
+deb: all $(SHARED) $(LIBRARY)
+	$(Q) tools/make_deb '$(VERSION)' '$(PROGRAM)' build $(MAKE) --no-print-directory V=0 MODE=$(MODE) BUILD=$(BUILD) CC='$(CC)'
+
+# What is installed works: below a directory, and as a package in a new root, which takes a minute.
+check-install: all
+	@tests/install/check_install $(MAKE) --no-print-directory V=0 MODE=$(MODE) BUILD=$(BUILD) CC='$(CC)'
+
+check-package: all
+	@tests/install/check_package $(MAKE) --no-print-directory V=0 MODE=$(MODE) BUILD=$(BUILD) CC='$(CC)'
 
 clean:
 	rm -rf build runnel
@@ -236,11 +344,16 @@ help:
 	@echo 'make            build the program; the release mode leaves it at ./runnel'
 	@echo 'make library    only build/MODE/librunnel.a'
 	@echo 'make test       build and run the tests; ONLY=text picks some, UPDATE=1 rewrites .expected files'
-	@echo 'make check-long 100,000 random programs: LONG_COUNT=100000 LONG_SEED=2'
+	@echo 'make check-long check-package, and 100,000 random programs: LONG_COUNT=100000 LONG_SEED=2'
+	@echo 'make bench      time the benchmarks beside C (bench/programs/): NAMES="a b" QUICK=1 BASE=file.json ENGINE=vm SECONDS=120'
 	@echo 'make bench-micro  time small pieces of the runtime beside plain C (bench/micro/)'
+	@echo 'make bench-programs  the C side of the benchmarks (bench/programs/), in build/bench'
 	@echo 'make run        build and run the demonstration'
 	@echo 'make fuzz       fuzz the front ends with libFuzzer (clang), FUZZ_SECONDS=60'
-	@echo 'make install    install below PREFIX=/usr/local'
+	@echo 'make install    install below PREFIX=/usr/local, for now in DESTDIR=; make uninstall removes it'
+	@echo 'make deb        make packages of Debian, build/*.deb'
+	@echo 'make check-install  install into a directory, and build a C program against what is there'
+	@echo 'make check-package  install the packages in a new root made by debootstrap'
 	@echo 'make clean      remove what was built'
 	@echo 'variables: MODE=release|debug|asan|tsan  CC=gcc|clang  WERROR=1  V=1'
 

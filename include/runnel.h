@@ -28,6 +28,7 @@ typedef enum RunnelDialect { RUNNEL_DIALECT_RNL, RUNNEL_DIALECT_NESL } RunnelDia
 /* What runs programs. All give the same answers. */
 typedef enum RunnelEngine {
     RUNNEL_ENGINE_VM,        /* flattened, chunk by chunk, in bounded memory */
+    RUNNEL_ENGINE_C,         /* the same, its loops compiled by the system's C compiler */
     RUNNEL_ENGINE_REFERENCE, /* the reference interpreter: slow, holds everything, counts costs */
 } RunnelEngine;
 
@@ -50,6 +51,8 @@ typedef struct RunnelOptions {
     uint64_t time_limit_milliseconds; /* of each run, or of all runs of what was prepared together; 0 for none */
     uint32_t threads;      /* the VM; 0 for as many as the process can keep busy */
     uint64_t piece_nanoseconds; /* testing: the least work, about, that is given to a thread; 0 for the default */
+    const char *compiler;  /* engine C: the command of the C compiler; null for the system's */
+    bool is_fast;          /* engine C: floats may be contracted, reassociated and divided by reciprocals; results are no longer those of the others */
     bool measures;         /* the VM: for runnel_write_stats */
     uint64_t fail_after;   /* testing: the nth allocation fails; 0 for never */
     const char *file_format; /* what files given as arguments hold if neither their names nor their first bytes say it: "text", also if null, "npy", "csv", "tsv", "lines", or scalars of this type as bytes */
@@ -59,6 +62,9 @@ typedef struct RunnelOptions {
     bool counts_costs;     /* for runnel_write_cost: of the program as written; runs take longer */
     bool is_unsimplified;  /* run the program as written, nothing inlined or merged */
 } RunnelOptions;
+
+/* Whether the system has a C compiler. */
+bool runnel_has_compiler(void);
 
 /* Null only when there is no memory. */
 RunnelSession *runnel_open(const RunnelOptions *options);
@@ -88,6 +94,16 @@ typedef struct RunnelRunInfo {
     uint64_t kernels; /* of compiled code that the program became; 0 for engines without */
 } RunnelRunInfo;
 
+/* What is written of results. Those with sequences are printed in any case, for that is how they are computed. */
+typedef enum RunnelResults {
+    RUNNEL_RESULTS_PRINTED,
+    RUNNEL_RESULTS_DIGESTED, /* one line each by which they can be compared (docs/bench.md) */
+    RUNNEL_RESULTS_IGNORED,  /* nothing: they are computed, and given back */
+} RunnelResults;
+
+/* From the next run on; at first they are printed. */
+void runnel_set_results(RunnelSession *session, RunnelResults results);
+
 /* Runs what was prepared once more; results are written. Random numbers go on from run to run. */
 RunnelStatus runnel_run_prepared(RunnelSession *session, RunnelRunInfo *info);
 
@@ -106,6 +122,9 @@ RunnelStatus runnel_write_form(RunnelSession *session, const char *form);
 /* Writes what an operation or library function is, its types and what it does; all of them, as a Markdown document, when
  * `name` is null. RUNNEL_COMPILE_ERROR if there is none of this name. */
 RunnelStatus runnel_write_operations(RunnelSession *session, const char *name);
+
+/* The operation or library function whose name is most like this one, for "did you mean"; null if none is near. Valid as long as the session. */
+const char *runnel_nearest_operation(RunnelSession *session, const char *name);
 
 /* Writes where compiled code is kept for the next time, and how many files and bytes that are. */
 RunnelStatus runnel_write_cache(RunnelSession *session);

@@ -1,4 +1,4 @@
-/* embed FILE...: writes to standard output a C file that holds the files' contents as a table (see
+/* embed NAME FILE...: writes to standard output a C file that holds the files' contents as a table NAME_files (see
  * src/front/library.h), so that the program needs no files beside it. */
 #include <errno.h>
 #include <stdio.h>
@@ -30,18 +30,25 @@ static size_t write_array(int index, const char *path)
     return length;
 }
 
-int main(int count, char **paths)
+int main(int count, char **arguments)
 {
+    if (count < 2) {
+        fputs("embed: the name of the table is missing\n", stderr);
+        return 1;
+    }
+    const char *name = arguments[1];
+    char **paths = arguments + 1;
+    count--;
     size_t *lengths = calloc((size_t)count, sizeof *lengths);
     if (lengths == NULL)
         fail("memory");
-    printf("/* Made by tools/embed from the files of lib/. */\n#include \"front/library.h\"\n\n");
+    printf("/* Made by tools/embed. */\n#include \"front/library.h\"\n\n");
     for (int i = 1; i < count; i++)
         lengths[i] = write_array(i, paths[i]);
-    printf("const LibraryFile library_files[] = {\n");
+    printf("const LibraryFile %s_files[] = {\n", name);
     for (int i = 1; i < count; i++)
         printf("    {\"%s\", text_%d, %zu},\n", paths[i], i, lengths[i]);
-    printf("    {0} /* C has no empty arrays */\n};\n\nconst size_t library_file_count = %d;\n", count - 1);
+    printf("    {0} /* C has no empty arrays */\n};\n\nconst size_t %s_file_count = %d;\n", name, count - 1);
     free(lengths);
     if (fflush(stdout) != 0)
         fail("standard output");

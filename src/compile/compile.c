@@ -6,6 +6,7 @@
 #include "compile/object_cache.h"
 
 #include <dlfcn.h>
+#include <stdlib.h>
 
 struct Compiled {
     void *handle;
@@ -95,6 +96,13 @@ static bool run_job(Job *job, Compiled *compiled)
     if (compiled->handle == NULL)
         compiled->handle = compile(job);
     return compiled->handle != NULL;
+}
+
+bool compile_is_expected(void)
+{
+    const char *named = getenv("CC");
+    Compiler compiler;
+    return (named != NULL && *named != '\0') || compiler_find(&compiler, NULL, false, &(Problem){0});
 }
 
 Compiled *compile_load(Memory *memory, const CompileOptions *options, const char *text, size_t length, Text *problem)

@@ -22,6 +22,9 @@ typedef struct CompileOptions {
     const StopFlag *stop;        /* ends the compiler when set; may be null */
 } CompileOptions;
 
+/* Whether there is a compiler if none is named, or somebody thinks so and wants to know why not. */
+bool compile_is_expected(void);
+
 typedef struct Compiled Compiled;
 
 /* Null if it cannot be compiled or loaded: `problem` then says why, in one line without a newline, fit for a warning; "interrupted" if it was stopped. */

@@ -89,26 +89,42 @@ static CoreAtom append(Simplifier *s, CoreStatement statement, TypeId type, Name
                .arguments = statement.arguments,
                .count = statement.kind == CORE_TEXT ? statement.text_length : statement.argument_count,
                .component = statement.component,
+               .nesting = s->nesting,
+               .span = statement.span,
                .effects = effects};
+    if (statement.kind == CORE_OP && statement.op == OP_CHECKED_INDEX)
+        s->facts.items[statement.target].bound = statement.arguments[1];
     *vec_push(s->arena, &s->open->builder.statements) = statement;
     s->open->effects |= effects;
     return core_atom(s->to, statement.target);
 }
 
 /* Adds a statement with its arguments resolved to the open block, unless its value is there already. */
-static CoreAtom emit(Simplifier *s, const CoreStatement *statement, TypeId type, Name name, Effects effects)
+static CoreAtom emit(Simplifier *s, CoreStatement statement, TypeId type, Name name, Effects effects)
 {
     CoreAtom value;
-    if (effects == 0 && simplify_rule(s, statement, type, &value))
-        return value;
-    bool is_shared = can_share(s, statement, type, effects);
-    const CoreAtom *found = is_shared ? simplify_find(s, statement, type) : NULL;
+    CoreVar check = 0;
+    if (effects == 0) {
+        check = simplify_checks(s, &statement);
+        if (simplify_is_checked(s, &statement))
+            return statement.arguments[0];
+        if (simplify_rule(s, &statement, type, &value) || simplify_size(s, &statement, &value))
+            return value;
+    }
+    bool is_shared = can_share(s, &statement, type, effects);
+    const CoreAtom *found = is_shared ? simplify_find(s, &statement, type) : NULL;
     if (found != NULL)
         return *found;
-    value = append(s, *statement, type, name, effects);
+    value = append(s, statement, type, name, effects);
+    s->facts.items[value.variable].check = check;
     if (is_shared)
-        simplify_make_available(s, statement, type, value);
+        simplify_make_available(s, &statement, type, value);
     return value;
+}
+
+CoreAtom simplify_emit(Simplifier *s, const CoreStatement *statement, TypeId type, Name name, Effects effects)
+{
+    return emit(s, *statement, type, name, effects);
 }
 
 static void emit_for(Simplifier *s, Renaming *names, const CoreStatement *statement, Effects effects)
@@ -116,7 +132,16 @@ static void emit_for(Simplifier *s, Renaming *names, const CoreStatement *statem
     const CoreVariable *target = &names->program->variables.items[statement->target];
     TypeId type = target->type;
     Name name = target->name;
-    bind(s, names, statement->target, emit(s, statement, type, name, effects));
+    bind(s, names, statement->target, emit(s, *statement, type, name, effects));
+}
+
+CoreAtom simplify_emit_op(Simplifier *s, Op op, TypeId type, Span span, const CoreAtom *arguments, uint32_t count)
+{
+    CoreStatement statement = {.kind = CORE_OP, .op = op, .span = span, .argument_count = count};
+    statement.arguments = ARENA_ARRAY(s->arena, CoreAtom, count);
+    for (uint32_t i = 0; i < count; i++)
+        statement.arguments[i] = arguments[i];
+    return emit(s, statement, type, 0, 0);
 }
 
 /* ---- blocks ---- */
@@ -138,7 +163,9 @@ static CoreBlock *close_block(Simplifier *s, RewrittenBlock *block, const CoreVa
     return core_block(&block->builder, parameters, count, result);
 }
 
-static CoreBlock *rewrite_block(Simplifier *s, Renaming *names, const CoreBlock *block, Effects *effects)
+/* `sequences` are those whose elements its parameters take, or null. */
+static CoreBlock *rewrite_block(Simplifier *s, Renaming *names, const CoreBlock *block, const CoreAtom *sequences,
+                                Effects *effects)
 {
     RewrittenBlock made;
     open_block(s, &made);
@@ -147,6 +174,8 @@ static CoreBlock *rewrite_block(Simplifier *s, Renaming *names, const CoreBlock 
         CoreVariable parameter = names->program->variables.items[block->parameters[i]];
         parameters[i] = new_variable(s, parameter.type, parameter.name);
         replace(s, names, block->parameters[i], core_atom(s->to, parameters[i]));
+        if (sequences != NULL)
+            simplify_bound_parameter(s, parameters[i], &sequences[i]);
     }
     CoreAtom result = rewrite_statements(s, names, block);
     *effects |= made.effects;
@@ -156,9 +185,10 @@ static CoreBlock *rewrite_block(Simplifier *s, Renaming *names, const CoreBlock 
 static void rewrite_nested(Simplifier *s, Renaming *names, CoreStatement *statement)
 {
     Effects effects = 0;
+    const CoreAtom *sequences = statement->kind == CORE_EACH ? statement->arguments : NULL;
     for (uint32_t b = 0; b < 2; b++)
         if (statement->blocks[b] != NULL)
-            statement->blocks[b] = rewrite_block(s, names, statement->blocks[b], &effects);
+            statement->blocks[b] = rewrite_block(s, names, statement->blocks[b], sequences, &effects);
     if (statement->kind == CORE_IF && effects == 0)
         simplify_condition(s, statement);
     emit_for(s, names, statement, effects);
@@ -241,6 +271,11 @@ static void rewrite_call(Simplifier *s, Renaming *names, const CoreStatement *ca
 
 static void rewrite_statement(Simplifier *s, Renaming *names, const CoreStatement *original)
 {
+    CoreAtom value;
+    if (s->is_pulling && simplify_pull(s, original, names->program->variables.items[original->target].type, &value)) {
+        bind(s, names, original->target, value);
+        return;
+    }
     CoreStatement statement = resolve_statement(s, names, original);
     switch (statement.kind) {
     case CORE_COPY:
@@ -266,6 +301,8 @@ static void rewrite_statement(Simplifier *s, Renaming *names, const CoreStatemen
     case CORE_TEXT:
     case CORE_OP:
         emit_for(s, names, &statement, simplify_own_effects(s, &statement));
+        if (s->is_pulling)
+            simplify_note_delayed(s, original);
         return;
     }
 }
@@ -289,6 +326,40 @@ static CoreAtom rewrite_statements(Simplifier *s, Renaming *names, const CoreBlo
     }
 }
 
+CoreAtom simplify_resolve(Simplifier *s, CoreAtom atom)
+{
+    return resolve(s, &s->to_names, atom);
+}
+
+CoreAtom simplify_inline_block(Simplifier *s, const CoreBlock *block, const CoreAtom *values)
+{
+    for (uint32_t i = 0; i < block->parameter_count; i++)
+        replace(s, &s->to_names, block->parameters[i], values[i]);
+    return rewrite_statements(s, &s->to_names, block);
+}
+
+CoreBlock *simplify_copy_body(Simplifier *s, const CoreBlock *block, const CoreAtom *sequences)
+{
+    Effects effects = 0;
+    return rewrite_block(s, &s->to_names, block, sequences, &effects);
+}
+
+CoreAtom simplify_emit_each(Simplifier *s, CoreAtom sequence, Span span, EachBody *make, const void *context)
+{
+    RewrittenBlock made;
+    open_block(s, &made);
+    CoreVar parameter = new_variable(s, type_element(s->types, sequence.type), 0);
+    simplify_bound_parameter(s, parameter, &sequence);
+    CoreAtom result = make(s, core_atom(s->to, parameter), context);
+    CoreStatement each = {.kind = CORE_EACH, .span = span, .argument_count = 1};
+    each.arguments = ARENA_NEW(s->arena, CoreAtom);
+    each.arguments[0] = sequence;
+    CoreVar *parameters = ARENA_NEW(s->arena, CoreVar);
+    parameters[0] = parameter;
+    each.blocks[0] = close_block(s, &made, parameters, 1, result);
+    return emit(s, each, type_sequence(s->types, result.type), 0, 0);
+}
+
 static uint32_t count_statements(const CoreBlock *block)
 {
     uint32_t count = block->statement_count;
@@ -299,12 +370,23 @@ static uint32_t count_statements(const CoreBlock *block)
     return count;
 }
 
-CoreBlock *simplify_unit(Simplifier *s, const CoreBlock *block, FunctionInfo *result)
+static CoreBlock *rewrite_unit(Simplifier *s, Renaming *names, const CoreBlock *block, FunctionInfo *result)
 {
     Effects effects = 0;
-    s->growth = count_statements(block) + GROWTH_BASE;
-    CoreBlock *body = rewrite_block(s, &s->from_names, block, &effects);
+    CoreBlock *body = rewrite_block(s, names, block, NULL, &effects);
     result->effects = effects;
     simplify_remove_dead(s, body, result);
+    return body;
+}
+
+CoreBlock *simplify_unit(Simplifier *s, const CoreBlock *block, FunctionInfo *result)
+{
+    s->growth = count_statements(block) + GROWTH_BASE;
+    CoreBlock *body = rewrite_unit(s, &s->from_names, block, result);
+    for (uint32_t round = 0; round < PULL_ROUNDS_MAX && simplify_plan_pull(s, body); round++) {
+        s->is_pulling = true;
+        body = rewrite_unit(s, &s->to_names, body, result);
+        s->is_pulling = false;
+    }
     return body;
 }

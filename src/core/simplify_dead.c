@@ -31,10 +31,12 @@ static void change_uses(Simplifier *s, const CoreBlock *block, uint32_t change)
     change_use(s, &block->result, change);
 }
 
+/* What an index that is checked was wanted for is used, though it may not depend on the index: {1 : x in v}[i]. */
 static bool is_dead(const Simplifier *s, const CoreStatement *statement)
 {
     const Fact *fact = &s->facts.items[statement->target];
-    return fact->uses == 0 && fact->effects == 0;
+    bool is_check = statement->kind == CORE_OP && statement->op == OP_CHECKED_INDEX && !fact->is_covered;
+    return fact->uses == 0 && fact->effects == 0 && !is_check;
 }
 
 static void sweep(Simplifier *s, CoreBlock *block, uint32_t nesting, FunctionInfo *result)
@@ -46,6 +48,7 @@ static void sweep(Simplifier *s, CoreBlock *block, uint32_t nesting, FunctionInf
             change_uses_of_statement(s, statement, UINT32_MAX);
             continue;
         }
+        s->facts.items[s->facts.items[statement->target].check].is_covered = true;
         for (uint32_t b = 0; b < 2; b++)
             if (statement->blocks[b] != NULL)
                 sweep(s, statement->blocks[b], nesting + 1, result);

@@ -23,6 +23,7 @@ enum {
     GROWTH_BASE = 64,       /* what any unit may grow by, whatever its own size */
     COPIES_MAX = 500000,    /* statements copied by inlining into what is loaded at once */
     NESTING_MAX = 1000,     /* of blocks, made by inlining */
+    PULL_ROUNDS_MAX = 16,   /* in which vectors are delayed, one after the one made from it */
 };
 
 /* Effects as bits: which of them a piece of program has. */
@@ -62,7 +63,12 @@ typedef struct Fact {
     const CoreAtom *arguments;
     uint32_t count; /* of arguments; TEXT: of characters */
     uint32_t component;
+    uint32_t nesting; /* of blocks around the statement */
+    Span span;
     uint32_t uses; /* while dead code is removed */
+    CoreAtom bound; /* of a type: an integer that is not negative and less than this */
+    CoreVar check;  /* ELEMENT: a CHECKED_INDEX in the same block that need not be made if this is */
+    bool is_covered; /* CHECKED_INDEX: there is such an element, which stays */
     Effects effects;
 } Fact;
 
@@ -90,6 +96,26 @@ typedef struct Available {
     uint32_t next; /* in its chain, index + 1 */
 } Available;
 
+/* What simplify_pull.c knows of a variable of the unit. */
+typedef enum PullUse { USE_ELEMENT, USE_TRAVERSAL, USE_COMPARISON, USE_PART, USE_OTHER, USE_KINDS } PullUse;
+enum { USERS_KEPT = 4 };
+
+typedef struct PullFacts {
+    const CoreStatement *definition; /* of a parameter: the comprehension; null if of something else */
+    const CoreBlock *block;          /* that binds it */
+    uint32_t parameter;              /* index + 1; 0 for statements */
+    uint32_t loops;                  /* comprehensions and groups around the definition */
+    uint32_t uses[USE_KINDS];
+    uint32_t deepest[USE_KINDS]; /* comprehensions around a use of that kind */
+    const CoreStatement *users[USERS_KEPT]; /* the first ones */
+    uint32_t user_count;
+    const CoreBlock *user_block; /* of the last */
+    bool is_delayed;
+    bool is_needed; /* what a delayed one is made from: not now */
+    CoreAtom size;  /* delayed: in the rewritten unit */
+} PullFacts;
+
+
 struct Simplifier {
     const CoreProgram *from;
     CoreProgram *to;
@@ -110,6 +136,8 @@ struct Simplifier {
     RewrittenBlock *open;
     uint32_t nesting; /* of open blocks */
     uint32_t growth;  /* left to the unit */
+    VEC(PullFacts) pull; /* by variable of `to`: the plan of the unit */
+    bool is_pulling;     /* a unit is rewritten by it */
 };
 
 static inline FunctionInfo *simplify_function(const Simplifier *s, CoreFunctionId function)
@@ -133,8 +161,22 @@ Effect simplify_strongest(Effects effects);
 /* ---- simplify_block.c ---- */
 /* Rewrites a unit of `from`; sets the size, nesting and effects that come out. */
 CoreBlock *simplify_unit(Simplifier *s, const CoreBlock *block, FunctionInfo *result);
+/* Adds a statement of `to` to the open block, unless its value is there already; gives its value. */
+CoreAtom simplify_emit(Simplifier *s, const CoreStatement *statement, TypeId type, Name name, Effects effects);
+/* The same for a pure operation. */
+CoreAtom simplify_emit_op(Simplifier *s, Op op, TypeId type, Span span, const CoreAtom *arguments, uint32_t count);
 /* The variable of `to` for a global of `from`. */
 CoreVar simplify_global(Simplifier *s, CoreVar global);
+
+/* While a unit of `to` is rewritten: what an atom of it has become; what its block gives for these values of its parameters, computed in the open
+ * block; a copy of the block as the body of a comprehension over these sequences. */
+CoreAtom simplify_resolve(Simplifier *s, CoreAtom atom);
+CoreAtom simplify_inline_block(Simplifier *s, const CoreBlock *block, const CoreAtom *values);
+CoreBlock *simplify_copy_body(Simplifier *s, const CoreBlock *block, const CoreAtom *sequences);
+
+/* A comprehension over a sequence whose body is what `make` adds to the open block for an element. */
+typedef CoreAtom EachBody(Simplifier *s, CoreAtom element, const void *context);
+CoreAtom simplify_emit_each(Simplifier *s, CoreAtom sequence, Span span, EachBody *make, const void *context);
 
 /* ---- simplify_rules.c ---- */
 /* Whether a pure statement, its arguments resolved and its blocks simplified, gives a value that is there already. */
@@ -142,6 +184,26 @@ bool simplify_rule(const Simplifier *s, const CoreStatement *statement, TypeId t
 /* Turns a pure `if` that is `and`, `or` or `not` into that operation, where what it then always evaluates is cheap and cannot
  * fail. */
 void simplify_condition(Simplifier *s, CoreStatement *statement);
+/* Whether a statement costs next to nothing and cannot fail. */
+bool simplify_is_cheap(const Simplifier *s, const CoreStatement *statement);
+
+/* ---- simplify_size.c ---- */
+/* Whether a statement is the length of a vector whose size can be said without it. */
+bool simplify_size(Simplifier *s, const CoreStatement *statement, CoreAtom *size);
+/* Leaves out checks that cannot fail. Gives the CHECKED_INDEX whose check the statement does now, or 0. */
+CoreVar simplify_checks(Simplifier *s, CoreStatement *statement);
+/* Whether a statement checks an index that is known to be one: it is then its first argument. */
+bool simplify_is_checked(const Simplifier *s, const CoreStatement *statement);
+/* Notes what is known of a parameter that takes the elements of a sequence. */
+void simplify_bound_parameter(Simplifier *s, CoreVar parameter, const CoreAtom *sequence);
+
+/* ---- simplify_pull.c ---- */
+/* Decides which vectors of a unit of `to` need not be made; whether there are any. */
+bool simplify_plan_pull(Simplifier *s, const CoreBlock *unit);
+/* While a unit is rewritten by that plan: whether a statement of it uses such a vector; gives its value instead. */
+bool simplify_pull(Simplifier *s, const CoreStatement *statement, TypeId type, CoreAtom *value);
+/* The same: after a statement was rewritten that may bind such a vector. */
+void simplify_note_delayed(Simplifier *s, const CoreStatement *statement);
 
 /* ---- simplify_available.c ---- */
 /* Null, or the value that a pure statement of concrete type has. */

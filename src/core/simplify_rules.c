@@ -74,13 +74,27 @@ static bool wrap_unwrapped(const Simplifier *s, const CoreStatement *statement, 
 
 /* ---- blocks ---- */
 
+/* Whether a block checks an index that its result may not depend on. */
+static bool has_check(const CoreBlock *block)
+{
+    for (uint32_t i = 0; i < block->statement_count; i++) {
+        const CoreStatement *statement = &block->statements[i];
+        if (statement->kind == CORE_OP && statement->op == OP_CHECKED_INDEX)
+            return true;
+        for (uint32_t b = 0; b < 2; b++)
+            if (statement->blocks[b] != NULL && has_check(statement->blocks[b]))
+                return true;
+    }
+    return false;
+}
+
 /* {x : x in xs} is xs. Two generators would have their lengths compared. */
 static bool each_itself(const CoreStatement *statement, CoreAtom *value)
 {
     const CoreBlock *body = statement->blocks[0];
     *value = statement->arguments[0];
     return statement->argument_count == 1 && !body->result.is_constant &&
-           body->result.variable == body->parameters[0];
+           body->result.variable == body->parameters[0] && !has_check(body);
 }
 
 /* Branches with the same result: it comes from outside, or it is a constant. */
@@ -89,7 +103,7 @@ static bool choose_same(const CoreStatement *statement, CoreAtom *value)
     const CoreAtom *yes = &statement->blocks[0]->result, *no = &statement->blocks[1]->result;
     bool is_condition = is_truth(yes, true) && is_truth(no, false);
     *value = is_condition ? statement->arguments[0] : *yes;
-    return is_condition || is_same(yes, no);
+    return (is_condition || is_same(yes, no)) && !has_check(statement->blocks[0]) && !has_check(statement->blocks[1]);
 }
 
 /* ---- operations on constants ---- */
@@ -313,7 +327,7 @@ static bool is_cheap_op(Op op)
     return cheap[op];
 }
 
-static bool is_cheap(const Simplifier *s, const CoreStatement *statement)
+bool simplify_is_cheap(const Simplifier *s, const CoreStatement *statement)
 {
     if (statement->kind != CORE_OP)
         return statement->kind == CORE_PROJECT || statement->kind == CORE_UNWRAP;
@@ -330,7 +344,7 @@ static bool is_cheap_block(const Simplifier *s, const CoreBlock *block)
     if (block->statement_count > CHEAP_COUNT)
         return false;
     for (uint32_t i = 0; i < block->statement_count; i++)
-        if (!is_cheap(s, &block->statements[i]))
+        if (!simplify_is_cheap(s, &block->statements[i]))
             return false;
     return true;
 }

@@ -68,6 +68,13 @@ static void result_take(void *context, const char *bytes, size_t length)
         result_compare(result, bytes, length);
 }
 
+/* What comes next is compared with nothing before it. */
+static void result_forget(Result *result)
+{
+    result->is_known = false;
+    result->length = 0;
+}
+
 /* A run is over. False after an error. */
 static bool result_end_run(Result *result, size_t run)
 {
@@ -147,9 +154,24 @@ typedef struct Bench {
     Host host;
     Result result;
     Times times;
-    RunnelRunInfo info; /* of the last run */
-    size_t runs;        /* all of them */
+    RunnelRunInfo info;     /* of the last run */
+    size_t runs;            /* all of them */
+    double compile_seconds; /* reading, checking and compiling the program */
+    size_t peak_bytes;      /* when all was measured */
 } Bench;
+
+/* Whether there was a result. False after an error. */
+static bool has_result(const Bench *bench)
+{
+    if (bench->result.length == 0)
+        report_error("no-main", "there is nothing to time: the program has neither a function `main` nor top-level expressions");
+    return bench->result.length > 0;
+}
+
+static bool is_for_digest(const Bench *bench)
+{
+    return options_has(bench->options, OPTION_DIGEST);
+}
 
 static RunnelStatus run_once(Bench *bench)
 {
@@ -158,10 +180,8 @@ static RunnelStatus run_once(Bench *bench)
     bench->runs++;
     if (status != RUNNEL_OK)
         return host_report(&bench->host, status);
-    if (bench->result.length == 0) {
-        report_error("no-main", "there is nothing to time: the program has neither a function `main` nor top-level expressions");
+    if (!is_for_digest(bench) && !has_result(bench))
         return RUNNEL_COMPILE_ERROR;
-    }
     bool is_good = result_end_run(&bench->result, bench->runs) && times_add(&bench->times, bench->info.seconds);
     return is_good ? RUNNEL_OK : RUNNEL_RUN_ERROR;
 }
@@ -186,6 +206,40 @@ static RunnelStatus measure(Bench *bench)
     return status;
 }
 
+/* A large result is not even made in the runs that are timed: so its text takes no memory, and no time between them. */
+static RunnelStatus run_for_digest(Bench *bench)
+{
+    result_forget(&bench->result);
+    runnel_set_results(bench->host.session, RUNNEL_RESULTS_DIGESTED);
+    RunnelStatus status = host_report(&bench->host, runnel_run_prepared(bench->host.session, &(RunnelRunInfo){0}));
+    return status != RUNNEL_OK || has_result(bench) ? status : RUNNEL_COMPILE_ERROR;
+}
+
+static RunnelStatus load(Bench *bench, const char *path)
+{
+    uint64_t start = machine_clock();
+    RunnelStatus status = runnel_load_file(bench->host.session, path);
+    bench->compile_seconds = (double)(machine_clock() - start) / 1e9;
+    return host_report(&bench->host, status);
+}
+
+static RunnelStatus prepare(Bench *bench)
+{
+    const char *const *arguments = (const char *const *)bench->options->words + 2;
+    return host_report(&bench->host, runnel_prepare(bench->host.session, arguments, bench->options->word_count - 2));
+}
+
+static RunnelStatus run_all(Bench *bench)
+{
+    if (is_for_digest(bench))
+        runnel_set_results(bench->host.session, RUNNEL_RESULTS_IGNORED);
+    RunnelStatus status = warm_up(bench);
+    if (status == RUNNEL_OK)
+        status = measure(bench);
+    bench->peak_bytes = machine_peak_memory();
+    return status == RUNNEL_OK && is_for_digest(bench) ? run_for_digest(bench) : status;
+}
+
 /* ---- showing ---- */
 
 static void show_json(const Bench *bench, double median)
@@ -193,9 +247,9 @@ static void show_json(const Bench *bench, double median)
     char character[JSON_CHARACTER_SIZE];
     const Result *result = &bench->result;
     output_print("{\"min\": %.9f, \"median\": %.9f, \"runs\": %zu, \"threads\": %" PRIu32
-                 ", \"engine\": \"%s\", \"peak_bytes\": %zu, \"kernels\": %" PRIu64 ", \"result\": \"",
+                 ", \"engine\": \"%s\", \"compile\": %.9f, \"peak_bytes\": %zu, \"kernels\": %" PRIu64 ", \"result\": \"",
                  bench->times.seconds[0], median, bench->times.count, bench->info.threads,
-                 options_engine_name(bench->options), machine_peak_memory(), bench->info.kernels);
+                 options_engine_name(bench->options), bench->compile_seconds, bench->peak_bytes, bench->info.kernels);
     for (size_t at = 0, length = result_length(result); at < length;) {
         at += json_character(result->text + at, length - at, character);
         output_write(character, strlen(character));
@@ -224,7 +278,8 @@ static void show_table(const Bench *bench, double median)
     output_print("runs     %zu\n", bench->times.count);
     output_print("threads  %" PRIu32 "\n", bench->info.threads);
     output_print("engine   %s\n", options_engine_name(bench->options));
-    output_print("peak     %.1f MiB\n", (double)machine_peak_memory() / (1 << 20));
+    output_print("compile  %.9f s\n", bench->compile_seconds);
+    output_print("peak     %.1f MiB\n", (double)bench->peak_bytes / (1 << 20));
     output_print("kernels  %" PRIu64 "\n", bench->info.kernels);
     show_result(&bench->result);
 }
@@ -250,14 +305,11 @@ int command_bench(const Options *options)
     host->take_context = &bench.result;
     if (options_has(options, OPTION_JSON))
         host->output = HOST_ERRORS;
-    const char *const *arguments = (const char *const *)options->words + 2;
-    RunnelStatus status = host_report(host, runnel_load_file(host->session, options->words[1]));
+    RunnelStatus status = load(&bench, options->words[1]);
     if (status == RUNNEL_OK)
-        status = host_report(host, runnel_prepare(host->session, arguments, options->word_count - 2));
+        status = prepare(&bench);
     if (status == RUNNEL_OK)
-        status = warm_up(&bench);
-    if (status == RUNNEL_OK)
-        status = measure(&bench);
+        status = run_all(&bench);
     if (status == RUNNEL_OK)
         show(&bench);
     free(bench.result.text);

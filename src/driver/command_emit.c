@@ -2,25 +2,12 @@
 #include "driver/host.h"
 #include "driver/report.h"
 
-#include <string.h>
-
-static const char *const forms[] = {"core", "simple", "flow", "counts"};
-
-static bool is_form(const char *name)
-{
-    Suggestion suggestion = suggestion_for(name);
-    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
-        if (strcmp(forms[i], name) == 0)
-            return true;
-        suggestion_try(&suggestion, forms[i]);
-    }
-    report_unknown("form", &suggestion, "the forms are: core, simple, flow, counts");
-    return false;
-}
+const char *const emit_forms[] = {"core", "simple", "flow", "counts", "c", NULL};
 
 int command_emit(const Options *options)
 {
-    if (!is_form(options->words[1]))
+    size_t form;
+    if (!report_choice("form", emit_forms, options->words[1], &form))
         return RUNNEL_COMPILE_ERROR;
     Host host;
     if (!host_open(&host, options))

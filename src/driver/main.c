@@ -11,13 +11,16 @@ static bool check_usage(const Command *command, const Options *options)
 {
     size_t count = options->word_count - 1;
     for (OptionId id = 0; id < OPTION_COUNT; id++)
-        if (options_has(options, id) && (command->options & OPTION_BIT(id)) == 0) {
-            report_usage("`%s` has no option `%s`", command->name, option_rows[id].name);
+        if (options_has(options, id) && ((command->options | COMMON_OPTIONS) & OPTION_BIT(id)) == 0) {
+            report_usage("`%s` has no option `%s`; `runnel help %s` lists those it has", command->name, option_rows[id].name, command->name);
             return false;
         }
+    if (!options_agree(options))
+        return false;
     if (count < command->least || count > command->most) {
-        report_usage("too %s arguments; usage: runnel %s%s%s", count < command->least ? "few" : "many", command->name,
-                     *command->arguments == '\0' ? "" : " ", command->arguments);
+        char usage[USAGE_SIZE];
+        command_usage(command, usage, sizeof usage);
+        report_usage("too %s arguments; usage: runnel %s", count < command->least ? "few" : "many", usage);
         return false;
     }
     return true;

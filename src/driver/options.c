@@ -1,22 +1,33 @@
 #include "driver/options.h"
 
 #include "driver/report.h"
+#include "driver/terminal.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const engines[] = {[RUNNEL_ENGINE_VM] = "vm", [RUNNEL_ENGINE_REFERENCE] = "ref"};
+static const char *const engines[] = {[RUNNEL_ENGINE_VM] = "vm", [RUNNEL_ENGINE_C] = "c", [RUNNEL_ENGINE_REFERENCE] = "ref", NULL};
 
 static bool set_engine(Options *options, const char *value)
 {
-    for (size_t i = 0; i < sizeof engines / sizeof *engines; i++)
-        if (strcmp(engines[i], value) == 0) {
-            options->engine = (RunnelEngine)i;
-            return true;
-        }
-    report_usage("there is no engine `%s`; the engines are: vm, ref", value);
-    return false;
+    size_t index;
+    if (!report_choice("engine", engines, value, &index))
+        return false;
+    options->engine = (RunnelEngine)index;
+    return true;
+}
+
+static const char *const colour_choices[] = {[COLOUR_AUTOMATIC] = "auto", [COLOUR_ALWAYS] = "always", [COLOUR_NEVER] = "never", NULL};
+
+static bool set_color(Options *options, const char *value)
+{
+    (void)options; /* it holds from now on: for messages about the options that follow, too */
+    size_t index;
+    if (!report_choice("choice of colour", colour_choices, value, &index))
+        return false;
+    terminal_choose_colour((ColourChoice)index);
+    return true;
 }
 
 static bool read_count(const char *option, const char *text, uint64_t *count)
@@ -105,6 +116,12 @@ static bool set_time(Options *options, const char *value)
     return read_time("--time", value, &options->time);
 }
 
+static bool set_cc(Options *options, const char *value)
+{
+    options->compiler = value;
+    return true;
+}
+
 static bool set_format(Options *options, const char *value)
 {
     options->format = value;
@@ -113,14 +130,16 @@ static bool set_format(Options *options, const char *value)
     return runnel_is_file_format(value);
 }
 
+static const char *const header_choices[] = {"yes", "no", NULL};
+
 static bool set_header(Options *options, const char *value)
 {
-    bool is_yes = strcmp(value, "yes") == 0;
-    options->header = is_yes ? RUNNEL_HEADER_YES : RUNNEL_HEADER_NO;
-    if (is_yes || strcmp(value, "no") == 0)
-        return true;
-    report_usage("`--header` wants yes or no, not `%s`", value);
-    return false;
+    static const RunnelHeader headers[] = {RUNNEL_HEADER_YES, RUNNEL_HEADER_NO};
+    size_t index;
+    if (!report_choice("choice for `--header`", header_choices, value, &index))
+        return false;
+    options->header = headers[index];
+    return true;
 }
 
 static bool set_empty(Options *options, const char *value)
@@ -147,30 +166,35 @@ static bool set_runs(Options *options, const char *value)
 
 const OptionRow option_rows[OPTION_COUNT] = {
     [OPTION_ENGINE] = {"--engine", "NAME",
-                       "run with this engine: vm, which streams in bounded memory, or ref, the reference interpreter (vm)", set_engine},
-    [OPTION_CHUNK] = {"--chunk", "N", "the VM's buffers hold N elements (as many as is fastest)", set_chunk},
-    [OPTION_THREADS] = {"--threads", "N", "use N threads (one for each processor there is for it)", set_threads},
-    [OPTION_PIECE] = {"--piece", "N", "give threads no less than N nanoseconds of work at a time, about (1000)", set_piece},
-    [OPTION_MEMORY] = {"--memory", "SIZE", "end with an error when more than SIZE bytes are held, such as 64M (four fifths of the machine's)", set_memory},
-    [OPTION_TIME] = {"--time", "LIMIT", "end with an error when a run takes longer, such as 2.5 (seconds), 500ms or 2m (no limit)", set_time},
-    [OPTION_STATS] = {"--stats", NULL, "show what the VM did, on standard error", NULL},
+                       "run with this engine: c, loops that the C compiler compiles; vm, the same without a compiler; or ref, the reference interpreter (c for run and bench, if there is a compiler, else vm)", set_engine, engines},
+    [OPTION_CHUNK] = {"--chunk", "N", "the VM's buffers hold N elements (as many as is fastest)", set_chunk, NULL},
+    [OPTION_THREADS] = {"--threads", "N", "use N threads (one for each processor there is for it)", set_threads, NULL},
+    [OPTION_PIECE] = {"--piece", "N", "give threads no less than N nanoseconds of work at a time, about (1000)", set_piece, NULL},
+    [OPTION_MEMORY] = {"--memory", "SIZE", "end with an error when more than SIZE bytes are held, such as 64M (four fifths of the machine's)", set_memory, NULL},
+    [OPTION_TIME] = {"--time", "LIMIT", "end with an error when a run takes longer, such as 2.5 (seconds), 500ms or 2m (no limit)", set_time, NULL},
+    [OPTION_STATS] = {"--stats", NULL, "show what the VM did, on standard error", NULL, NULL},
+    [OPTION_CC] = {"--cc", "COMMAND", "compile with this C compiler ($CC, else cc, gcc or clang)", set_cc, NULL},
+    [OPTION_FAST] = {"--fast", NULL, "compiled code may contract, reassociate and use reciprocals of floats: faster, but other last digits", NULL, NULL},
     [OPTION_MAX_DEPTH] = {"--max-depth", "N",
-                          "the deepest recursion allowed, tail calls not counted (1000000)", set_max_depth},
+                          "the deepest recursion allowed, tail calls not counted (1000000)", set_max_depth, NULL},
     [OPTION_PRINT_LENGTH] = {"--print-length", "N",
-                             "show only the first N elements of each container (all)", set_print_length},
-    [OPTION_NO_SIMPLIFY] = {"--no-simplify", NULL, "leave the program as it is written, nothing inlined or merged", NULL},
-    [OPTION_NESL] = {"--nesl", NULL, "read NESL instead of Runnel", NULL},
+                             "show only the first N elements of each container (all)", set_print_length, NULL},
+    [OPTION_NO_SIMPLIFY] = {"--no-simplify", NULL, "leave the program as it is written, nothing inlined or merged", NULL, NULL},
+    [OPTION_NESL] = {"--nesl", NULL, "read NESL instead of Runnel", NULL, NULL},
     [OPTION_FORMAT] = {"--format", "NAME",
-                       "what files given as @PATH hold if neither their names nor their first bytes say it: text, npy, csv, tsv, lines, or bytes of i64 or another scalar type (text)", set_format},
-    [OPTION_HEADER] = {"--header", "yes|no", "whether tables given as @PATH begin with the names of their columns (found out)", set_header},
-    [OPTION_EMPTY] = {"--empty", "VALUE", "what an empty field of a table stands for where no text is wanted (an error)", set_empty},
+                       "what files given as @PATH hold if neither their names nor their first bytes say it: text, npy, csv, tsv, lines, or bytes of i64 or another scalar type (text)", set_format, NULL},
+    [OPTION_HEADER] = {"--header", "CHOICE", "whether tables given as @PATH begin with the names of their columns: yes or no (found out)", set_header, header_choices},
+    [OPTION_EMPTY] = {"--empty", "VALUE", "what an empty field of a table stands for where no text is wanted (an error)", set_empty, NULL},
     [OPTION_MATERIALIZE] = {"--materialize", NULL,
-                            "hold sequences in memory where one pass is not enough, and say so", NULL},
-    [OPTION_COST] = {"--cost", NULL, "show the cost too, as `runnel cost` does", NULL},
-    [OPTION_RUNS] = {"--runs", "N", "time N runs (at least 10, and a second of them)", set_runs},
-    [OPTION_JSON] = {"--json", NULL, "show what was measured as one object of JSON", NULL},
-    [OPTION_HELP] = {"--help", NULL, "show help, on the command if there is one", NULL},
-    [OPTION_VERSION] = {"--version", NULL, "show the version", NULL},
+                            "hold sequences in memory where one pass is not enough, and say so", NULL, NULL},
+    [OPTION_COST] = {"--cost", NULL, "show the cost too, as `runnel cost` does", NULL, NULL},
+    [OPTION_RUNS] = {"--runs", "N", "time N runs (at least 10, and a second of them)", set_runs, NULL},
+    [OPTION_JSON] = {"--json", NULL, "show what was measured as one object of JSON", NULL, NULL},
+    [OPTION_DIGEST] = {"--digest", NULL, "show a large result as the count and two sums of its numbers, by which it can be compared", NULL, NULL},
+    [OPTION_NO_PROGRESS] = {"--no-progress", NULL, "no line on the terminal that shows how far a long run is", NULL, NULL},
+    [OPTION_COLOR] = {"--color", "WHEN", "colour what is shown: always, never, or auto, on a terminal (auto)", set_color, colour_choices},
+    [OPTION_HELP] = {"--help", NULL, "show help, on the command if there is one", NULL, NULL},
+    [OPTION_VERSION] = {"--version", NULL, "show the version", NULL, NULL},
 };
 
 /* Letters and hyphens, up to a `=` if there is one: what a user who types an option writes. */
@@ -183,8 +207,7 @@ static bool is_spelled_like_option(const char *word)
     return length > 0 && (word[dashes + length] == '\0' || word[dashes + length] == '=');
 }
 
-/* The row whose name is the first `length` bytes of `word`; OPTION_COUNT if there is none. */
-static OptionId find_option(const char *word, size_t length)
+OptionId option_find(const char *word, size_t length)
 {
     if (length == 2 && strncmp(word, "-h", length) == 0)
         return OPTION_HELP;
@@ -213,14 +236,14 @@ static bool read_option(Options *options, int count, char **arguments, int *at)
     const char *word = arguments[(*at)++];
     size_t length = strcspn(word, "=");
     const char *value = word[length] == '=' ? word + length + 1 : NULL;
-    OptionId id = find_option(word, length);
+    OptionId id = option_find(word, length);
     if (id == OPTION_COUNT) {
         report_unknown_option(word, length);
         return false;
     }
     const OptionRow *row = &option_rows[id];
-    options->given |= OPTION_BIT(id);
     if (row->set == NULL) {
+        options->given |= OPTION_BIT(id);
         if (value != NULL)
             report_usage("`%s` takes no value", row->name);
         return value == NULL;
@@ -231,7 +254,75 @@ static bool read_option(Options *options, int count, char **arguments, int *at)
         report_usage("`%s` wants a value: %s %s", row->name, row->name, row->value);
         return false;
     }
+    if (options_has(options, id) && strcmp(options->values[id], value) != 0) {
+        report_usage("`%s` is given twice, as `%s` and as `%s`", row->name, options->values[id], value);
+        return false;
+    }
+    options->given |= OPTION_BIT(id);
+    options->values[id] = value;
     return row->set(options, value);
+}
+
+/* ---- options together ---- */
+
+static bool is_reference(const Options *options)
+{
+    return options_has(options, OPTION_ENGINE) && options->engine == RUNNEL_ENGINE_REFERENCE;
+}
+
+static bool is_other_engine(const Options *options)
+{
+    return options_has(options, OPTION_ENGINE) && options->engine != RUNNEL_ENGINE_REFERENCE;
+}
+
+static bool is_not_compiled(const Options *options)
+{
+    return options_has(options, OPTION_ENGINE) && options->engine != RUNNEL_ENGINE_C;
+}
+
+static bool has_cost(const Options *options)
+{
+    return options_has(options, OPTION_COST);
+}
+
+enum { VM_OPTIONS = OPTION_BIT(OPTION_CHUNK) | OPTION_BIT(OPTION_THREADS) | OPTION_BIT(OPTION_PIECE) | OPTION_BIT(OPTION_MEMORY) |
+                    OPTION_BIT(OPTION_STATS) };
+
+/* Where `holds`, none of the options means anything. */
+static const struct {
+    bool (*holds)(const Options *options);
+    OptionId because;
+    unsigned options;
+    const char *reason;
+} contradictions[] = {
+    {is_reference, OPTION_ENGINE, VM_OPTIONS, "the reference interpreter works on one thread, without chunks, limits of memory and statistics"},
+    {has_cost, OPTION_COST, VM_OPTIONS, "costs are counted by the reference interpreter"},
+    {is_other_engine, OPTION_ENGINE, OPTION_BIT(OPTION_COST), "costs are counted by the reference interpreter"},
+    {is_not_compiled, OPTION_ENGINE, OPTION_BIT(OPTION_CC) | OPTION_BIT(OPTION_FAST), "only `--engine c` compiles"},
+};
+
+static void report_contradiction(const Options *options, OptionId because, OptionId id, const char *reason)
+{
+    const char *value = options->values[because];
+    report_usage("`%s%s%s` and `%s` contradict each other: %s", option_rows[because].name, value == NULL ? "" : " ", value == NULL ? "" : value,
+                 option_rows[id].name, reason);
+}
+
+bool options_agree(const Options *options)
+{
+    for (size_t i = 0; i < sizeof contradictions / sizeof *contradictions; i++)
+        for (OptionId id = 0; id < OPTION_COUNT; id++)
+            if ((options->given & contradictions[i].options & OPTION_BIT(id)) != 0 && contradictions[i].holds(options)) {
+                report_contradiction(options, contradictions[i].because, id, contradictions[i].reason);
+                return false;
+            }
+    return true;
+}
+
+/* `help` tells about options too: about the one that ends the line. */
+static bool is_subject(const Options *options, bool is_last)
+{
+    return is_last && options->word_count == 1 && strcmp(options->words[0], "help") == 0;
 }
 
 bool options_parse(Options *options, int count, char **arguments)
@@ -242,7 +333,7 @@ bool options_parse(Options *options, int count, char **arguments)
         if (!is_ended && strcmp(arguments[at], "--") == 0) {
             is_ended = true;
             at++;
-        } else if (!is_ended && is_spelled_like_option(arguments[at])) {
+        } else if (!is_ended && is_spelled_like_option(arguments[at]) && !is_subject(options, at + 1 == count)) {
             if (!read_option(options, count, arguments, &at))
                 return false;
         } else {
@@ -257,7 +348,16 @@ RunnelDialect options_dialect(const Options *options)
     return options_has(options, OPTION_NESL) ? RUNNEL_DIALECT_NESL : RUNNEL_DIALECT_RNL;
 }
 
+RunnelEngine options_engine(const Options *options)
+{
+    if (options_has(options, OPTION_ENGINE) || options_has(options, OPTION_COST))
+        return options->engine;
+    bool is_asked_for = options_has(options, OPTION_CC) || options_has(options, OPTION_FAST);
+    bool is_of_file = strcmp(options->words[0], "run") == 0 || strcmp(options->words[0], "bench") == 0;
+    return is_asked_for || (is_of_file && runnel_has_compiler()) ? RUNNEL_ENGINE_C : RUNNEL_ENGINE_VM;
+}
+
 const char *options_engine_name(const Options *options)
 {
-    return engines[options->engine];
+    return engines[options_engine(options)];
 }

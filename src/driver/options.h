@@ -15,6 +15,8 @@ typedef enum OptionId {
     OPTION_MEMORY,
     OPTION_TIME,
     OPTION_STATS,
+    OPTION_CC,
+    OPTION_FAST,
     OPTION_MAX_DEPTH,
     OPTION_PRINT_LENGTH,
     OPTION_NO_SIMPLIFY,
@@ -26,6 +28,9 @@ typedef enum OptionId {
     OPTION_COST,
     OPTION_RUNS,
     OPTION_JSON,
+    OPTION_DIGEST,
+    OPTION_NO_PROGRESS,
+    OPTION_COLOR,
     OPTION_HELP,
     OPTION_VERSION,
     OPTION_COUNT
@@ -40,13 +45,16 @@ typedef struct OptionRow {
     const char *value; /* what its value is called; null for a flag */
     const char *summary;
     bool (*set)(Options *options, const char *value); /* false after showing an error; null for flags */
+    const char *const *choices; /* the words its value may be, ended by null; null if there are too many */
 } OptionRow;
 
 struct Options {
     char **words; /* without the options: the command, then its arguments */
     size_t word_count;
     unsigned given; /* OPTION_BITs */
-    RunnelEngine engine;
+    const char *values[OPTION_COUNT]; /* as they were written; null for flags */
+    RunnelEngine engine; /* as said; else see options_engine */
+    const char *compiler; /* null: the system's */
     const char *format; /* null: the default */
     RunnelHeader header;
     const char *empty; /* null: an error */
@@ -62,9 +70,22 @@ struct Options {
 
 extern const OptionRow option_rows[OPTION_COUNT];
 
+/* Those that every command understands. */
+enum { COMMON_OPTIONS = OPTION_BIT(OPTION_COLOR) | OPTION_BIT(OPTION_HELP) };
+
+/* What the tables cannot say. */
+#define OPTIONS_RULE \
+    "Options may stand anywhere, as `--name value` or `--name=value`. `-3` is a value, and so is everything after `--`.\n"
+
+/* The row whose name is the first `length` bytes of `word`; OPTION_COUNT if there is none. */
+OptionId option_find(const char *word, size_t length);
+
 /* Sorts `arguments` (those of main) into words and options, moving the words to its front; false after showing
  * an error. */
 bool options_parse(Options *options, int count, char **arguments);
+
+/* False after showing that two options contradict each other. */
+bool options_agree(const Options *options);
 
 static inline bool options_has(const Options *options, OptionId id)
 {
@@ -72,6 +93,8 @@ static inline bool options_has(const Options *options, OptionId id)
 }
 
 RunnelDialect options_dialect(const Options *options);
+/* The one that was asked for, else the best that there is for a command: compiled code is for what is run from a file. */
+RunnelEngine options_engine(const Options *options);
 /* As `--engine` names it. */
 const char *options_engine_name(const Options *options);
 

@@ -40,11 +40,37 @@ Suggestion suggestion_for(const char *word)
 
 void suggestion_try(Suggestion *suggestion, const char *name)
 {
-    uint32_t distance = names_distance(suggestion->word, name, suggestion->distance);
+    /* The beginning of a name is as good as one letter wrong. */
+    size_t length = strlen(suggestion->word);
+    uint32_t distance = length > 1 && strncmp(suggestion->word, name, length) == 0 ? 1 : names_distance(suggestion->word, name, suggestion->distance);
     if (distance < suggestion->distance) {
         suggestion->best = name;
         suggestion->distance = distance;
     }
+}
+
+/* `a, b, c`, as much as there is room for. */
+static void list_words(const char *const *words, char *list, size_t size)
+{
+    size_t used = 0;
+    for (size_t i = 0; words[i] != NULL && used < size; i++)
+        used += (size_t)snprintf(list + used, size - used, "%s%s", i == 0 ? "" : ", ", words[i]);
+}
+
+bool report_choice(const char *kind, const char *const *choices, const char *word, size_t *index)
+{
+    Suggestion suggestion = suggestion_for(word);
+    for (size_t i = 0; choices[i] != NULL; i++) {
+        *index = i;
+        if (strcmp(choices[i], word) == 0)
+            return true;
+        suggestion_try(&suggestion, choices[i]);
+    }
+    char list[256] = "there are: ";
+    size_t used = strlen(list);
+    list_words(choices, list + used, sizeof list - used);
+    report_unknown(kind, &suggestion, list);
+    return false;
 }
 
 void report_unknown(const char *kind, const Suggestion *suggestion, const char *hint)

@@ -2,6 +2,8 @@
 #ifndef RUNNEL_DRIVER_REPORT_H
 #define RUNNEL_DRIVER_REPORT_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* Shows `runnel: error[usage]: ...`. */
@@ -18,6 +20,9 @@ typedef struct Suggestion {
 
 Suggestion suggestion_for(const char *word);
 void suggestion_try(Suggestion *suggestion, const char *name);
+
+/* Finds a word in a list ended by null; false after showing that there is no such KIND, and what there is. */
+bool report_choice(const char *kind, const char *const *choices, const char *word, size_t *index);
 
 /* Shows that there is no KIND of this name, with the suggestion or else the hint. */
 void report_unknown(const char *kind, const Suggestion *suggestion, const char *hint);

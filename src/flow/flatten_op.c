@@ -376,7 +376,7 @@ static bool fold_count(const Operation *o, const FlowOperand *operands, FlowOper
 static FlowOperand count_range(const Operation *o, const FlowOperand *operands, uint32_t count)
 {
     FlowOperand folded;
-    if (o->op == OP_IOTA && !can_count_fail(o, operands, count))
+    if (o->op == OP_INDICES || (o->op == OP_IOTA && !can_count_fail(o, operands, count)))
         return operands[0];
     if (fold_count(o, operands, &folded))
         return folded;
@@ -422,7 +422,7 @@ static const FlowValue *op_range(const Operation *o)
         operands[i] = scalar_argument(o, i);
     FlowSpaceId space = flatten_range(f, o->space, count_range(o, operands, count));
     FlowOperand index = flatten_driver(f, space);
-    if (o->op != OP_IOTA) {
+    if (o->op != OP_IOTA && o->op != OP_INDICES) {
         FlowOperand one = flatten_constant((ScalarType)operands[0].type, (Scalar){.integer = 1});
         flatten_enter(f, space, false);
         index = range_element(o, index, operands[0], o->op == OP_RANGE_INCLUSIVE ? one : operands[2]);
@@ -757,14 +757,40 @@ static const FlowValue *gather(Flattener *f, const FlowValue *vector, FlowOperan
     return flatten_from_leaves(f, vector->element_type, leaves, space);
 }
 
+/* start + index, once that was compared with the length. */
+static FlowOperand checked_position(const Operation *o, Op op, const FlowOperand operands[3], FlowSpaceId space)
+{
+    FlowOperand inputs[3];
+    bring_all(o->f, operands, 3, space, inputs);
+    flatten_node(o->f, FLOW_INDEX, space, inputs, 3)->core_op = op;
+    return flatten_stream(o->f, flatten_output(o->f, SCALAR_I64, space));
+}
+
 static const FlowValue *index_vector(const Operation *o, const FlowValue *vector, FlowOperand index, FlowSpaceId space)
 {
-    Flattener *f = o->f;
-    FlowOperand operands[] = {index, vector->start, vector->length}, inputs[3];
-    bring_all(f, operands, 3, space, inputs);
-    flatten_node(f, FLOW_INDEX, space, inputs, 3)->core_op = o->op;
-    FlowOperand position = flatten_stream(f, flatten_output(f, SCALAR_I64, space));
-    return gather(f, vector, position, space);
+    FlowOperand operands[] = {index, vector->start, vector->length};
+    return gather(o->f, vector, checked_position(o, o->op, operands, space), space);
+}
+
+static const FlowValue *op_checked_index(const Operation *o)
+{
+    FlowOperand operands[] = {scalar_argument(o, 0), flatten_int(0), scalar_argument(o, 1)};
+    return flatten_value_scalar(o->f, checked_position(o, OP_ELEMENT, operands, o->space));
+}
+
+/* An element is there only where it is asked for, so it is read at the context, however high its index is known. */
+static const FlowValue *op_inside(const Operation *o)
+{
+    const FlowValue *vector = o->arguments[0];
+    FlowOperand position = binary(o->f, OP_ADD, SCALAR_I64, vector->start, scalar_argument(o, 1));
+    return gather(o->f, vector, flatten_bring_stream(o->f, position, o->space), o->space);
+}
+
+static const FlowValue *op_known_slice(const Operation *o)
+{
+    const FlowValue *vector = o->arguments[0];
+    FlowOperand start = binary(o->f, OP_ADD, SCALAR_I64, vector->start, scalar_argument(o, 1));
+    return flatten_value_vector(o->f, vector->array, start, scalar_argument(o, 2), vector->element_type);
 }
 
 static const FlowValue *op_element(const Operation *o)
@@ -779,20 +805,35 @@ static const FlowValue *op_read(const Operation *o)
                           index_vector(o, o->arguments[0], indices->element->scalar, indices->space));
 }
 
-static const FlowValue *op_slice(const Operation *o)
+typedef struct Bounds {
+    FlowOperand start, length;
+} Bounds;
+
+/* What slicing by `op` and the arguments after the first makes of these. */
+static Bounds slice_bounds(const Operation *o, Op op, Bounds whole)
 {
     Flattener *f = o->f;
-    const FlowValue *vector = o->arguments[0];
     uint32_t count = o->statement->argument_count;
-    FlowOperand operands[4] = {vector->start, vector->length}, inputs[4];
+    FlowOperand operands[4] = {whole.start, whole.length}, inputs[4];
     for (uint32_t i = 1; i < count; i++)
         operands[1 + i] = scalar_argument(o, i);
     bring_all(f, operands, 1 + count, o->space, inputs);
-    flatten_node(f, FLOW_SLICE, o->space, inputs, 1 + count)->core_op = o->op;
+    flatten_node(f, FLOW_SLICE, o->space, inputs, 1 + count)->core_op = op;
     FlowStreamId start = flatten_output(f, SCALAR_I64, o->space);
     FlowStreamId length = flatten_output(f, SCALAR_I64, o->space);
-    return flatten_value_vector(f, vector->array, flatten_stream(f, start), flatten_stream(f, length),
-                                vector->element_type);
+    return (Bounds){flatten_stream(f, start), flatten_stream(f, length)};
+}
+
+static const FlowValue *op_slice(const Operation *o)
+{
+    const FlowValue *vector = o->arguments[0];
+    Bounds slice = slice_bounds(o, o->op, (Bounds){vector->start, vector->length});
+    return flatten_value_vector(o->f, vector->array, slice.start, slice.length, vector->element_type);
+}
+
+static Bounds bounds_alone(const Operation *o, Op op)
+{
+    return slice_bounds(o, op, (Bounds){flatten_int(0), scalar_argument(o, 0)});
 }
 
 /* take and drop of a sequence: those whose number among their siblings is small, or not. */
@@ -1097,6 +1138,7 @@ static const FlowValue *dispatch(const Operation *o)
         return op_scalar(o);
 
     case OP_IOTA:
+    case OP_INDICES:
     case OP_RANGE:
     case OP_RANGE_INCLUSIVE:
     case OP_NESL_RANGE: return op_range(o);
@@ -1118,6 +1160,12 @@ static const FlowValue *dispatch(const Operation *o)
     case OP_EMPTY: return op_empty(o);
     case OP_THE: return op_the(o);
     case OP_ELEMENT: return op_element(o);
+    case OP_INSIDE: return op_inside(o);
+    case OP_CHECKED_INDEX: return op_checked_index(o);
+    case OP_SLICE: return op_known_slice(o);
+    case OP_TAKEN: return flatten_value_scalar(o->f, bounds_alone(o, OP_TAKE).length);
+    case OP_DROPPED: return flatten_value_scalar(o->f, bounds_alone(o, OP_DROP).start);
+    case OP_SUBSEQ_LENGTH: return flatten_value_scalar(o->f, bounds_alone(o, OP_SUBSEQ).length);
     case OP_SUBSEQ: return op_slice(o);
     case OP_TAKE:
     case OP_DROP: return op_cut(o);
@@ -1170,6 +1218,7 @@ static const FlowValue *dispatch(const Operation *o)
     case OP_RAISE: return op_never(o);
 
     case OP_SAME:
+    case OP_WIDTH:
     case OP_TRANSPOSE:
     case OP_REPLACE:
     case OP_GRADE:

@@ -110,6 +110,7 @@ static bool is_one_pass(Op op)
     case OP_TAB:
     case OP_SEQ:
     case OP_IOTA:
+    case OP_INDICES:
     case OP_RANGE:
     case OP_RANGE_INCLUSIVE:
     case OP_NESL_RANGE:

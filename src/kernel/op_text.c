@@ -122,6 +122,11 @@ static const Row *find_row(Op op, ScalarType operand, ScalarType target, bool is
     return NULL;
 }
 
+bool op_text_exists(Op op, ScalarType operand, ScalarType target)
+{
+    return forms[op] == FORM_CONSTANT || find_row(op, operand, target, false) != NULL;
+}
+
 bool op_text_can_fail(Op op, ScalarType operand, ScalarType target)
 {
     const Row *row = find_row(op, operand, target, false);

@@ -17,6 +17,8 @@ void constant_text(Text *out, ScalarType type, Scalar value);
  * ("&failed", of type OpFlag), and then has any value. False, and nothing is written, where there is no such operation on these types. */
 bool op_text(Text *out, Op op, ScalarType operand, ScalarType target, const char *const *arguments, const char *failed);
 
+/* Whether there is such an operation. */
+bool op_text_exists(Op op, ScalarType operand, ScalarType target);
 /* Whether it can fail on these types: `failed` is used. */
 bool op_text_can_fail(Op op, ScalarType operand, ScalarType target);
 /* Whether the preamble must be with_math. */

@@ -20,3 +20,8 @@ void kernel_preamble(Text *out, ClassSet types, bool with_math)
         text_add(out, preamble_text_math_f32);
     text_add(out, preamble_text_math_ops);
 }
+
+void kernel_preamble_calls(Text *out)
+{
+    text_add(out, preamble_text_kernel);
+}

@@ -6,5 +6,6 @@ extern const char preamble_text_ops[];      /* what every file has */
 extern const char preamble_text_math[];     /* elementary functions of f64 */
 extern const char preamble_text_math_f32[]; /* and of f32, made of those */
 extern const char preamble_text_math_ops[]; /* both as operations */
+extern const char preamble_text_kernel[];   /* what loops need beside operations */
 
 #endif

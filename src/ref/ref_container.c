@@ -358,21 +358,55 @@ bool ref_op_element(OpCall *call)
     return true;
 }
 
-bool ref_op_subseq(OpCall *call)
+/* What the compiler knows to be inside is looked at all the same: an oracle takes nobody's word. */
+bool ref_op_inside(OpCall *call)
+{
+    int64_t index = integer(call, 1);
+    if (index < 0 || (uint64_t)index >= container(call, 0)->count)
+        bug("ref", "index %lld is not inside a vector of length %zu", (long long)index, container(call, 0)->count);
+    return ref_op_element(call);
+}
+
+bool ref_op_slice(OpCall *call)
+{
+    int64_t start = integer(call, 1), count = integer(call, 2);
+    size_t length = container(call, 0)->count;
+    if (start < 0 || count < 0 || (uint64_t)start > length || (uint64_t)count > length - (size_t)start)
+        bug("ref", "%lld elements from %lld on are not inside a vector of length %zu", (long long)count,
+            (long long)start, length);
+    return give_slice(call, (size_t)start, (size_t)(start + count));
+}
+
+bool ref_op_checked_index(OpCall *call)
+{
+    int64_t index = integer(call, 0), length = integer(call, 1);
+    if (index < 0 || index >= length)
+        return failure_index(ref_op_failure(call), OP_ELEMENT, index, (uint64_t)length);
+    return ref_give_integer(call, index);
+}
+
+static bool check_subseq(OpCall *call, size_t length)
 {
     int64_t start = integer(call, 1), end = integer(call, 2);
-    size_t length = container(call, 0)->count;
-    if (start < 0 || end < start || (uint64_t)end > length)
-        return failure_subseq(ref_op_failure(call), start, end, length);
-    return give_slice(call, (size_t)start, (size_t)end);
+    return (start >= 0 && end >= start && (uint64_t)end <= length) ||
+           failure_subseq(ref_op_failure(call), start, end, length);
+}
+
+bool ref_op_subseq(OpCall *call)
+{
+    return check_subseq(call, container(call, 0)->count) &&
+           give_slice(call, (size_t)integer(call, 1), (size_t)integer(call, 2));
+}
+
+bool ref_op_subseq_length(OpCall *call)
+{
+    return check_subseq(call, (size_t)integer(call, 0)) && ref_give_integer(call, integer(call, 2) - integer(call, 1));
 }
 
 /* How many elements stand before the cut that take and drop make: from the front, or from the end of a vector. */
-static bool find_cut(OpCall *call, size_t *cut)
+static bool find_cut(OpCall *call, Op op, size_t length, size_t *cut)
 {
-    Op op = call->statement->op;
     int64_t count = integer(call, 1);
-    size_t length = container(call, 0)->count;
     uint64_t magnitude = count < 0 ? UINT64_C(0) - (uint64_t)count : (uint64_t)count;
     if (count < 0 && type_is_sequence(call->machine->types, ref_argument_type(call, 0)))
         return failure_cut_sequence(ref_op_failure(call), op, count);
@@ -385,13 +419,19 @@ static bool find_cut(OpCall *call, size_t *cut)
 bool ref_op_take(OpCall *call)
 {
     size_t cut;
-    return find_cut(call, &cut) && give_slice(call, 0, cut);
+    return find_cut(call, OP_TAKE, container(call, 0)->count, &cut) && give_slice(call, 0, cut);
 }
 
 bool ref_op_drop(OpCall *call)
 {
+    size_t cut, length = container(call, 0)->count;
+    return find_cut(call, OP_DROP, length, &cut) && give_slice(call, cut, length);
+}
+
+bool ref_op_cut(OpCall *call, Op op)
+{
     size_t cut;
-    return find_cut(call, &cut) && give_slice(call, cut, container(call, 0)->count);
+    return find_cut(call, op, (size_t)integer(call, 0), &cut) && ref_give_integer(call, (int64_t)cut);
 }
 
 bool ref_op_previous(OpCall *call)
@@ -431,16 +471,31 @@ bool ref_op_interleave(OpCall *call)
     return finish(call);
 }
 
+/* The common length of the rows. */
+static bool find_width(OpCall *call, const Object *rows, size_t *width)
+{
+    *width = rows->count == 0 ? 0 : rows->items[0].object->count;
+    for (size_t i = 0; i < rows->count; i++)
+        if (rows->items[i].object->count != *width)
+            return failure_transpose(ref_op_failure(call), i, rows->items[i].object->count, *width);
+    return true;
+}
+
+bool ref_op_width(OpCall *call)
+{
+    size_t width;
+    return find_width(call, container(call, 0), &width) && ref_give_integer(call, (int64_t)width);
+}
+
 bool ref_op_transpose(OpCall *call)
 {
     Interpreter *machine = call->machine;
     const Object *rows = container(call, 0);
     TypeId row_type = element_type(call, ref_result_type(call));
     TypeId type = element_type(call, row_type);
-    size_t width = rows->count == 0 ? 0 : rows->items[0].object->count;
-    for (size_t i = 0; i < rows->count; i++)
-        if (rows->items[i].object->count != width)
-            return failure_transpose(ref_op_failure(call), i, rows->items[i].object->count, width);
+    size_t width;
+    if (!find_width(call, rows, &width))
+        return false;
     build(call, width);
     for (size_t j = 0; j < width; j++) {
         Object *column = value_container(&machine->heap, machine->types, row_type, rows->count);

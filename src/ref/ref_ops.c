@@ -15,7 +15,7 @@ static ScalarType folded(const OpCall *call)
     return scalar_of(call, type_element(types, type_underlying(types, ref_argument_type(call, 0))));
 }
 
-static bool give_integer(OpCall *call, int64_t value)
+bool ref_give_integer(OpCall *call, int64_t value)
 {
     call->result.scalar.integer = value;
     return true;
@@ -32,7 +32,7 @@ static bool compare(OpCall *call, unsigned accepted)
 {
     Order order =
         value_order(call->machine->types, ref_argument_type(call, 0), call->arguments[0], call->arguments[1]);
-    return give_integer(call, (order & accepted) != 0);
+    return ref_give_integer(call, (order & accepted) != 0);
 }
 
 static bool hash(OpCall *call)
@@ -41,20 +41,20 @@ static bool hash(OpCall *call)
     if (limit <= 0)
         return failure_hash(ref_op_failure(call), limit);
     uint64_t bits = value_hash(call->machine->types, ref_argument_type(call, 0), call->arguments[0], 0);
-    return give_integer(call, (int64_t)random_below(bits, (uint64_t)limit));
+    return ref_give_integer(call, (int64_t)random_below(bits, (uint64_t)limit));
 }
 
 static bool same(OpCall *call)
 {
     int order =
         value_compare(call->machine->types, ref_argument_type(call, 0), call->arguments[0], call->arguments[1]);
-    return give_integer(call, order == 0);
+    return ref_give_integer(call, order == 0);
 }
 
 static bool seed_random(OpCall *call)
 {
     call->machine->random = (RandomState){.key = call->arguments[0].scalar.bits, .counter = 0};
-    return give_integer(call, 1);
+    return ref_give_integer(call, 1);
 }
 
 static bool identity(OpCall *call)
@@ -84,6 +84,7 @@ bool ref_op(OpCall *call)
     case OP_SAME: return same(call);
 
     case OP_IOTA: return ref_op_iota(call);
+    case OP_INDICES: return ref_op_iota(call);
     case OP_RANGE: return ref_op_range(call);
     case OP_RANGE_INCLUSIVE: return ref_op_range_inclusive(call);
     case OP_NESL_RANGE: return ref_op_nesl_range(call);
@@ -100,16 +101,23 @@ bool ref_op(OpCall *call)
     case OP_SNOC: return ref_op_snoc(call);
     case OP_FLAG_MERGE: return ref_op_flag_merge(call);
 
-    case OP_LENGTH: return give_integer(call, (int64_t)call->arguments[0].object->count);
-    case OP_EMPTY: return give_integer(call, call->arguments[0].object->count == 0);
+    case OP_LENGTH: return ref_give_integer(call, (int64_t)call->arguments[0].object->count);
+    case OP_EMPTY: return ref_give_integer(call, call->arguments[0].object->count == 0);
     case OP_THE: return ref_op_the(call);
     case OP_ELEMENT: return ref_op_element(call);
     case OP_SUBSEQ: return ref_op_subseq(call);
+    case OP_INSIDE: return ref_op_inside(call);
+    case OP_SLICE: return ref_op_slice(call);
+    case OP_CHECKED_INDEX: return ref_op_checked_index(call);
+    case OP_TAKEN: return ref_op_cut(call, OP_TAKE);
+    case OP_DROPPED: return ref_op_cut(call, OP_DROP);
+    case OP_SUBSEQ_LENGTH: return ref_op_subseq_length(call);
     case OP_TAKE: return ref_op_take(call);
     case OP_DROP: return ref_op_drop(call);
     case OP_PREVIOUS: return ref_op_previous(call);
     case OP_NEXT: return ref_op_next(call);
     case OP_INTERLEAVE: return ref_op_interleave(call);
+    case OP_WIDTH: return ref_op_width(call);
     case OP_TRANSPOSE: return ref_op_transpose(call);
 
     case OP_SUM: return ref_op_reduce(call, scalar_add, FOLDED_INT(0));

@@ -235,6 +235,9 @@ void ref_free_positions(Interpreter *machine, Positions *positions);
 /* Makes the first items of machine->positions the positions that sort a container's elements; stable. */
 void ref_grade(Interpreter *machine, TypeId element, const Object *container, bool is_descending);
 
+/* Gives an integer or a truth value as the result. */
+bool ref_give_integer(OpCall *call, int64_t value);
+
 /* ref_container.c */
 /* Lengths that must agree. */
 bool ref_fail_lengths(Interpreter *machine, const CoreStatement *statement, size_t a, size_t b);
@@ -254,6 +257,12 @@ bool ref_op_snoc(OpCall *call);
 bool ref_op_flag_merge(OpCall *call);
 bool ref_op_the(OpCall *call);
 bool ref_op_element(OpCall *call);
+bool ref_op_inside(OpCall *call);
+bool ref_op_slice(OpCall *call);
+bool ref_op_checked_index(OpCall *call);
+bool ref_op_cut(OpCall *call, Op op);
+bool ref_op_subseq_length(OpCall *call);
+bool ref_op_width(OpCall *call);
 bool ref_op_subseq(OpCall *call);
 bool ref_op_take(OpCall *call);
 bool ref_op_drop(OpCall *call);

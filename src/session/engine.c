@@ -24,6 +24,10 @@ void engine_open(RunnelSession *session)
                                      .threads = options->threads,
                                      .piece_nanoseconds = options->piece_nanoseconds,
                                      .measures = options->measures,
+                                     .compiles = options->engine == RUNNEL_ENGINE_C,
+                                     .is_fast = options->is_fast,
+                                     .compiler = options->compiler,
+                                     .names = &session->names,
                                      .output = output,
                                      .stop = &session->stop});
 }
@@ -66,6 +70,20 @@ Sharing engine_sharing(RunnelSession *session)
     return is_reference(session) ? (Sharing){0} : vm_sharing(session->vm);
 }
 
+/* The reference interpreter's values are there, wanted or not. */
+static void give_or_release(RunnelSession *session, TypeId type, Value value, Value *result)
+{
+    if (result != NULL)
+        *result = value;
+    else
+        value_release(ref_heap(session->interpreter), &session->types, type, value);
+}
+
+uint64_t engine_kernels(const RunnelSession *session)
+{
+    return is_reference(session) ? 0 : vm_kernels(session->vm);
+}
+
 bool engine_run_item(RunnelSession *session, uint32_t index, const VmPrinter *printer, Value *result)
 {
     const CoreItem *item = &session->running->items.items[index];
@@ -73,16 +91,18 @@ bool engine_run_item(RunnelSession *session, uint32_t index, const VmPrinter *pr
         return vm_run_item(session->vm, index, item, printer, result);
     Value value;
     bool is_done = ref_run_item(session->interpreter, index, item, &value);
-    if (result != NULL)
-        *result = value;
-    else if (is_done)
-        value_release(ref_heap(session->interpreter), &session->types, item->block->result.type, value);
+    if (is_done)
+        give_or_release(session, item->block->result.type, value, result);
     return is_done;
 }
 
 bool engine_call(RunnelSession *session, const EngineCall *call, Value *result)
 {
-    return is_reference(session)
-               ? ref_call(session->interpreter, call->function, call->arguments, call->count, call->span, result)
-               : vm_call(session->vm, call->function, call->arguments, call->sources, call->printer, result);
+    if (!is_reference(session))
+        return vm_call(session->vm, call->function, call->arguments, call->sources, call->printer, result);
+    Value value;
+    bool is_done = ref_call(session->interpreter, call->function, call->arguments, call->count, call->span, &value);
+    if (is_done)
+        give_or_release(session, session->running->functions.items[call->function]->result_type, value, result);
+    return is_done;
 }

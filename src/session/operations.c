@@ -251,3 +251,19 @@ bool operations_write_one(RunnelSession *session, const char *name, Text *out)
     }
     return is_found;
 }
+
+const char *operations_nearest(RunnelSession *session, const char *name)
+{
+    Operations operations = collect(session);
+    const char *nearest = NULL;
+    uint32_t distance = (uint32_t)strlen(name) / 3 + 1; /* a third of it may be wrong */
+    for (uint32_t i = 0; i < operations.entries.count; i++) {
+        const char *known = names_text(&session->names, operations.entries.items[i].name);
+        uint32_t further = names_distance(name, known, distance);
+        if (further < distance) {
+            nearest = known;
+            distance = further;
+        }
+    }
+    return nearest;
+}

@@ -10,4 +10,7 @@ void operations_write_all(RunnelSession *session, Text *out);
 /* One of them: its type in each dialect and what it does. False if there is none of this name. */
 bool operations_write_one(RunnelSession *session, const char *name, Text *out);
 
+/* The name that is most like this one; null if none is near. */
+const char *operations_nearest(RunnelSession *session, const char *name);
+
 #endif

@@ -5,9 +5,12 @@
 #include "compile/object_cache.h"
 #include "front/library.h"
 #include "front/parse.h"
+#include "compile/compile.h"
 #include "flow/flatten.h"
 #include "flow/flow_count.h"
+#include "kernel/emit.h"
 #include "io/failure.h"
+#include "io/value_digest.h"
 #include "session/arguments.h"
 #include "session/engine.h"
 #include "session/operations.h"
@@ -113,6 +116,11 @@ static RunnelStatus open_work(RunnelSession *session, void *argument)
     load_library(session, DIALECT_NESL); /* first: NESL's own names win in .nesl */
     load_library(session, DIALECT_RUNNEL);
     return RUNNEL_OK;
+}
+
+bool runnel_has_compiler(void)
+{
+    return compile_is_expected();
 }
 
 RunnelSession *runnel_open(const RunnelOptions *options)
@@ -334,10 +342,27 @@ static bool show_value(Shown *shown, Value value)
            report_stop(session);
 }
 
+/* Whether the engine is to give the value; it does not where it prints or nobody looks. */
+static bool is_wanted(const Shown *shown)
+{
+    return !engine_prints(shown->session, shown->type) && shown->session->results != RUNNEL_RESULTS_IGNORED;
+}
+
+static bool show_digest(const Shown *shown, Value value)
+{
+    RunnelSession *session = shown->session;
+    value_digest(&session->types, shown->type, value, &session->output);
+    text_add(&session->output, "\n");
+    write_result(session);
+    return true;
+}
+
 /* The run has ended: shows the value, or the end of what the engine has printed. A line that was begun is ended in any case. */
 static bool show_result(Shown *shown, bool is_right, Value value)
 {
     RunnelSession *session = shown->session;
+    if (is_right && session->results != RUNNEL_RESULTS_PRINTED && !engine_prints(session, shown->type))
+        return !is_wanted(shown) || show_digest(shown, value);
     bool is_shown = is_right && (engine_prints(session, shown->type) || show_value(shown, value));
     if (is_shown) {
         show_end(shown);
@@ -348,10 +373,10 @@ static bool show_result(Shown *shown, bool is_right, Value value)
     return is_shown;
 }
 
-static void release_result(RunnelSession *session, TypeId type, Value value)
+static void release_result(const Shown *shown, Value value)
 {
-    if (!engine_prints(session, type))
-        value_release(engine_heap(session), &session->types, type, value);
+    if (is_wanted(shown))
+        value_release(engine_heap(shown->session), &shown->session->types, shown->type, value);
 }
 
 /* What is shown: expressions, and in .nesl bindings too. */
@@ -368,10 +393,10 @@ static bool run_step(RunnelSession *session, const Step *step, bool is_shown)
     if (!is_shown || (step->kind != STEP_EXPRESSION && item->dialect != DIALECT_NESL))
         return engine_run_item(session, step->item, &printer, NULL);
     Value value = {.scalar = {.bits = 0}};
-    bool is_done = engine_run_item(session, step->item, &printer, &value);
+    bool is_done = engine_run_item(session, step->item, &printer, is_wanted(&shown) ? &value : NULL);
     bool is_right = show_result(&shown, is_done, value);
     if (is_done)
-        release_result(session, shown.type, value);
+        release_result(&shown, value);
     return is_right;
 }
 
@@ -414,9 +439,10 @@ static bool call_main(RunnelSession *session, const GivenArguments *given)
                        .sources = given->sources,
                        .count = arguments_wanted(session),
                        .printer = &printer};
-    bool is_done = engine_call(session, &call, &result), is_right = show_result(&shown, is_done, result);
+    bool is_done = engine_call(session, &call, is_wanted(&shown) ? &result : NULL);
+    bool is_right = show_result(&shown, is_done, result);
     if (is_done)
-        release_result(session, shown.type, result);
+        release_result(&shown, result);
     return is_right;
 }
 
@@ -563,8 +589,13 @@ static RunnelStatus run_prepared_work(RunnelSession *session, void *argument)
     if (is_right)
         is_right = session->prepared.is_for_main ? run_main_again(session, &nanoseconds)
                                                  : run_steps_again(session, &nanoseconds);
-    *info = (RunnelRunInfo){.seconds = (double)nanoseconds / 1e9, .threads = engine_threads(session)};
+    *info = (RunnelRunInfo){.seconds = (double)nanoseconds / 1e9, .threads = engine_threads(session), .kernels = engine_kernels(session)};
     return is_right ? RUNNEL_OK : status_of_errors(session);
+}
+
+void runnel_set_results(RunnelSession *session, RunnelResults results)
+{
+    session->results = results;
 }
 
 RunnelStatus runnel_run_prepared(RunnelSession *session, RunnelRunInfo *info)
@@ -632,6 +663,19 @@ RunnelStatus runnel_write_types(RunnelSession *session)
     return guarded(session, write_types_work, NULL);
 }
 
+/* The kernels of all networks. */
+static void write_c(RunnelSession *session)
+{
+    EmitContext context = {.names = &session->names, .sources = session->diagnostics.sources};
+    uint32_t count = session->flow.networks.count - 1, number = 1;
+    const Fusion **fusions = ARENA_ARRAY(&session->arena, const Fusion *, count + 1);
+    for (uint32_t i = 0; i < count; i++) {
+        fusions[i] = fuse_network(&session->arena, session->flow.networks.items[i + 1], number);
+        number += fusions[i]->kernels.count;
+    }
+    emit_kernels_only(&context, fusions, count, &session->output);
+}
+
 static RunnelStatus write_form_work(RunnelSession *session, void *argument)
 {
     const char *form = argument;
@@ -645,6 +689,8 @@ static RunnelStatus write_form_work(RunnelSession *session, void *argument)
     else if (strcmp(form, "counts") == 0) {
         FlowCounts counts = flow_counts(&session->flow, 1);
         flow_counts_print(&counts, &session->output);
+    } else if (strcmp(form, "c") == 0) {
+        write_c(session);
     } else {
         diagnostics_error(&session->diagnostics, ERROR_USAGE, (Span){0},
                           "there is no form `%s`: the forms are core, simple, flow and counts", form);
@@ -677,6 +723,24 @@ static RunnelStatus write_operations_work(RunnelSession *session, void *argument
 RunnelStatus runnel_write_operations(RunnelSession *session, const char *name)
 {
     return guarded(session, write_operations_work, (void *)name);
+}
+
+typedef struct Nearest {
+    const char *wanted, *found;
+} Nearest;
+
+static RunnelStatus nearest_work(RunnelSession *session, void *argument)
+{
+    Nearest *nearest = argument;
+    nearest->found = operations_nearest(session, nearest->wanted);
+    return RUNNEL_OK;
+}
+
+const char *runnel_nearest_operation(RunnelSession *session, const char *name)
+{
+    Nearest nearest = {.wanted = name};
+    guarded(session, nearest_work, &nearest);
+    return nearest.found;
 }
 
 static RunnelStatus write_cache_work(RunnelSession *session, void *argument)

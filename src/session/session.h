@@ -82,6 +82,7 @@ struct RunnelSession {
     Text output;
     Text messages;
     uint64_t print_length;
+    RunnelResults results;
     StopFlag stop; /* of the run under way, or about to begin */
     bool was_stopped; /* the last run */
     bool is_broken; /* an allocation failed: nothing can be relied on */

@@ -356,6 +356,12 @@ static void check_count(Memory *memory, const Array *array, size_t count)
         memory_fail(memory);
 }
 
+void array_write_out(Memory *memory, Array *array, uint32_t leaf)
+{
+    if (array->columns[leaf].is_uniform)
+        expand(memory, array->layout->leaves[leaf].type, &array->columns[leaf], array->count, array->count);
+}
+
 void array_reserve(Memory *memory, Array *array, size_t count)
 {
     check_count(memory, array, count);

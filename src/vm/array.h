@@ -54,6 +54,8 @@ void array_append(Memory *memory, Team *team, Array *array, const Cells *cells, 
 /* Appends elements [start, start + count) of an array of the same layout, perhaps itself. */
 void array_append_slice(Memory *memory, Team *team, Array *array, const Array *from, size_t start, size_t count);
 
+/* The column is not uniform afterwards; nothing else changes. */
+void array_write_out(Memory *memory, Array *array, uint32_t leaf);
 /* The cells of a column from element `start` on. */
 Cells array_cells(const Array *array, uint32_t leaf, size_t start);
 /* A copy of elements [start, start + length) that nobody else refers to, with no uniform columns: for scattering into. */

@@ -1,292 +1,81 @@
-#include "vm/instance.h"
+#include "vm/bundle_private.h"
+
 #include "base/least.h"
-#include "math/combine.h"
 
-#include <string.h>
+enum { POINTS_LEAST = 2 * COMBINE_BLOCK }; /* buffers must hold so many for reductions to get whole blocks */
 
-/* Tiles begin at the same place of a page: a store then does not look as if it wrote what a later load reads. */
-#define TILE_BYTES ((size_t)TILE * sizeof(uint64_t))
-
-enum {
-    TILE = 2 * COMBINE_BLOCK,  /* points of a tile: what is between two nodes then stays in the first-level cache, or nearly so */
-    POINTS_MAX = 64 * TILE,    /* of a firing, for each thread */
-    POINTS_LEAST = 2 * COMBINE_BLOCK, /* buffers must hold so many for reductions to get whole blocks */
-    NODES_MAX = 20000,         /* larger networks are left as they are: looking for bundles takes time */
-    NOWHERE = UINT32_MAX,
-};
-
-/* Where an operand comes from: the result of a step, or an input of the plan. */
-typedef struct Operand {
-    bool is_step;
-    uint32_t index; /* of the step; of the cursor */
-} Operand;
-
-typedef struct Step {
-    FlowNodeId node;
-    uint32_t first_operand; /* of the bundle's */
-    uint32_t slot;       /* for the result, in tiles */
-    FlowStreamId output; /* if somebody else reads it too, else 0 */
-    uint32_t fold;       /* number among the reductions, or NOWHERE */
-    uint8_t size;        /* of the result's cells */
-} Step;
-
-typedef VEC(uint32_t) NumberList;
-
-struct Bundle {
-    uint32_t points;
-    uint32_t step_count, slot_count, fold_count;
-    uint32_t operand_max; /* of one step */
-    Step *steps;
-    VEC(Operand) operands;
-    uint64_t picoseconds; /* for a point, about */
-    NumberList outside; /* cursors on these points, of streams that others make */
-    NumberList inside;  /* of streams that its nodes make, */
-    NumberList given;   /* ... and among them of those that others read too */
-    NumberList counts;  /* of what says how many points there are, for each node that makes them */
-    NumberList uniform; /* of values that must be there before it begins */
-};
-
-/* ---- finding them ---- */
-
-typedef struct Finder {
-    Vm *vm;
-    Plan *plan;
-    uint32_t points;
-    FlowNodeId first, last; /* nodes of these points lie between */
-    uint32_t *depths; /* by node: how often it must wait for others on the way from the points' nodes, from 1; 0 if it does not hang on them */
-    bool *is_candidate; /* by node */
-    uint32_t *step_of;  /* by stream: the step that makes it, if its node is of the bundle that is made */
-} Finder;
-
-/* By set of points: where the nodes are that could be done together. */
-typedef struct Extent {
-    FlowNodeId first, last;
-    uint32_t count;
-} Extent;
-
-static bool can_be_member(const Plan *plan, FlowNodeId id)
+void bundles_find(Vm *vm, Plan *plan)
 {
-    const NodePlan *node = &plan->nodes[id];
-    const TileKind *tile = node->kind->tile;
-    return tile != NULL && node->node->after_count == 0 && node->later_count == 0 &&
-           plan_node_points(plan, node->node) != FLOW_UNIT && tile->accepts(plan->network, node->node);
-}
-
-static bool is_of_points(const Finder *finder, FlowNodeId id)
-{
-    return finder->is_candidate[id] && plan_node_points(finder->plan, finder->plan->nodes[id].node) == finder->points;
-}
-
-/* Nodes that wait for another that waits for one of them cannot be done together with it: those on either side make different bundles. */
-static uint32_t depth_of(const Finder *finder, FlowNodeId id)
-{
-    const Plan *plan = finder->plan;
-    const NodePlan *node = &plan->nodes[id];
-    bool is_member = is_of_points(finder, id);
-    uint32_t depth = is_member;
-    for (uint32_t i = 0; i < node->node->input_count; i++) {
-        const InputPlan *input = &plan->inputs[node->first_cursor + i];
-        FlowNodeId maker = input->mode == INPUT_CONSTANT ? NO_NODE : plan->streams[input->stream].node;
-        if (maker == NO_NODE || maker < finder->first || finder->depths[maker] == 0)
-            continue;
-        bool is_direct = input->mode == INPUT_STREAM && is_of_points(finder, maker) &&
-                         plan_stream_points(plan, input->stream) == finder->points;
-        uint32_t through = finder->depths[maker] + (is_member && !is_direct);
-        depth = through > depth ? through : depth;
-    }
-    return depth;
+    plan->bundles = ARENA_ARRAY(&vm->arena, Bundle, plan->node_count / 2 + 1);
+    if (vm->options.compiles)
+        bundle_kernels_find(vm, plan);
+    else
+        bundle_tiles_find(vm, plan);
 }
 
 /* ---- making one ---- */
 
-static bool is_read_elsewhere(const Finder *finder, FlowStreamId stream, uint32_t bundle)
+Bundle *bundle_add(Plan *plan, uint32_t points, uint32_t scope_count)
 {
-    const StreamPlan *plan = &finder->plan->streams[stream];
-    for (uint32_t i = 0; i < plan->reader_count; i++)
-        if (plan->readers[i].node == NO_NODE || finder->plan->nodes[plan->readers[i].node].bundle != bundle)
-            return true;
-    return false;
+    Bundle *bundle = &plan->bundles[plan->bundle_count++];
+    *bundle = (Bundle){.points = points, .scope_count = scope_count, .first_position = plan->position_count};
+    plan->position_count += scope_count;
+    return bundle;
 }
 
-/* Whether an input is of these points, one value for each of them. */
-static bool is_by_point(const Plan *plan, const Bundle *bundle, const InputPlan *input)
+bool bundle_is_by_point(const Plan *plan, const Bundle *bundle, const InputPlan *input)
 {
     return input->mode == INPUT_STREAM && plan_stream_points(plan, input->stream) == bundle->points;
 }
 
-static void add_inside(Finder *finder, Bundle *bundle, Operand *operand)
+bool bundle_is_read_elsewhere(const Plan *plan, FlowStreamId stream, uint32_t number)
 {
-    FlowStreamId stream = finder->plan->inputs[operand->index].stream;
-    uint32_t step = finder->step_of[stream];
-    *vec_push(&finder->vm->arena, &bundle->inside) = operand->index;
-    if (bundle->steps[step].output != 0)
-        *vec_push(&finder->vm->arena, &bundle->given) = operand->index;
-    *operand = (Operand){.is_step = true, .index = step};
+    const StreamPlan *made = &plan->streams[stream];
+    for (uint32_t i = 0; i < made->reader_count; i++)
+        if (made->readers[i].node == NO_NODE || plan->nodes[made->readers[i].node].bundle != number)
+            return true;
+    return false;
 }
 
-static void add_operands(Finder *finder, Bundle *bundle, Step *step)
+static uint32_t scope_of(const Plan *plan, const Kernel *kernel, FlowStreamId stream)
 {
-    const Plan *plan = finder->plan;
-    const NodePlan *node = &plan->nodes[step->node];
-    step->first_operand = bundle->operands.count;
-    for (uint32_t i = 0; i < node->node->input_count; i++) {
-        uint32_t cursor = node->first_cursor + i;
-        const InputPlan *input = &plan->inputs[cursor];
-        Operand *operand = vec_push(&finder->vm->arena, &bundle->operands);
-        *operand = (Operand){.index = cursor};
-        if (input->mode == INPUT_CONSTANT)
-            continue;
-        if (!is_by_point(plan, bundle, input))
-            *vec_push(&finder->vm->arena, &bundle->uniform) = cursor;
-        else if (plan->nodes[plan->streams[input->stream].node].bundle == node->bundle)
-            add_inside(finder, bundle, operand);
-        else
-            *vec_push(&finder->vm->arena, &bundle->outside) = cursor;
-    }
-    if (node->node->input_count > bundle->operand_max)
-        bundle->operand_max = node->node->input_count;
+    return kernel == NULL ? BUNDLE_ROOT : fuse_scope_of_stream(plan->network, kernel, stream);
 }
 
-static uint64_t cost_of(const NodePlan *node)
+static void add_input(Vm *vm, Plan *plan, Bundle *bundle, uint32_t cursor, uint32_t number, const Kernel *kernel)
 {
-    enum { OTHER = 300 };
-    return node->node->op == FLOW_OPERATION ? node->elementwise.picoseconds : OTHER;
-}
-
-/* The stream of results, or 0. */
-static FlowStreamId result_stream(const NodePlan *node)
-{
-    return node->kind->tile->compute != NULL ? node->node->outputs[0] : 0;
-}
-
-static void add_step(Finder *finder, Bundle *bundle, FlowNodeId id)
-{
-    const NodePlan *node = &finder->plan->nodes[id];
-    uint32_t number = bundle->step_count++;
-    Step *step = &bundle->steps[number];
-    *step = (Step){.node = id, .fold = node->kind->tile->running != NULL ? bundle->fold_count++ : NOWHERE};
-    if (node->node->op == FLOW_RANGE)
-        *vec_push(&finder->vm->arena, &bundle->counts) = node->first_cursor;
-    add_operands(finder, bundle, step);
-    bundle->picoseconds += cost_of(node);
-    FlowStreamId stream = result_stream(node);
-    if (stream == 0)
+    const InputPlan *input = &plan->inputs[cursor];
+    if (input->mode == INPUT_CONSTANT)
         return;
-    finder->step_of[stream] = number;
-    step->size = finder->plan->streams[stream].size;
-    step->output = is_read_elsewhere(finder, stream, node->bundle) ? stream : 0;
+    bool is_made_inside = plan->nodes[plan->streams[input->stream].node].bundle == number;
+    uint32_t scope = is_made_inside && input->mode == INPUT_STREAM ? scope_of(plan, kernel, input->stream) : KERNEL_NO_SCOPE;
+    if (scope != KERNEL_NO_SCOPE) {
+        InsideCursor inside = {cursor, scope};
+        *vec_push(&vm->arena, &bundle->inside) = inside;
+        if (bundle_is_read_elsewhere(plan, input->stream, number))
+            *vec_push(&vm->arena, &bundle->given) = inside;
+    } else if (bundle_is_by_point(plan, bundle, input))
+        *vec_push(&vm->arena, &bundle->outside) = cursor;
+    else
+        *vec_push(&vm->arena, &bundle->uniform) = cursor;
 }
 
-/* Slots are used again once nobody needs what is in them. */
-static void give_slots(Finder *finder, Bundle *bundle)
+void bundle_add_member(Vm *vm, Plan *plan, Bundle *bundle, FlowNodeId id, const Kernel *kernel)
 {
-    const Plan *plan = finder->plan;
-    uint32_t *last_use = ARENA_ARRAY(&finder->vm->arena, uint32_t, bundle->step_count);
-    for (uint32_t i = 0; i < bundle->step_count; i++) {
-        const Step *step = &bundle->steps[i];
-        last_use[i] = i;
-        for (uint32_t k = 0; k < plan->nodes[step->node].node->input_count; k++) {
-            Operand operand = bundle->operands.items[step->first_operand + k];
-            if (operand.is_step)
-                last_use[operand.index] = i;
-        }
+    const NodePlan *node = &plan->nodes[id];
+    *vec_push(&vm->arena, &bundle->nodes) = id;
+    if (node->node->op == FLOW_RANGE && node->node->segments == SEGMENTS_SINGLE)
+        *vec_push(&vm->arena, &bundle->counts) = node->first_cursor;
+    for (uint32_t i = 0; i < node->node->input_count; i++)
+        add_input(vm, plan, bundle, node->first_cursor + i, node->bundle, kernel);
+    for (uint32_t i = 0; i < node->node->output_count; i++) {
+        FlowStreamId stream = node->node->outputs[i];
+        uint32_t scope = stream == 0 ? KERNEL_NO_SCOPE : scope_of(plan, kernel, stream);
+        bool is_on_unit = stream != 0 && plan_stream_points(plan, stream) == FLOW_UNIT;
+        if (scope != KERNEL_NO_SCOPE && !is_on_unit)
+            *vec_push(&vm->arena, &bundle->made) =
+                (MadeStream){stream, scope, bundle_is_read_elsewhere(plan, stream, node->bundle)};
     }
-    NumberList free = {0};
-    for (uint32_t i = 0; i < bundle->step_count; i++) {
-        Step *step = &bundle->steps[i];
-        step->slot = free.count > 0 ? free.items[--free.count] : bundle->slot_count++;
-        for (uint32_t k = 0; k < plan->nodes[step->node].node->input_count; k++) {
-            Operand operand = bundle->operands.items[step->first_operand + k];
-            if (!operand.is_step || last_use[operand.index] != i)
-                continue;
-            *vec_push(&finder->vm->arena, &free) = bundle->steps[operand.index].slot;
-            last_use[operand.index] = NOWHERE; /* it may be an operand twice */
-        }
-        if (last_use[i] == i)
-            *vec_push(&finder->vm->arena, &free) = step->slot;
-    }
-}
-
-/* The nodes of this depth, if they are several. */
-static void make_bundle(Finder *finder, uint32_t depth)
-{
-    Plan *plan = finder->plan;
-    uint32_t count = 0, computed = 0;
-    for (FlowNodeId id = finder->first; id <= finder->last; id++)
-        if (finder->depths[id] == depth && is_of_points(finder, id)) {
-            count++;
-            computed += plan->nodes[id].node->op != FLOW_RANGE;
-        }
-    if (computed < 2)
-        return;
-    Bundle *bundle = &plan->bundles[plan->bundle_count++];
-    *bundle = (Bundle){.points = finder->points, .steps = ARENA_ARRAY(&finder->vm->arena, Step, count)};
-    for (FlowNodeId id = finder->first; id <= finder->last; id++)
-        if (finder->depths[id] == depth && is_of_points(finder, id))
-            plan->nodes[id].bundle = plan->bundle_count;
-    for (FlowNodeId id = finder->first; id <= finder->last; id++)
-        if (plan->nodes[id].bundle == plan->bundle_count)
-            add_step(finder, bundle, id);
-    give_slots(finder, bundle);
-    if (bundle->counts.count == 0 && bundle->outside.count == 0)
-        bug("vm", "the nodes of a bundle have no points");
-}
-
-static void find_of_points(Finder *finder)
-{
-    uint32_t deepest = 0;
-    for (FlowNodeId id = finder->first; id <= finder->last; id++) {
-        finder->depths[id] = depth_of(finder, id);
-        deepest = finder->depths[id] > deepest ? finder->depths[id] : deepest;
-    }
-    for (uint32_t depth = 1; depth <= deepest; depth++)
-        make_bundle(finder, depth);
-}
-
-/* One more than the greatest number of a set of points. */
-static uint32_t points_bound(const FlowNetwork *network)
-{
-    uint32_t bound = 0;
-    for (uint32_t i = 1; i < network->spaces.count; i++)
-        if (network->spaces.items[i].points >= bound)
-            bound = network->spaces.items[i].points + 1;
-    return bound;
-}
-
-static Extent *find_extents(Finder *finder)
-{
-    const Plan *plan = finder->plan;
-    Extent *extents = ARENA_ARRAY(&finder->vm->arena, Extent, points_bound(plan->network));
-    for (FlowNodeId id = 0; id < plan->node_count; id++) {
-        finder->is_candidate[id] = can_be_member(plan, id);
-        Extent *extent = &extents[plan_node_points(plan, plan->nodes[id].node)];
-        if (!finder->is_candidate[id])
-            continue;
-        if (extent->count++ == 0)
-            extent->first = id;
-        extent->last = id;
-    }
-    return extents;
-}
-
-void bundles_find(Vm *vm, Plan *plan)
-{
-    if (plan->node_count > NODES_MAX)
-        return;
-    Finder finder = {.vm = vm,
-                     .plan = plan,
-                     .depths = ARENA_ARRAY(&vm->arena, uint32_t, plan->node_count),
-                     .is_candidate = ARENA_ARRAY(&vm->arena, bool, plan->node_count),
-                     .step_of = ARENA_ARRAY(&vm->arena, uint32_t, plan->stream_count)};
-    Extent *extents = find_extents(&finder);
-    plan->bundles = ARENA_ARRAY(&vm->arena, Bundle, plan->node_count / 2);
-    for (uint32_t points = 0; points < points_bound(plan->network); points++)
-        if (extents[points].count > 1) {
-            finder.points = points;
-            finder.first = extents[points].first;
-            finder.last = extents[points].last;
-            find_of_points(&finder);
-        }
 }
 
 /* ---- dissolving ---- */
@@ -295,21 +84,23 @@ static void dissolve(Instance *instance, uint32_t number)
 {
     const Plan *plan = instance->plan;
     const Bundle *bundle = &plan->bundles[number];
-    BundleState *state = &instance->bundles[number];
-    state->is_active = false;
-    for (uint32_t i = 0; i < bundle->step_count; i++) {
-        const NodePlan *node = &plan->nodes[bundle->steps[i].node];
-        if (node->kind->tile->skip != NULL)
-            node->kind->tile->skip(instance_state(instance, node), state->position);
-        instance_wake(instance, bundle->steps[i].node);
-        FlowStreamId stream = result_stream(node);
-        if (stream == 0 || bundle->steps[i].output != 0)
+    const uint64_t *positions = bundle_positions(instance, bundle);
+    instance->bundles[number].is_active = false;
+    for (uint32_t i = 0; i < bundle->nodes.count; i++) {
+        const NodePlan *node = &plan->nodes[bundle->nodes.items[i]];
+        if (node->kind->skip != NULL)
+            node->kind->skip(node->node, instance_state(instance, node), positions[node->scope], positions[node->parent_scope]);
+        instance_wake(instance, bundle->nodes.items[i]);
+    }
+    for (uint32_t i = 0; i < bundle->made.count; i++) {
+        const MadeStream *made = &bundle->made.items[i];
+        if (made->is_given)
             continue;
-        instance->streams[stream].base = state->position;
-        instance->streams[stream].holding = 0;
+        instance->streams[made->stream].base = positions[made->scope];
+        instance->streams[made->stream].holding = 0;
     }
     for (uint32_t i = 0; i < bundle->inside.count; i++)
-        instance->cursors[bundle->inside.items[i]] = state->position;
+        instance->cursors[bundle->inside.items[i].cursor] = positions[bundle->inside.items[i].scope];
 }
 
 bool bundles_dissolve(Instance *instance)
@@ -323,118 +114,7 @@ bool bundles_dissolve(Instance *instance)
     return has_dissolved;
 }
 
-/* ---- doing points ---- */
-
-typedef struct Doing {
-    Vm *vm;
-    Instance *instance;
-    const Bundle *bundle;
-    uint64_t position; /* of the first point */
-    Cells *operands;   /* of the bundle, where they are not results of steps: as they were when it began */
-    char **outputs;    /* by step: where its results go, null if they stay in a tile */
-    char **totals;     /* by reduction: those of its blocks */
-    char *tiles;       /* slots, of every member of the team */
-    Cells *views;      /* the same: operands of the step at hand, then results of steps */
-    _Atomic bool has_failed;
-} Doing;
-
-static Cells cells_at(Cells cells, size_t size, size_t offset)
-{
-    return cells.is_uniform ? cells : (Cells){.data = (const char *)cells.data + offset * size};
-}
-
-/* The cells of a step's operands for points from `first` on, counted from where it began. */
-static void find_operands(const Doing *doing, const Step *step, size_t first, const Cells *results, Cells *found)
-{
-    const Plan *plan = doing->instance->plan;
-    const FlowNode *node = plan->nodes[step->node].node;
-    for (uint32_t i = 0; i < node->input_count; i++) {
-        uint32_t number = step->first_operand + i;
-        Operand operand = doing->bundle->operands.items[number];
-        found[i] = operand.is_step ? results[operand.index]
-                                   : cells_at(doing->operands[number], plan->inputs[operand.index].size, first);
-    }
-}
-
-static const void *expand(Cells cells, size_t size, void *room, size_t count)
-{
-    if (!cells.is_uniform)
-        return cells.data;
-    for (size_t i = 0; i < count; i++)
-        memcpy((char *)room + i * size, cells.data, size);
-    return room;
-}
-
-static void fold_tile(const Doing *doing, const Step *step, Cells elements, void *room, size_t first, size_t count)
-{
-    const NodePlan *node = &doing->instance->plan->nodes[step->node];
-    size_t size = fold_result_size(node->fold);
-    fold_block_totals(node->fold, expand(elements, leaf_size(node->node->inputs[0].type), room, count), count / COMBINE_BLOCK,
-                      doing->totals[step->fold] + first / COMBINE_BLOCK * size);
-}
-
-/* What is not where it should be is copied there. */
-static void deliver(Cells result, size_t size, char *out, size_t count)
-{
-    if (result.is_uniform)
-        expand(result, size, out, count);
-    else if (result.data != out)
-        memcpy(out, result.data, count * size);
-}
-
-/* One step for a tile; gives how many points were done. */
-static size_t do_step(const Doing *doing, uint32_t number, char *room, Cells *views, size_t first, size_t count)
-{
-    const Step *step = &doing->bundle->steps[number];
-    const NodePlan *node = &doing->instance->plan->nodes[step->node];
-    Cells *results = views + doing->bundle->operand_max;
-    find_operands(doing, step, first, results, views);
-    if (step->fold != NOWHERE)
-        fold_tile(doing, step, views[0], room, first, count);
-    if (node->kind->tile->compute == NULL)
-        return count;
-    char *out = doing->outputs[number] != NULL ? doing->outputs[number] + first * step->size : room;
-    size_t done = count;
-    results[number] = node->kind->tile->compute(node, views, out, doing->position + first, count, &done);
-    if (doing->outputs[number] != NULL && done == count)
-        deliver(results[number], step->size, out, count);
-    return done;
-}
-
-/* Of one member; no two of them write to the same cache line, nor to neighbouring ones. */
-static size_t view_count(const Bundle *bundle)
-{
-    enum { LINES = 128 / sizeof(Cells) };
-    return (bundle->operand_max + bundle->step_count + LINES - 1) / LINES * LINES + LINES;
-}
-
-static void do_tile(Doing *doing, size_t first, size_t count, uint32_t member)
-{
-    const Bundle *bundle = doing->bundle;
-    Cells *views = doing->views + (size_t)member * view_count(bundle);
-    char *tiles = doing->tiles + (size_t)member * bundle->slot_count * TILE_BYTES;
-    for (uint32_t i = 0; i < bundle->step_count; i++)
-        if (do_step(doing, i, tiles + bundle->steps[i].slot * TILE_BYTES, views, first, count) < count) {
-            atomic_store_explicit(&doing->has_failed, true, memory_order_relaxed);
-            return;
-        }
-}
-
-static void do_tiles(void *context, size_t first, size_t end, uint32_t member)
-{
-    Doing *doing = context;
-    for (size_t at = first; at < end && !atomic_load_explicit(&doing->has_failed, memory_order_relaxed); at += TILE)
-        do_tile(doing, at, end - at < TILE ? end - at : TILE, member);
-}
-
-/* Whole tiles, as many as are worth a piece. */
-static size_t grain_of(const Doing *doing)
-{
-    size_t grain = team_grain(doing->vm->team, doing->bundle->picoseconds + 1);
-    return (grain + TILE - 1) / TILE * TILE;
-}
-
-/* ---- firing ---- */
+/* ---- what can be done ---- */
 
 static bool has_values(const Instance *instance, const NumberList *cursors)
 {
@@ -444,13 +124,13 @@ static bool has_values(const Instance *instance, const NumberList *cursors)
     return true;
 }
 
-static Cells operand_cells(const Instance *instance, const Bundle *bundle, uint32_t cursor)
+Cells bundle_operand_cells(const Instance *instance, const Bundle *bundle, uint32_t cursor)
 {
     const InputPlan *input = &instance->plan->inputs[cursor];
     if (input->mode == INPUT_CONSTANT)
         return (Cells){.data = &input->constant, .is_uniform = true};
     const Stream *stream = &instance->streams[input->stream];
-    bool has_points = is_by_point(instance->plan, bundle, input);
+    bool has_points = bundle_is_by_point(instance->plan, bundle, input);
     Cells cells = stream_cells(stream, input->size, has_points ? instance->cursors[cursor] : stream->base);
     cells.is_uniform |= !has_points;
     return cells;
@@ -464,7 +144,7 @@ typedef struct Prospect {
 
 static void look_at_count(const Instance *instance, const Bundle *bundle, uint32_t cursor, uint64_t position, Prospect *prospect)
 {
-    uint64_t rest = *(const uint64_t *)operand_cells(instance, bundle, cursor).data - position;
+    uint64_t rest = *(const uint64_t *)bundle_operand_cells(instance, bundle, cursor).data - position;
     prospect->is_over |= rest <= prospect->count;
     prospect->count = least(prospect->count, rest);
 }
@@ -481,11 +161,12 @@ static void look_at_inputs(const Instance *instance, const Bundle *bundle, Prosp
     }
 }
 
+/* There is room for one element for each point, on filters too. */
 static void look_at_outputs(Instance *instance, const Bundle *bundle, Prospect *prospect)
 {
-    for (uint32_t i = 0; i < bundle->step_count; i++)
-        if (bundle->steps[i].output != 0) {
-            Stream *stream = &instance->streams[bundle->steps[i].output];
+    for (uint32_t i = 0; i < bundle->made.count; i++)
+        if (bundle->made.items[i].is_given) {
+            Stream *stream = &instance->streams[bundle->made.items[i].stream];
             size_t room = stream_room(stream);
             prospect->is_over &= room >= prospect->count;
             prospect->is_cramped |= stream->limit < POINTS_LEAST;
@@ -495,104 +176,53 @@ static void look_at_outputs(Instance *instance, const Bundle *bundle, Prospect *
 
 static bool is_partly_unread(const Instance *instance, const Bundle *bundle)
 {
-    for (uint32_t i = 0; i < bundle->step_count; i++)
-        if ((instance->status[bundle->steps[i].node] & NODE_UNREAD) != 0)
+    for (uint32_t i = 0; i < bundle->nodes.count; i++)
+        if ((instance->status[bundle->nodes.items[i]] & NODE_UNREAD) != 0)
             return true;
     return false;
 }
 
-static Prospect look(const Vm *vm, Instance *instance, const Bundle *bundle, uint64_t position)
+static Prospect look(const Vm *vm, Instance *instance, const Bundle *bundle)
 {
-    Prospect prospect = {.count = (size_t)POINTS_MAX * vm->options.threads};
+    Prospect prospect = {.count = (size_t)BUNDLE_POINTS_MAX * vm->options.threads};
     for (uint32_t i = 0; i < bundle->counts.count; i++)
-        look_at_count(instance, bundle, bundle->counts.items[i], position, &prospect);
+        look_at_count(instance, bundle, bundle->counts.items[i], bundle_positions(instance, bundle)[BUNDLE_ROOT], &prospect);
     look_at_inputs(instance, bundle, &prospect);
     look_at_outputs(instance, bundle, &prospect);
-    if (bundle->fold_count > 0)
+    if (bundle->kernel != NULL)
+        prospect.count = bundle_kernel_limit(vm, bundle, prospect.count, prospect.is_over);
+    else if (bundle->needs_blocks)
         prospect.count -= prospect.count % COMBINE_BLOCK;
     return prospect;
 }
 
-/* ---- before and after ---- */
+/* ---- doing it ---- */
 
-static char *output_room(Doing *doing, const Step *step, size_t count)
+void bundle_advance_outside(Vm *vm, Instance *instance, const Bundle *bundle, size_t count)
 {
-    bool is_wanted = step->output != 0 && doing->instance->streams[step->output].is_read;
-    return is_wanted ? stream_reserve(doing->vm, doing->instance, step->output, count) : NULL;
-}
-
-static void prepare(Doing *doing, size_t count)
-{
-    Vm *vm = doing->vm;
-    const Bundle *bundle = doing->bundle;
-    size_t members = team_size(vm->team);
-    doing->operands = team_alloc(vm->team, (bundle->operands.count + 1) * sizeof(Cells));
-    for (uint32_t i = 0; i < bundle->operands.count; i++)
-        if (!bundle->operands.items[i].is_step)
-            doing->operands[i] = operand_cells(doing->instance, bundle, bundle->operands.items[i].index);
-    doing->outputs = team_alloc(vm->team, bundle->step_count * sizeof(char *));
-    doing->totals = team_alloc(vm->team, (bundle->fold_count + 1) * sizeof(char *));
-    for (uint32_t i = 0; i < bundle->step_count; i++) {
-        const Step *step = &bundle->steps[i];
-        doing->outputs[i] = output_room(doing, step, count);
-        if (step->fold != NOWHERE)
-            doing->totals[step->fold] = team_alloc(
-                vm->team, count / COMBINE_BLOCK * fold_result_size(doing->instance->plan->nodes[step->node].fold));
-    }
-    doing->views = team_alloc(vm->team, members * view_count(bundle) * sizeof(Cells));
-    doing->tiles = vm_tiles(vm, members * bundle->slot_count * TILE_BYTES);
-}
-
-static void give_back(Doing *doing)
-{
-    Team *team = doing->vm->team;
-    for (uint32_t i = 0; i < doing->bundle->fold_count; i++)
-        team_give_back(team, doing->totals[i]);
-    team_give_back(team, doing->views);
-    team_give_back(team, doing->totals);
-    team_give_back(team, doing->outputs);
-    team_give_back(team, doing->operands);
-}
-
-static void advance(Vm *vm, Instance *instance, const NumberList *cursors, size_t count)
-{
-    for (uint32_t i = 0; i < cursors->count; i++) {
-        uint32_t cursor = cursors->items[i];
+    for (uint32_t i = 0; i < bundle->outside.count; i++) {
+        uint32_t cursor = bundle->outside.items[i];
         uint64_t before = instance->cursors[cursor];
         instance->cursors[cursor] = before + count;
         stream_leave(vm, instance, instance->plan->inputs[cursor].stream, before);
     }
 }
 
-/* Results are given, operands taken, reductions go on. */
-static void conclude(Doing *doing, size_t count)
+void bundle_advance_given(Vm *vm, Instance *instance, const Bundle *bundle, uint32_t scope, size_t count)
 {
-    Instance *instance = doing->instance;
-    const Bundle *bundle = doing->bundle;
-    for (uint32_t i = 0; i < bundle->step_count; i++) {
-        const Step *step = &bundle->steps[i];
-        const NodePlan *node = &instance->plan->nodes[step->node];
-        if (doing->outputs[i] != NULL)
-            stream_produce(instance, step->output, count);
-        if (step->fold != NOWHERE)
-            fold_join_totals(node->fold, node->kind->tile->running(node, instance_state(instance, node)),
-                             doing->totals[step->fold], count / COMBINE_BLOCK);
+    for (uint32_t i = 0; i < bundle->given.count; i++) {
+        uint32_t cursor = bundle->given.items[i].cursor;
+        uint64_t before = instance->cursors[cursor];
+        if (bundle->given.items[i].scope != scope)
+            continue;
+        instance->cursors[cursor] = before + count;
+        stream_leave(vm, instance, instance->plan->inputs[cursor].stream, before);
     }
-    advance(doing->vm, instance, &bundle->outside, count);
-    advance(doing->vm, instance, &bundle->given, count);
-    doing->vm->produced += count * bundle->step_count;
 }
 
-static bool do_points(Vm *vm, Instance *instance, const Bundle *bundle, uint64_t position, size_t count)
+static bool do_points(Vm *vm, Instance *instance, Bundle *bundle, size_t count)
 {
-    Doing doing = {.vm = vm, .instance = instance, .bundle = bundle, .position = position};
-    prepare(&doing, count);
-    team_run(vm->team, count, grain_of(&doing), do_tiles, &doing);
-    bool is_done = !atomic_load(&doing.has_failed);
-    if (is_done)
-        conclude(&doing, count);
-    give_back(&doing);
-    return is_done;
+    return bundle->kernel != NULL ? bundle_kernel_do(vm, instance, bundle, count) : bundle_tiles_do(vm, instance, bundle, count);
 }
 
 bool bundle_fire(Vm *vm, Instance *instance, FlowNodeId node)
@@ -601,19 +231,17 @@ bool bundle_fire(Vm *vm, Instance *instance, FlowNodeId node)
     if (plan->nodes[node].bundle == 0)
         return false;
     uint32_t number = plan->nodes[node].bundle - 1;
-    const Bundle *bundle = &plan->bundles[number];
-    BundleState *state = &instance->bundles[number];
-    if (!state->is_active)
+    Bundle *bundle = &plan->bundles[number];
+    if (!instance->bundles[number].is_active)
         return false;
     if (!has_values(instance, &bundle->uniform))
         return true;
-    Prospect prospect = look(vm, instance, bundle, state->position);
-    bool must_wait = prospect.count == 0 && !prospect.is_over && !(prospect.is_cramped && bundle->fold_count > 0);
+    Prospect prospect = look(vm, instance, bundle);
+    bool must_wait = prospect.count == 0 && !prospect.is_over && !(prospect.is_cramped && bundle->needs_blocks);
     if (must_wait)
         return true;
-    if (prospect.count > 0 && !is_partly_unread(instance, bundle) &&
-        do_points(vm, instance, bundle, state->position, prospect.count)) {
-        state->position += prospect.count;
+    if (prospect.count > 0 && !is_partly_unread(instance, bundle) && do_points(vm, instance, bundle, prospect.count)) {
+        bundle_positions(instance, bundle)[BUNDLE_ROOT] += prospect.count;
         instance_wake(instance, node);
     } else
         dissolve(instance, number);

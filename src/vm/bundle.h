@@ -15,17 +15,12 @@ struct TileKind {
     /* Computes points [position, position + count); `inputs` are the cells of its operands from there on. The result is in `room`, or anywhere else. Sets *done if
      * fewer could be computed. Null for nodes that only take: reductions, lengths. */
     Cells (*compute)(const struct NodePlan *plan, const Cells *inputs, void *room, uint64_t position, size_t count, size_t *done);
-    /* Brings the node's state up to date: so many points were done. Null if it has none. */
-    void (*skip)(void *state, uint64_t position);
-    /* Reductions: the state of the one under way (fold.h). */
-    void *(*running)(const struct NodePlan *plan, void *state);
 };
 
 typedef struct Bundle Bundle;
 
 /* What an instance knows of one. */
 typedef struct BundleState {
-    uint64_t position; /* points done */
     bool is_active;
 } BundleState;
 

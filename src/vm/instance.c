@@ -31,6 +31,7 @@ void instance_place_tables(Instance *instance, const Plan *plan)
     instance->ready = table(instance, plan->ready_at);
     instance->calls = table(instance, plan->calls_at);
     instance->bundles = table(instance, plan->bundles_at);
+    instance->positions = table(instance, plan->positions_at);
 }
 
 Instance *instance_new(Vm *vm, Plan *plan)

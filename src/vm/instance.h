@@ -45,6 +45,7 @@ typedef struct NodePlan {
     uint32_t call;         /* index of its call, UINT32_MAX if it makes none */
     uint32_t stage;        /* index into the plan's */
     uint32_t bundle;       /* likewise, from 1; 0 if it is of none */
+    uint32_t scope, parent_scope; /* of a bundle: those of its points and of their parents (bundle_private.h) */
     uint32_t later_count;  /* nodes that wait for it */
     FlowNodeId *later;
 } NodePlan;
@@ -61,11 +62,12 @@ struct Plan {
     Chunks chunks;
     Bundle *bundles;
     uint32_t bundle_count;
+    uint32_t position_count;
     Stage *stages;             /* null unless the run is measured */
     uint32_t stage_count;
     FlowNodeId parameters;     /* the node, or NO_NODE */
     bool has_order;            /* some node waits for others */
-    uint32_t cursors_at, status_at, waits_at, ready_at, calls_at, bundles_at; /* offsets in the block */
+    uint32_t cursors_at, status_at, waits_at, ready_at, calls_at, bundles_at, positions_at; /* offsets in the block */
     size_t instance_size;
     Instance *image; /* how the block is when a run begins, but for pointers into it */
     Instance *spare;
@@ -107,6 +109,7 @@ struct Instance {
     uint64_t *ready;   /* a bit for each node */
     Call **calls;
     BundleState *bundles;
+    uint64_t *positions; /* of bundles */
     uint32_t unfinished;
     uint8_t chunk_size; /* that of the plan when the limits of streams were set */
     FlowNodeId next_node; /* where the sweep goes on */

@@ -116,7 +116,15 @@ static void fire_same_lengths(Firing *firing)
         compare_ends(firing);
 }
 
-const NodeKind node_kind_SAME_LENGTHS = {.fire = fire_same_lengths, .state_size = sizeof(SameLengths)};
+static void skip_same_lengths(const FlowNode *node, void *state, uint64_t points, uint64_t parents)
+{
+    (void)parents;
+    if (node->segments == SEGMENTS_SINGLE)
+        *(SameLengths *)state = (SameLengths){{points, points}};
+}
+
+const NodeKind node_kind_SAME_LENGTHS = {
+    .fire = fire_same_lengths, .state_size = sizeof(SameLengths), .skip = skip_same_lengths};
 
 /* ---- flags and elements to be merged ---- */
 

@@ -360,6 +360,15 @@ static bool matrix_width(RowsCall *call, size_t row, Slice matrix, size_t *width
     return true;
 }
 
+static bool row_width(RowsCall *call, size_t row)
+{
+    size_t width;
+    if (!matrix_width(call, row, slice_argument(call, 0, row), &width))
+        return false;
+    give_integer(call, 0, row, (int64_t)width);
+    return true;
+}
+
 /* Appends the elements of the matrix, column by column, to state->inner. */
 static void add_columns(RowsCall *call, Slice matrix, size_t width)
 {
@@ -517,6 +526,7 @@ static RowsKind rows_kind(Op op)
     case OP_EXP_STRING: return (RowsKind){.row = row_exp_string};
     case OP_PARSE_INT: return (RowsKind){.row = row_parse_int};
     case OP_PARSE_FLOAT: return (RowsKind){.row = row_parse_float};
+    case OP_WIDTH: return (RowsKind){.row = row_width};
     case OP_TRANSPOSE: return (RowsKind){.row = row_transpose};
     case OP_GRADE: return (RowsKind){.many = rows_grade_up};
     case OP_GRADE_DOWN: return (RowsKind){.many = rows_grade_down};

@@ -70,10 +70,9 @@ static Cells tile_distribute(const NodePlan *plan, const Cells *inputs, void *ro
     return (Cells){.data = inputs[DISTRIBUTE_VALUE].data, .is_uniform = true};
 }
 
-static const TileKind tile_of_distribute = {
-    .accepts = tile_accepts_distribute, .compute = tile_distribute, .skip = segments_skip};
+static const TileKind tile_of_distribute = {.accepts = tile_accepts_distribute, .compute = tile_distribute};
 const NodeKind node_kind_DISTRIBUTE = {
-    .fire = fire_distribute, .state_size = sizeof(Segments), .tile = &tile_of_distribute};
+    .fire = fire_distribute, .state_size = sizeof(Segments), .tile = &tile_of_distribute, .skip = segments_skip};
 
 /* ---- indices ---- */
 
@@ -106,7 +105,7 @@ static void fire_local_index(Firing *firing)
         firing_finish(firing);
 }
 
-const NodeKind node_kind_LOCAL_INDEX = {.fire = fire_local_index, .state_size = sizeof(Segments)};
+const NodeKind node_kind_LOCAL_INDEX = {.fire = fire_local_index, .state_size = sizeof(Segments), .skip = segments_skip};
 
 /* ---- lengths ---- */
 
@@ -199,7 +198,22 @@ static void fire_length(Firing *firing)
     }
 }
 
-const NodeKind node_kind_LENGTH = {.fire = fire_length, .state_size = sizeof(Lengths)};
+/* Of one parent the points are counted as they are done. */
+static void skip_lengths(const FlowNode *node, void *state, uint64_t points, uint64_t parents)
+{
+    (void)parents;
+    if (node->segments != SEGMENTS_SINGLE)
+        ((Lengths *)state)->last = (int64_t)points;
+}
+
+static void *running_length(const NodePlan *plan, void *state)
+{
+    (void)plan;
+    return &((Lengths *)state)->last;
+}
+
+const NodeKind node_kind_LENGTH = {
+    .fire = fire_length, .state_size = sizeof(Lengths), .skip = skip_lengths, .running = running_length};
 
 static void empty_single(Firing *firing)
 {
@@ -263,7 +277,7 @@ static void fire_empty(Firing *firing)
     }
 }
 
-const NodeKind node_kind_EMPTY = {.fire = fire_empty, .state_size = sizeof(Lengths)};
+const NodeKind node_kind_EMPTY = {.fire = fire_empty, .state_size = sizeof(Lengths), .skip = skip_lengths};
 
 /* ---- reductions and scans ---- */
 
@@ -330,8 +344,9 @@ static void *running_fold(const NodePlan *plan, void *state)
     return ((Fold *)state)->running;
 }
 
-static const TileKind tile_of_fold = {.accepts = tile_accepts_fold, .skip = segments_skip, .running = running_fold};
-const NodeKind node_kind_FOLD = {.fire = fire_fold, .state_size = sizeof(Fold), .tile = &tile_of_fold};
+static const TileKind tile_of_fold = {.accepts = tile_accepts_fold};
+const NodeKind node_kind_FOLD = {
+    .fire = fire_fold, .state_size = sizeof(Fold), .tile = &tile_of_fold, .skip = segments_skip, .running = running_fold};
 
 static void scan_stretch(Firing *firing, const FoldKind *kind, const Stretch *stretch)
 {

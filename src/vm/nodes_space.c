@@ -175,13 +175,17 @@ static Cells tile_range(const NodePlan *plan, const Cells *inputs, void *room, u
     return (Cells){.data = room};
 }
 
-static void skip_range(void *state, uint64_t position)
+static void skip_range(const FlowNode *node, void *state_memory, uint64_t points, uint64_t parents)
 {
-    ((Range *)state)->inside = position;
+    Range *state = state_memory;
+    if (node->segments == SEGMENTS_SINGLE)
+        state->inside = points;
+    else
+        *state = (Range){.ends_given = parents, .total = (int64_t)points};
 }
 
-static const TileKind tile_of_range = {.accepts = tile_accepts_range, .compute = tile_range, .skip = skip_range};
-const NodeKind node_kind_RANGE = {.fire = fire_range, .state_size = sizeof(Range), .tile = &tile_of_range};
+static const TileKind tile_of_range = {.accepts = tile_accepts_range, .compute = tile_range};
+const NodeKind node_kind_RANGE = {.fire = fire_range, .state_size = sizeof(Range), .tile = &tile_of_range, .skip = skip_range};
 
 /* ---- filters ---- */
 
@@ -229,7 +233,14 @@ static void fire_flag_ends(Firing *firing)
         firing_finish(firing);
 }
 
-const NodeKind node_kind_FLAG_ENDS = {.fire = fire_flag_ends, .state_size = sizeof(int64_t)};
+/* The state is the last end given. */
+static void skip_ends(const FlowNode *node, void *state, uint64_t points, uint64_t parents)
+{
+    (void)node, (void)parents;
+    *(int64_t *)state = (int64_t)points;
+}
+
+const NodeKind node_kind_FLAG_ENDS = {.fire = fire_flag_ends, .state_size = sizeof(int64_t), .skip = skip_ends};
 
 enum { PACK_ELEMENTS, PACK_FLAGS };
 
@@ -329,7 +340,7 @@ static void fire_ends(Firing *firing)
         fire_regular_ends(firing);
 }
 
-const NodeKind node_kind_ENDS = {.fire = fire_ends, .state_size = sizeof(int64_t)};
+const NodeKind node_kind_ENDS = {.fire = fire_ends, .state_size = sizeof(int64_t), .skip = skip_ends};
 
 enum { COMPOSE_OUTER, COMPOSE_INNER };
 
@@ -409,4 +420,10 @@ static void fire_compose(Firing *firing)
     firing_set_frontier(firing, 0, has_more ? firing_frontier(firing, COMPOSE_INNER) : state->last);
 }
 
-const NodeKind node_kind_COMPOSE = {.fire = fire_compose, .state_size = sizeof(Compose)};
+static void skip_compose(const FlowNode *node, void *state, uint64_t points, uint64_t parents)
+{
+    (void)node;
+    *(Compose *)state = (Compose){.middle = (int64_t)parents, .last = (int64_t)points};
+}
+
+const NodeKind node_kind_COMPOSE = {.fire = fire_compose, .state_size = sizeof(Compose), .skip = skip_compose};

@@ -249,8 +249,9 @@ static Cells tile_slices(const NodePlan *plan, const Cells *inputs, void *room, 
     return array_cells(array, plan->node->leaf, (size_t)*(const int64_t *)inputs[SLICES_START].data + (size_t)position);
 }
 
-static const TileKind tile_of_slices = {.accepts = tile_accepts_slices, .compute = tile_slices, .skip = segments_skip};
-const NodeKind node_kind_SLICES = {.fire = fire_slices, .state_size = sizeof(Segments), .tile = &tile_of_slices};
+static const TileKind tile_of_slices = {.accepts = tile_accepts_slices, .compute = tile_slices};
+const NodeKind node_kind_SLICES = {
+    .fire = fire_slices, .state_size = sizeof(Segments), .tile = &tile_of_slices, .skip = segments_skip};
 
 /* ---- indices ---- */
 

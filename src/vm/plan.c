@@ -1,4 +1,5 @@
 /* Plans: what is computed once for each network. */
+#include "kernel/members.h"
 #include "vm/stages.h"
 
 const NodeKind *const node_kinds[FLOW_OP_COUNT] = {
@@ -103,25 +104,6 @@ static bool makes_calls(FlowOp op)
     return op == FLOW_CALL || op == FLOW_FOLD_WITH || op == FLOW_SCAN_WITH || op == FLOW_PUT_WITH;
 }
 
-/* The type that an operation gives, which its output tells if somebody reads it. */
-static ScalarType result_type(const FlowNetwork *network, const FlowNode *node)
-{
-    if (node->outputs[0] != 0)
-        return (ScalarType)network->streams.items[node->outputs[0]].type;
-    switch ((int)node->core_op) {
-#define SCALAR(ID, name, c_type, kind)                                                                                \
-    case OP_TO_##ID: return SCALAR_##ID;
-#include "ops/scalars.def"
-#undef SCALAR
-    case OP_FLOOR:
-    case OP_CEIL:
-    case OP_TRUNC:
-    case OP_ROUND: return SCALAR_I64;
-    case OP_CONVERT: return (ScalarType)node->inputs[1].type;
-    default: return node->scalar;
-    }
-}
-
 /* What the node will do with elements, looked up once. */
 static void plan_work(const FlowNetwork *network, NodePlan *plan)
 {
@@ -132,7 +114,7 @@ static void plan_work(const FlowNetwork *network, NodePlan *plan)
         plan->can_fail = node->keep;
     if (node->op != FLOW_OPERATION)
         return;
-    ScalarType result = result_type(network, node);
+    ScalarType result = member_result_type(network, node);
     plan->can_fail = elementwise_can_fail(node->core_op, node->scalar, result);
     plan->elementwise = elementwise_of(node->core_op, node->scalar, result);
     if (plan->elementwise.kernel == NULL)
@@ -198,6 +180,7 @@ static void plan_block(Vm *vm, Plan *plan)
     plan->ready_at = place(vm, plan, (plan->node_count + 63) / 64, sizeof(uint64_t));
     plan->calls_at = place(vm, plan, plan->call_count, sizeof(Call *));
     plan->bundles_at = place(vm, plan, plan->bundle_count, sizeof(BundleState));
+    plan->positions_at = place(vm, plan, plan->position_count, sizeof(uint64_t));
     plan->status_at = place(vm, plan, plan->node_count, sizeof(uint8_t));
     plan->waits_at = place(vm, plan, plan->has_order ? plan->node_count : 0, sizeof(uint32_t));
     for (FlowNodeId id = 0; id < plan->node_count; id++)

@@ -51,10 +51,14 @@ static bool accepts_op(Acceptor *acceptor, const CoreStatement *statement)
     switch (statement->op) {
     case OP_LENGTH:
     case OP_ELEMENT:
+    case OP_INSIDE:
+    case OP_SLICE:
     case OP_SUBSEQ:
     case OP_TAKE:
     case OP_DROP:
         return type_is_vector(types, statement->arguments[0].type);
+    case OP_CHECKED_INDEX:
+        return true;
     default:
         break;
     }

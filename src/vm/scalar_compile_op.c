@@ -285,6 +285,22 @@ static void compile_subseq(Compiler *compiler, const CoreStatement *statement)
     place_slice(compiler, statement->target, vector[0], new_start, new_length);
 }
 
+static void compile_slice(Compiler *compiler, const CoreStatement *statement)
+{
+    const uint32_t *vector = compile_atom(compiler, &statement->arguments[0]);
+    uint32_t start = compile_operand(compiler, &statement->arguments[1]);
+    uint32_t length = compile_operand(compiler, &statement->arguments[2]);
+    place_slice(compiler, statement->target, vector[0], computed(compiler, CODE_ADD_I64, vector[1], start), length);
+}
+
+static void compile_checked_index(Compiler *compiler, const CoreStatement *statement)
+{
+    uint32_t *index = ARENA_ARRAY(compiler->arena, uint32_t, 1);
+    index[0] = compile_operand(compiler, &statement->arguments[0]);
+    emit(&compiler->emitter, CODE_CHECK_INDEX, 0, index[0], compile_operand(compiler, &statement->arguments[1]));
+    compile_variable(compiler, statement->target)->registers = index;
+}
+
 static void compile_cut(Compiler *compiler, const CoreStatement *statement)
 {
     const uint32_t *vector = compile_atom(compiler, &statement->arguments[0]);
@@ -308,10 +324,17 @@ void compile_op(Compiler *compiler, const CoreStatement *statement)
         return;
     }
     case OP_ELEMENT:
+    case OP_INSIDE: /* checked like the others: it is one instruction */
         compile_element(compiler, statement);
         return;
     case OP_SUBSEQ:
         compile_subseq(compiler, statement);
+        return;
+    case OP_SLICE:
+        compile_slice(compiler, statement);
+        return;
+    case OP_CHECKED_INDEX:
+        compile_checked_index(compiler, statement);
         return;
     case OP_TAKE:
     case OP_DROP:

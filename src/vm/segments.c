@@ -94,8 +94,10 @@ bool segments_are_ended(const Firing *firing, const Segments *segments, uint32_t
     return firing->node->segments == SEGMENTS_SINGLE ? segments->is_closed : firing_is_ended(firing, input);
 }
 
-void segments_skip(void *segments_memory, uint64_t position)
+void segments_skip(const FlowNode *node, void *segments_memory, uint64_t points, uint64_t parents)
 {
+    (void)parents;
     Segments *segments = segments_memory;
-    segments->position = segments->inside = position;
+    segments->position = points;
+    segments->inside = node->segments == SEGMENTS_SINGLE ? points : 0;
 }

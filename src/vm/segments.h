@@ -28,8 +28,8 @@ bool segments_next(const Firing *firing, const Segments *segments, uint32_t inpu
                    Stretch *stretch);
 /* The stretch was handled: consumes the inputs of <C/P>. */
 void segments_take(Firing *firing, Segments *segments, uint32_t input, const Stretch *stretch);
-/* SINGLE: brings it up to date where points were taken without it. A function of a TileKind (bundle.h), for nodes whose state begins with it. */
-void segments_skip(void *segments, uint64_t position);
+/* Brings it up to date where points were taken without it: a function of a NodeKind, for nodes whose state begins with it. */
+void segments_skip(const FlowNode *node, void *segments, uint64_t points, uint64_t parents);
 /* All parents have ended. */
 bool segments_are_ended(const Firing *firing, const Segments *segments, uint32_t input);
 

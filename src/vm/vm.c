@@ -2,6 +2,7 @@
 #include "base/machine.h"
 #include "vm/array_columns.h"
 #include "vm/call.h"
+#include "vm/code.h"
 
 /* ---- making ---- */
 
@@ -70,6 +71,7 @@ void vm_free(Vm *vm)
         scalar_code_free(vm->scalar_code);
     failure_free(&vm->failure);
     text_free(&vm->printed);
+    code_free(vm);
     world_free(&vm->world);
     heap_free(&vm->heap);
     arena_free(&vm->arena);
@@ -116,6 +118,16 @@ uint64_t vm_run_time(const Vm *vm)
 uint32_t vm_threads(const Vm *vm)
 {
     return vm->options.threads;
+}
+
+uint64_t vm_kernels(const Vm *vm)
+{
+    return code_kernels(vm);
+}
+
+double vm_compile_milliseconds(const Vm *vm)
+{
+    return code_milliseconds(vm);
 }
 
 /* ---- parameters ---- */
@@ -325,6 +337,7 @@ static bool run_network(Vm *vm, const Run *run)
     make_arguments(vm, vm->program->networks.items[run->network], run->block, run->values);
     vm->has_failed = false;
     text_clear(&vm->printed);
+    plan_of(vm, run->network); /* with compiling, if need be */
     uint64_t start = machine_clock();
     call_start_item(vm, run->network, vm->passage.cells);
     bool is_done = call_run(vm);

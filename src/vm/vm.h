@@ -20,6 +20,10 @@ typedef struct VmOptions {
     uint32_t threads;           /* 0 for as many as the process can keep busy */
     uint64_t piece_nanoseconds; /* see RunnelOptions */
     bool measures; /* time and elements of every stage */
+    bool compiles;        /* kernels are compiled; else the VM's own loops do everything */
+    bool is_fast;         /* ... and may contract, reassociate and use reciprocals */
+    const char *compiler; /* ... by this command; null for the system's */
+    const Names *names;   /* of what is compiled, for people who read it */
     WorldOutput output; /* of the program */
     const StopFlag *stop; /* polled; null for never */
 } VmOptions;
@@ -60,6 +64,9 @@ uint64_t vm_run_time(const Vm *vm);
 uint32_t vm_threads(const Vm *vm);
 /* Its threads, for reading arguments: before a run or in it. */
 Sharing vm_sharing(Vm *vm);
+/* Of compiled code: how many, and what compiling or loading them took. */
+uint64_t vm_kernels(const Vm *vm);
+double vm_compile_milliseconds(const Vm *vm);
 /* The same for people, and more: only of a VM that measures. */
 void vm_write_stats(const Vm *vm, Text *out);
 

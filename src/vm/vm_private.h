@@ -62,6 +62,7 @@ struct Vm {
     Text printed;                /* ... and what it has not been given yet */
     RandomState random;
     ScalarCode *scalar_code;
+    struct Code *code; /* code.h; null until needed */
 
     Arena arena;         /* of plans and signatures */
     VEC(const struct Signature *) signatures; /* of scalar code, by CoreFunctionId; null until needed */
@@ -219,7 +220,11 @@ typedef struct NodeKind {
     void (*release)(Vm *vm, const FlowNode *node, void *state);
     /* Whether it cannot go on without more of an input that it has read up; null if that is so of every input. */
     bool (*needs)(const Firing *firing, uint32_t input);
-    const TileKind *tile; /* null if it can be part of no bundle */
+    const TileKind *tile; /* null if the VM's own loops cannot do it in a bundle (bundle.h) */
+    /* For members of bundles. Brings the state up to date: so many of its points, and of their parents, were done without it. Null if that makes no difference. */
+    void (*skip)(const FlowNode *node, void *state, uint64_t points, uint64_t parents);
+    /* Reductions: the state of the one under way (fold.h). */
+    void *(*running)(const struct NodePlan *plan, void *state);
 } NodeKind;
 
 /* Each is defined beside its firing function: `const NodeKind node_kind_RANGE = {...}`. */

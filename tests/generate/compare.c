@@ -255,9 +255,10 @@ static void compare_others(const Given *given, Pool *pools, const Outcome *refer
     Outcome outcomes[VARIANT_COUNT] = {[REFERENCE] = *reference};
     uint32_t count = 1;
     for (uint32_t i = 1; i < VARIANT_COUNT && !verdict_is_bad(verdict->kind); i++, count++) {
+        bool is_counted = i == SIMPLIFIED || i == VM_UNSIMPLIFIED;
         Verdict found = {.kind = VERDICT_AGREES};
         uint32_t against = variants[i].against;
-        run_variant(given, &variants[i], pools == NULL ? NULL : &pools[i], i == VM_UNSIMPLIFIED ? coverage : NULL, &outcomes[i]);
+        run_variant(given, &variants[i], pools == NULL ? NULL : &pools[i], is_counted ? coverage : NULL, &outcomes[i]);
         compare_outcomes(&variants[against], &outcomes[against], &variants[i], &outcomes[i], &found);
         if (found.kind > verdict->kind)
             *verdict = found;

@@ -87,9 +87,11 @@ CoverageMark coverage_mark(const RunnelSession *session)
 
 void coverage_add(Coverage *coverage, const RunnelSession *session, CoverageMark mark)
 {
-    const CoreProgram *program = &session->program;
+    const CoreProgram *program = session->options.is_unsimplified ? &session->program : &session->simple;
     for (uint32_t i = mark.first_function; i < program->functions.count; i++) {
         const CoreFunction *function = program->functions.items[i];
+        if (function == NULL)
+            continue; /* inlined everywhere */
         coverage->recursive_functions += function->is_recursive;
         if (function->body != NULL)
             count_block(coverage, program, function->body, 0);

@@ -1,5 +1,5 @@
 /* What the programs of a run were made of, counted in Core: operations, kinds of statements, kinds of types; and what they became in Flow: kinds of spaces and
- * of nodes. */
+ * of nodes. Core is counted as written and as simplified, for some operations are made by the simplifier alone. */
 #ifndef GENERATE_COVERAGE_H
 #define GENERATE_COVERAGE_H
 

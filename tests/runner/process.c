@@ -95,6 +95,11 @@ static void await(pid_t child, double deadline, Outcome *outcome)
 
 void process_run(const Lines *words, const char *directory, Outcome *outcome)
 {
+    process_run_within(process_time_limit(), words, directory, outcome);
+}
+
+void process_run_within(double seconds, const Lines *words, const char *directory, Outcome *outcome)
+{
     *outcome = (Outcome){.status = SPAWN_FAILED};
     int out[2], err[2];
     if (pipe(out) != 0 || pipe(err) != 0)
@@ -103,7 +108,7 @@ void process_run(const Lines *words, const char *directory, Outcome *outcome)
         fcntl(out[i], F_SETFD, FD_CLOEXEC);
         fcntl(err[i], F_SETFD, FD_CLOEXEC);
     }
-    double deadline = now() + process_time_limit();
+    double deadline = now() + seconds;
     pid_t child = fork();
     if (child == 0)
         become(words, directory, out[1], err[1]);

@@ -13,6 +13,8 @@ typedef struct Outcome {
 
 /* `directory` may be null for the current one. Standard input is empty. */
 void process_run(const Lines *words, const char *directory, Outcome *outcome);
+/* The same, with a time limit of its own. */
+void process_run_within(double seconds, const Lines *words, const char *directory, Outcome *outcome);
 void outcome_free(Outcome *outcome);
 
 /* Seconds that a command may take: 30, times TEST_TIME_FACTOR. */

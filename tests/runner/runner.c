@@ -1,6 +1,6 @@
 /* runner [--only TEXT] [--update] [UNIT-TEST...]: finds the tests, runs them side by side, shows those that fail, and
  * closes with the line `N passed, N failed, N skipped`. The environment: RUNNEL is the program under test,
- * JOBS the number of tests at a time, TEST_TIME_FACTOR stretches the time limit. RUNNEL_FLAGS are options to run programs with: then only
+ * JOBS the number of tests at a time, TEST_TIME_FACTOR stretches the time limit, BENCH_SUITE runs a benchmark as a test. RUNNEL_FLAGS are options to run programs with: then only
  * tests of whole programs are run, which must give the same with them. */
 #define _XOPEN_SOURCE 700
 #include "runner.h"
@@ -83,6 +83,7 @@ static void collect_tests(Tests *tests, int unit_count, char **units)
     add_file("ARCHITECTURE.md", tests);
     codes_collect(tests);
     operations_collect(tests);
+    benchmarks_collect(tests);
 }
 
 /* A test under way: its process, and the file that receives its report. */

@@ -4,6 +4,7 @@
  *   session_test.c      command lines with their output: .test files and documents
  *   codes_test.c        every error code has a paragraph in docs/errors.md and a test in tests/errors
  *   operations_test.c   every operation is documented and tested, every name of NESL is known
+ *   bench_test.c        benchmarks give right answers, and are compiled to what they were
  *   unit_test.c         programs that are tests themselves
  *
  * Each test runs in a process of its own and says in `report` what went wrong. */
@@ -53,6 +54,8 @@ int code_status(const char *code);
 
 /* Adds the tests of the table of operations. */
 void operations_collect(Tests *tests);
+/* Adds those of the table of benchmarks. */
+void benchmarks_collect(Tests *tests);
 
 /* Reads the comments of a test file line by line; starts with `is_in_comment` false. */
 typedef struct DirectiveReader {

@@ -1,0 +1,817 @@
+#include "kernel/emit.h"
+
+#include "kernel/members.h"
+#include "kernel/op_text.h"
+#include "kernel/preamble.h"
+#include "math/scalar.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { INDENT = 4, NAME_MAX = 24, OPERAND_SIZE = 96, OPERANDS_MAX = 8 };
+
+typedef struct Emitter {
+    const EmitContext *context;
+    const Fusion *fusion;
+    const FlowNetwork *network;
+    const Kernel *kernel;
+    Text *out;
+    uint32_t depth;  /* of braces */
+    uint32_t line;   /* of the source, that was shown last */
+    bool has_fast;   /* operations with a version for most operands */
+} Emitter;
+
+/* ---- lines ---- */
+
+__attribute__((format(printf, 2, 3))) static void line(Emitter *e, const char *format, ...)
+{
+    text_add_repeated(e->out, ' ', e->depth * INDENT);
+    va_list arguments;
+    va_start(arguments, format);
+    text_add_list(e->out, format, arguments);
+    va_end(arguments);
+    text_add_char(e->out, '\n');
+}
+
+static void open_brace(Emitter *e)
+{
+    e->depth++;
+}
+
+static void close_brace(Emitter *e)
+{
+    e->depth--;
+    line(e, "}");
+}
+
+/* A line of the source as a comment, without anything that could end it or mean something to the compiler. */
+static void add_harmless(Text *out, const char *bytes, size_t length)
+{
+    for (size_t i = 0; i < length; i++) {
+        unsigned char c = (unsigned char)bytes[i];
+        bool is_plain = c >= ' ' && c < 0x7f && c != '\\' && c != '?' && !(c == '/' && i > 0 && bytes[i - 1] == '*') &&
+                        !(c == '*' && i > 0 && bytes[i - 1] == '/');
+        text_add_char(out, is_plain ? (char)c : c == '/' || c == '*' ? ' ' : '.');
+    }
+}
+
+static void show_source(Emitter *e, Span span)
+{
+    if (span.start == 0 || e->context->sources == NULL)
+        return;
+    Location location = sources_locate(e->context->sources, span.start);
+    if (location.source == NULL || location.line == e->line)
+        return;
+    e->line = location.line;
+    const char *text = location.source->text + location.source->line_starts[location.line - 1];
+    size_t length = strcspn(text, "\n"), blanks = strspn(text, " \t");
+    text_add_repeated(e->out, ' ', e->depth * INDENT);
+    text_addf(e->out, "/* line %u: ", location.line);
+    add_harmless(e->out, text + (blanks < length ? blanks : length), blanks < length ? length - blanks : 0);
+    text_add(e->out, " */\n");
+}
+
+/* ---- names and types ---- */
+
+typedef struct Word {
+    char text[OPERAND_SIZE];
+} Word;
+
+static const char *leaf_c_type(LeafType type)
+{
+    return type == LEAF_ARRAY ? "KernelArrayRef" : c_type((ScalarType)type);
+}
+
+/* A variable for a stream: its name in the source, as far as C allows, and its number. */
+static Word variable(const Emitter *e, FlowStreamId stream)
+{
+    Word word = {""};
+    Name name = e->network->streams.items[stream].name;
+    const char *source = name == 0 || e->context->names == NULL ? "" : names_text(e->context->names, name);
+    size_t length = 0;
+    for (const char *c = source; *c != '\0' && length < NAME_MAX; c++)
+        if ((*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') || *c == '_' || (*c >= '0' && *c <= '9' && length > 0))
+            word.text[length++] = *c;
+    snprintf(word.text + length, sizeof word.text - length, "%s%u", length == 0 ? "v" : "_", stream);
+    return word;
+}
+
+static Word operand_text(const Emitter *e, FlowOperand operand)
+{
+    operand = fuse_resolve(e->fusion, e->kernel, operand);
+    if (!operand.is_constant)
+        return variable(e, operand.stream);
+    Text text;
+    text_init(&text, e->out->memory);
+    constant_text(&text, (ScalarType)operand.type, operand.constant);
+    Word word;
+    snprintf(word.text, sizeof word.text, "%s", text_string(&text));
+    text_free(&text);
+    return word;
+}
+
+static Word constant_word(const Emitter *e, ScalarType type, Scalar value)
+{
+    return operand_text(e, (FlowOperand){.type = (LeafType)type, .is_constant = true, .constant = value});
+}
+
+static uint32_t scope_of(const Emitter *e, const FlowNode *node)
+{
+    return fuse_scope_of_node(e->network, e->kernel, node);
+}
+
+static uint32_t scope_of_stream(const Emitter *e, FlowStreamId stream)
+{
+    return fuse_scope_of_stream(e->network, e->kernel, stream);
+}
+
+static int index_of(const void *list, FlowStreamId stream)
+{
+    const VEC(FlowStreamId) *streams = list;
+    for (uint32_t i = 0; i < streams->count; i++)
+        if (streams->items[i] == stream)
+            return (int)i;
+    return -1;
+}
+
+/* ---- what a kernel is given ---- */
+
+static uint32_t column_of(const Emitter *e, FlowStreamId array, uint32_t leaf)
+{
+    for (uint32_t i = 0; i < e->kernel->columns.count; i++)
+        if (e->kernel->columns.items[i].array == array && e->kernel->columns.items[i].leaf == leaf)
+            return i;
+    return UINT32_MAX;
+}
+
+static void emit_parameters(Emitter *e)
+{
+    const Kernel *kernel = e->kernel;
+    for (uint32_t i = 0; i < kernel->uniforms.count; i++) {
+        FlowStreamId stream = kernel->uniforms.items[i];
+        const char *type = leaf_c_type(e->network->streams.items[stream].type);
+        line(e, "const %s %s = *(const %s *)call->uniforms[%u];", type, variable(e, stream).text, type, i);
+    }
+    for (uint32_t i = 0; i < kernel->columns.count; i++) {
+        const char *type = leaf_c_type(kernel->columns.items[i].type);
+        line(e, "%s const *const restrict column%u = call->columns[%u];", type, i, i);
+    }
+    for (uint32_t i = 0; i < kernel->streams.count; i++) {
+        const char *type = leaf_c_type(e->network->streams.items[kernel->streams.items[i]].type);
+        line(e, "%s const *const restrict in%u = call->streams[%u];", type, i, i);
+    }
+    for (uint32_t i = 0; i < kernel->outputs.count; i++)
+        line(e, "%s *const restrict out%u = call->outputs[%u];",
+             leaf_c_type(e->network->streams.items[kernel->outputs.items[i]].type), i, i);
+    for (uint32_t i = 0; i < kernel->ordered.count; i++) {
+        const FlowNode *node = &e->network->nodes.items[kernel->ordered.items[i]];
+        uint32_t number = kernel->outputs.count + i;
+        line(e, "%s *const restrict out%u = call->outputs[%u];", leaf_c_type(node->inputs[0].type), number, number);
+    }
+}
+
+/* ---- values ---- */
+
+static Word canonical(LeafType type, Word value)
+{
+    bool is_float = type < (LeafType)SCALAR_COUNT && scalar_kind((ScalarType)type) == KIND_FLOATING;
+    if (!is_float)
+        return value;
+    Word word;
+    snprintf(word.text, sizeof word.text, "canonical_%s(%.60s)", type == (LeafType)SCALAR_F32 ? "F32" : "F64", value.text);
+    return word;
+}
+
+/* Gives an output of a node to others. */
+static void emit_output(Emitter *e, FlowStreamId stream)
+{
+    int output = index_of(&e->kernel->outputs, stream);
+    if (output < 0)
+        return;
+    uint32_t scope = scope_of_stream(e, stream);
+    LeafType type = e->network->streams.items[stream].type;
+    FlowOperand operand = {.type = type, .stream = stream};
+    Word value = canonical(type, operand_text(e, operand));
+    if (scope == KERNEL_ROOT)
+        line(e, "out%d[i] = %s;", output, value.text);
+    else
+        line(e, "out%d[given%u] = %s;", output, scope, value.text);
+}
+
+/* A MERGE outside of the filter it is on reads it: it is declared out there. */
+static bool is_merged(const Emitter *e, FlowStreamId stream)
+{
+    uint32_t scope = scope_of_stream(e, stream);
+    if (scope == KERNEL_NO_SCOPE || e->kernel->scopes.items[scope].kind != SCOPE_IF)
+        return false;
+    for (uint32_t i = 0; i < e->kernel->nodes.count; i++) {
+        const FlowNode *node = &e->network->nodes.items[e->kernel->nodes.items[i]];
+        for (uint32_t k = 1; node->op == FLOW_MERGE && k < node->input_count; k++) {
+            FlowOperand operand = fuse_resolve(e->fusion, e->kernel, node->inputs[k]);
+            if (!operand.is_constant && operand.stream == stream && scope_of(e, node) != scope)
+                return true;
+        }
+    }
+    return false;
+}
+
+/* `type name = `, or `name = ` where it is declared already. */
+static void begin_value(Emitter *e, FlowStreamId stream)
+{
+    text_add_repeated(e->out, ' ', e->depth * INDENT);
+    if (!is_merged(e, stream))
+        text_addf(e->out, "const %s ", leaf_c_type(e->network->streams.items[stream].type));
+    text_addf(e->out, "%s = ", variable(e, stream).text);
+}
+
+__attribute__((format(printf, 3, 4))) static void emit_value(Emitter *e, FlowStreamId stream, const char *format, ...)
+{
+    begin_value(e, stream);
+    va_list arguments;
+    va_start(arguments, format);
+    text_add_list(e->out, format, arguments);
+    va_end(arguments);
+    text_add(e->out, ";\n");
+    emit_output(e, stream);
+}
+
+static void emit_operation(Emitter *e, const FlowNode *node)
+{
+    ScalarType target = member_result_type(e->network, node);
+    Word words[OPERANDS_MAX];
+    const char *arguments[OPERANDS_MAX];
+    for (uint32_t i = 0; i < node->input_count && i < OPERANDS_MAX; i++) {
+        words[i] = operand_text(e, node->inputs[i]);
+        arguments[i] = words[i].text;
+    }
+    bool has_fast = op_text_has_fast(node->core_op, node->scalar, target);
+    bool is_wanted = node->outputs[0] != 0;
+    if (is_wanted)
+        begin_value(e, node->outputs[0]);
+    else {
+        text_add_repeated(e->out, ' ', e->depth * INDENT);
+        text_add(e->out, "(void)");
+    }
+    if (has_fast) {
+        e->has_fast = true;
+        text_add(e->out, "is_exact ? ");
+    }
+    op_text(e->out, node->core_op, node->scalar, target, arguments, "&failed");
+    if (has_fast) {
+        text_add(e->out, " : ");
+        op_text_fast(e->out, node->core_op, node->scalar, target, arguments, "&failed", "&slow");
+    }
+    text_add(e->out, ";\n");
+    if (is_wanted)
+        emit_output(e, node->outputs[0]);
+}
+
+static void emit_count(Emitter *e, const FlowNode *node)
+{
+    Word a = operand_text(e, node->inputs[0]);
+    if (node->core_op == OP_IOTA) {
+        if (node->keep)
+            line(e, "failed |= %s < 0;", a.text);
+        emit_value(e, node->outputs[0], "%s < 0 ? 0 : %s", a.text, a.text);
+        return;
+    }
+    Word b = operand_text(e, node->inputs[1]);
+    emit_value(e, node->outputs[0], "kernel_distance(%s, %s, &failed)", a.text, b.text);
+}
+
+/* The variable that counts a scope's points within their parent. */
+static Word counter(uint32_t scope)
+{
+    Word word;
+    snprintf(word.text, sizeof word.text, scope == KERNEL_ROOT ? "(call->position + i)" : "i%u", scope);
+    return word;
+}
+
+static void emit_slices(Emitter *e, FlowNodeId id, const FlowNode *node)
+{
+    uint32_t scope = scope_of(e, node);
+    bool is_array = e->network->streams.items[node->outputs[0]].type == LEAF_ARRAY;
+    Word index = {"i"}, stride = {""};
+    if (scope != KERNEL_ROOT)
+        index = counter(scope);
+    if (is_array)
+        snprintf(stride.text, sizeof stride.text, " * stride%u", id);
+    emit_value(e, node->outputs[0], "slice%u[%s%s]", id, index.text, stride.text);
+}
+
+/* One array may stand for all. */
+static void emit_array_slice(Emitter *e, FlowNodeId id, const FlowNode *node, FlowOperand array)
+{
+    Word start = operand_text(e, node->inputs[1]), vector = operand_text(e, array);
+    const char *position = scope_of(e, node) == KERNEL_ROOT ? " + call->position" : "";
+    if (fuse_is_uniform(e->network, &array)) {
+        uint32_t column = column_of(e, array.stream, node->leaf);
+        line(e, "const int64_t stride%u = call->strides[%u];", id, column);
+        line(e, "KernelArrayRef const *const slice%u = column%u + (%s%s) * stride%u;", id, column, start.text, position, id);
+    } else {
+        line(e, "const int64_t stride%u = kernel_place(%s, %u, 1);", id, vector.text, node->leaf);
+        line(e, "KernelArrayRef const *const slice%u = (KernelArrayRef const *)kernel_cells(%s, %u) + (%s%s) * stride%u;", id,
+             vector.text, node->leaf, start.text, position, id);
+    }
+}
+
+/* The elements that a loop goes over: their place does not change in it. */
+static void emit_slice_start(Emitter *e, FlowNodeId id, const FlowNode *node)
+{
+    const char *type = leaf_c_type(e->network->streams.items[node->outputs[0]].type);
+    FlowOperand array = fuse_resolve(e->fusion, e->kernel, node->inputs[0]);
+    if (e->network->streams.items[node->outputs[0]].type == LEAF_ARRAY) {
+        emit_array_slice(e, id, node, array);
+        return;
+    }
+    Word start = operand_text(e, node->inputs[1]);
+    const char *position = scope_of(e, node) == KERNEL_ROOT ? " + call->position" : "";
+    if (fuse_is_uniform(e->network, &array))
+        line(e, "%s const *const restrict slice%u = column%u + %s%s;", type, id, column_of(e, array.stream, node->leaf), start.text,
+             position);
+    else
+        line(e, "%s const *const restrict slice%u = (%s const *)kernel_column(%s, %u, &failed) + %s%s;", type, id, type,
+             operand_text(e, array).text, node->leaf, start.text, position);
+}
+
+static void emit_index(Emitter *e, const FlowNode *node)
+{
+    Word index = operand_text(e, node->inputs[0]), start = operand_text(e, node->inputs[1]), length = operand_text(e, node->inputs[2]);
+    emit_value(e, node->outputs[0], "kernel_index(%s, %s, %s, &failed)", index.text, start.text, length.text);
+}
+
+static void emit_gather(Emitter *e, const FlowNode *node)
+{
+    const char *type = leaf_c_type(e->network->streams.items[node->outputs[0]].type);
+    FlowOperand array = fuse_resolve(e->fusion, e->kernel, node->inputs[0]);
+    Word index = operand_text(e, node->inputs[1]);
+    uint32_t column = fuse_is_uniform(e->network, &array) ? column_of(e, array.stream, node->leaf) : 0;
+    if (fuse_is_uniform(e->network, &array) && e->kernel->columns.items[column].type == LEAF_ARRAY)
+        emit_value(e, node->outputs[0], "column%u[%s * call->strides[%u]]", column, index.text, column);
+    else if (fuse_is_uniform(e->network, &array))
+        emit_value(e, node->outputs[0], "column%u[%s]", column, index.text);
+    else
+        emit_value(e, node->outputs[0], "((%s const *)kernel_cells(%s, %u))[kernel_place(%s, %u, %s)]", type,
+                   operand_text(e, array).text, node->leaf, operand_text(e, array).text, node->leaf, index.text);
+}
+
+static void emit_merge(Emitter *e, const FlowNode *node)
+{
+    Word selector = operand_text(e, node->inputs[0]), no = operand_text(e, node->inputs[1]), yes = operand_text(e, node->inputs[2]);
+    emit_value(e, node->outputs[0], "%s ? %s : %s", selector.text, yes.text, no.text);
+}
+
+/* ---- reductions ---- */
+
+/* The struct of a reduction whose order matters. */
+static Word fold_type(const FlowNode *node)
+{
+    Word word;
+    snprintf(word.text, sizeof word.text, "Fold%s_%s", node->core_op == OP_SUM ? "SUM" : "PRODUCT",
+             node->inputs[0].type == (LeafType)SCALAR_F32 ? "F32" : "F64");
+    return word;
+}
+
+/* Its elements are all points of a loop, one after the other, directly below their parents: they are put into the tile by their index. */
+static bool fills_tiles(const Emitter *e, const FlowNode *node)
+{
+    if (!member_is_ordered(node) || fuse_is_total(e->network, node))
+        return false;
+    const KernelScope *scope = &e->kernel->scopes.items[scope_of(e, node)];
+    return scope->kind == SCOPE_LOOP && scope->parent == scope_of_stream(e, node->outputs[0]);
+}
+
+static Scalar identity_of(const FlowNode *node, ScalarType type)
+{
+    switch ((int)node->core_op) {
+    case OP_PRODUCT: return scalar_of_int(type, 1);
+    case OP_MAX_VAL: return scalar_least(type);
+    case OP_MIN_VAL: return scalar_greatest(type);
+    case OP_ALL: return scalar_all_ones(type);
+    default: return scalar_of_int(type, 0);
+    }
+}
+
+static const char *unsigned_type(ScalarType type)
+{
+    switch (leaf_size((LeafType)type)) {
+    case 1: return "uint8_t";
+    case 2: return "uint16_t";
+    case 4: return "uint32_t";
+    default: return "uint64_t";
+    }
+}
+
+static bool is_sum_of_integers(const FlowNode *node)
+{
+    return node->op == FLOW_FOLD && (node->core_op == OP_SUM || node->core_op == OP_PRODUCT);
+}
+
+/* The type of the variable in which an exact reduction goes on. */
+static const char *total_type(const Emitter *e, const FlowNode *node)
+{
+    LeafType result = e->network->streams.items[node->outputs[0]].type;
+    if (node->op != FLOW_FOLD || node->core_op == OP_COUNT_TRUE)
+        return "int64_t";
+    return is_sum_of_integers(node) ? unsigned_type((ScalarType)result) : leaf_c_type(result);
+}
+
+static void emit_fold_step(Emitter *e, FlowNodeId id, const FlowNode *node)
+{
+    Word value = operand_text(e, node->inputs[0]);
+    const char *type = total_type(e, node);
+    bool is_float = scalar_kind((ScalarType)node->inputs[0].type) == KIND_FLOATING;
+    const char *suffix = node->inputs[0].type == (LeafType)SCALAR_F32 ? "F32" : "F64";
+    switch ((int)node->core_op) {
+    case OP_SUM: line(e, "total%u += (%s)%s;", id, type, value.text); break;
+    case OP_PRODUCT: line(e, "total%u = (%s)(1u * total%u * (%s)%s);", id, type, id, type, value.text); break;
+    case OP_COUNT_TRUE: line(e, "total%u += %s;", id, value.text); break;
+    case OP_ANY: line(e, "total%u |= %s;", id, value.text); break;
+    case OP_ALL: line(e, "total%u &= %s;", id, value.text); break;
+    case OP_PARITY: line(e, "total%u ^= %s;", id, value.text); break;
+    case OP_MAX_VAL:
+        if (is_float)
+            line(e, "total%u = float_maximum_%s(total%u, %s);", id, suffix, id, value.text);
+        else
+            line(e, "total%u = %s > total%u ? %s : total%u;", id, value.text, id, value.text, id);
+        break;
+    case OP_MIN_VAL:
+        if (is_float)
+            line(e, "total%u = float_minimum_%s(total%u, %s);", id, suffix, id, value.text);
+        else
+            line(e, "total%u = %s < total%u ? %s : total%u;", id, value.text, id, value.text, id);
+        break;
+    }
+}
+
+/* One more element. */
+static void emit_element(Emitter *e, FlowNodeId id, const FlowNode *node)
+{
+    if (node->op != FLOW_FOLD) {
+        line(e, "total%u++;", id);
+        return;
+    }
+    if (!member_is_ordered(node)) {
+        emit_fold_step(e, id, node);
+        return;
+    }
+    Word value = operand_text(e, node->inputs[0]);
+    int ordered = index_of(&e->kernel->ordered, id);
+    if (ordered >= 0)
+        line(e, "out%u[i] = %s;", e->kernel->outputs.count + (uint32_t)ordered, canonical(node->inputs[0].type, value).text);
+    else if (fills_tiles(e, node))
+        line(e, "fold%u.tile[k%u] = %s;", id, scope_of(e, node), value.text);
+    else
+        line(e, "%s_push(&fold%u, %s);", fold_type(node).text, id, value.text);
+}
+
+/* Before the loop. */
+static void emit_fold_start(Emitter *e, FlowNodeId id, const FlowNode *node)
+{
+    if (member_is_ordered(node)) {
+        line(e, "%s fold%u;", fold_type(node).text, id);
+        line(e, "%s_start(&fold%u);", fold_type(node).text, id);
+        return;
+    }
+    ScalarType result = (ScalarType)e->network->streams.items[node->outputs[0]].type;
+    Word identity = node->op == FLOW_FOLD && node->core_op != OP_COUNT_TRUE ? constant_word(e, result, identity_of(node, result))
+                                                                            : (Word){"0"};
+    const char *type = total_type(e, node);
+    line(e, "%s total%u = (%s)%s;", type, id, type, identity.text);
+}
+
+/* After it. */
+static void emit_fold_result(Emitter *e, FlowNodeId id, const FlowNode *node)
+{
+    FlowStreamId stream = node->outputs[0];
+    const char *type = leaf_c_type(e->network->streams.items[stream].type);
+    if (member_is_ordered(node)) {
+        ScalarType scalar = (ScalarType)node->inputs[0].type;
+        emit_value(e, stream, "%s_result(&fold%u, %s)", fold_type(node).text, id,
+                   constant_word(e, scalar, identity_of(node, scalar)).text);
+    } else if (node->op == FLOW_EMPTY)
+        emit_value(e, stream, "total%u == 0", id);
+    else
+        emit_value(e, stream, "(%s)total%u", type, id);
+}
+
+/* ---- scopes ---- */
+
+static void emit_body(Emitter *e, uint32_t number);
+
+/* Calls `emit` for the reductions of points in a scope, or of those below it, that end with it. */
+static void each_reduction(Emitter *e, uint32_t scope, void (*emit)(Emitter *, FlowNodeId, const FlowNode *))
+{
+    const KernelScope *scopes = e->kernel->scopes.items;
+    for (uint32_t i = 0; i < e->kernel->nodes.count; i++) {
+        FlowNodeId id = e->kernel->nodes.items[i];
+        const FlowNode *node = &e->network->nodes.items[id];
+        if (!fuse_is_reduction(node) || fuse_is_total(e->network, node))
+            continue;
+        uint32_t to = scope_of_stream(e, node->outputs[0]), from = scope_of(e, node);
+        if (scopes[scope].parent == to && (scopes[from].ancestors >> scope & 1) != 0)
+            emit(e, id, node);
+    }
+}
+
+static void add_tile(Emitter *e, FlowNodeId id, const FlowNode *node)
+{
+    if (fills_tiles(e, node))
+        line(e, "%s_add(&fold%u, length);", fold_type(node).text, id);
+}
+
+static bool has_tiles(const Emitter *e, uint32_t scope)
+{
+    for (uint32_t i = 0; i < e->kernel->nodes.count; i++) {
+        const FlowNode *node = &e->network->nodes.items[e->kernel->nodes.items[i]];
+        if (node->op == FLOW_FOLD && scope_of(e, node) == scope && fills_tiles(e, node))
+            return true;
+    }
+    return false;
+}
+
+static void emit_slice_starts(Emitter *e, uint32_t scope)
+{
+    for (uint32_t i = 0; i < e->kernel->nodes.count; i++) {
+        FlowNodeId id = e->kernel->nodes.items[i];
+        const FlowNode *node = &e->network->nodes.items[id];
+        if (node->op == FLOW_SLICES && scope_of(e, node) == scope)
+            emit_slice_start(e, id, node);
+    }
+}
+
+/* How many points a loop has: as many as each of the sequences that are traversed together. */
+static void emit_loop_count(Emitter *e, uint32_t number)
+{
+    const KernelScope *scope = &e->kernel->scopes.items[number];
+    const FlowNode *maker = &e->network->nodes.items[scope->makers.items[0]];
+    show_source(e, maker->span);
+    line(e, "int64_t n%u = %s;", number, operand_text(e, maker->inputs[0]).text);
+    for (uint32_t i = 1; i < scope->makers.count; i++) {
+        Word other = operand_text(e, e->network->nodes.items[scope->makers.items[i]].inputs[0]);
+        line(e, "failed |= n%u != %s;", number, other.text);
+        line(e, "n%u = n%u < %s ? n%u : %s;", number, number, other.text, number, other.text);
+    }
+}
+
+static bool has_own_arrays(const Emitter *e, uint32_t scope)
+{
+    for (uint32_t i = 0; i < e->kernel->nodes.count; i++) {
+        const FlowNode *node = &e->network->nodes.items[e->kernel->nodes.items[i]];
+        FlowOperand array = node->inputs == NULL ? (FlowOperand){0} : fuse_resolve(e->fusion, e->kernel, node->inputs[0]);
+        if (node->op == FLOW_SLICES && scope_of(e, node) == scope && !fuse_is_uniform(e->network, &array))
+            return true;
+    }
+    return false;
+}
+
+static void emit_loop(Emitter *e, uint32_t number)
+{
+    emit_loop_count(e, number);
+    emit_slice_starts(e, number);
+    if (has_own_arrays(e, number))
+        line(e, "n%u = failed ? 0 : n%u;", number, number);
+    each_reduction(e, number, emit_fold_start);
+    bool is_tiled = has_tiles(e, number);
+    if (is_tiled) {
+        line(e, "for (int64_t first%u = 0; first%u < n%u; first%u += FOLD_TILE) {", number, number, number, number);
+        open_brace(e);
+        line(e, "const int64_t length = n%u - first%u < FOLD_TILE ? n%u - first%u : FOLD_TILE;", number, number, number, number);
+        line(e, "for (int64_t k%u = 0; k%u < length; k%u++) {", number, number, number);
+        open_brace(e);
+        line(e, "const int64_t i%u = first%u + k%u;", number, number, number);
+    } else {
+        line(e, "for (int64_t i%u = 0; i%u < n%u; i%u++) {", number, number, number, number);
+        open_brace(e);
+    }
+    emit_body(e, number);
+    close_brace(e);
+    if (is_tiled) {
+        each_reduction(e, number, add_tile);
+        close_brace(e);
+    }
+    each_reduction(e, number, emit_fold_result);
+}
+
+/* Points of a filter are given to others. */
+static bool gives_points(const Emitter *e, uint32_t scope)
+{
+    for (uint32_t i = 0; i < e->kernel->outputs.count; i++)
+        if (scope_of_stream(e, e->kernel->outputs.items[i]) == scope)
+            return true;
+    for (uint32_t i = 0; i < e->kernel->counted.count; i++)
+        if (scope_of_stream(e, e->kernel->counted.items[i]) == scope)
+            return true;
+    return false;
+}
+
+static bool is_merely_packed(const Emitter *e, const KernelScope *scope)
+{
+    for (uint32_t i = 0; i < scope->body.count; i++)
+        if (scope->body.items[i].is_scope || (e->network->nodes.items[scope->body.items[i].index].op != FLOW_PACK &&
+                                              e->network->nodes.items[scope->body.items[i].index].op != FLOW_FILTER))
+            return false;
+    return true;
+}
+
+static void declare_merged(Emitter *e, uint32_t number)
+{
+    for (uint32_t i = 0; i < e->kernel->nodes.count; i++) {
+        const FlowNode *node = &e->network->nodes.items[e->kernel->nodes.items[i]];
+        for (uint32_t k = 0; k < node->output_count; k++)
+            if (node->outputs[k] != 0 && scope_of_stream(e, node->outputs[k]) == number && is_merged(e, node->outputs[k]))
+                line(e, "%s %s = 0;", leaf_c_type(e->network->streams.items[node->outputs[k]].type),
+                     variable(e, node->outputs[k]).text);
+    }
+}
+
+static void emit_if(Emitter *e, uint32_t number)
+{
+    const KernelScope *scope = &e->kernel->scopes.items[number];
+    const FlowNode *filter = &e->network->nodes.items[scope->makers.items[0]];
+    const char *negation = filter->keep ? "" : "!";
+    Word flag = operand_text(e, filter->inputs[0]);
+    if (is_merely_packed(e, scope)) {
+        /* what is written and not kept is written over by the next one */
+        emit_body(e, number);
+        if (gives_points(e, number))
+            line(e, "given%u += %s%s;", number, negation, flag.text);
+        return;
+    }
+    declare_merged(e, number);
+    each_reduction(e, number, emit_fold_start);
+    line(e, "if (%s%s) {", negation, flag.text);
+    open_brace(e);
+    emit_body(e, number);
+    if (gives_points(e, number))
+        line(e, "given%u++;", number);
+    close_brace(e);
+    each_reduction(e, number, emit_fold_result);
+}
+
+static void emit_node(Emitter *e, FlowNodeId id)
+{
+    const FlowNode *node = &e->network->nodes.items[id];
+    if (node->op != FLOW_PACK && node->op != FLOW_DISTRIBUTE && node->op != FLOW_FILTER && node->op != FLOW_RANGE)
+        show_source(e, node->span);
+    switch (node->op) {
+    case FLOW_OPERATION: emit_operation(e, node); break;
+    case FLOW_COUNT: emit_count(e, node); break;
+    case FLOW_RANGE:
+        if (node->outputs[0] != 0)
+            emit_value(e, node->outputs[0], "%s", counter(scope_of(e, node)).text);
+        break;
+    case FLOW_LOCAL_INDEX: emit_value(e, node->outputs[0], "%s", counter(scope_of(e, node)).text); break;
+    case FLOW_SLICES: emit_slices(e, id, node); break;
+    case FLOW_INDEX: emit_index(e, node); break;
+    case FLOW_GATHER: emit_gather(e, node); break;
+    case FLOW_MERGE: emit_merge(e, node); break;
+    case FLOW_FOLD:
+    case FLOW_LENGTH:
+    case FLOW_EMPTY: emit_element(e, id, node); break;
+    case FLOW_PACK:
+    case FLOW_DISTRIBUTE: emit_output(e, node->outputs[0]); break;
+    default: break; /* only says how points lie */
+    }
+}
+
+static void emit_body(Emitter *e, uint32_t number)
+{
+    const KernelScope *scope = &e->kernel->scopes.items[number];
+    for (uint32_t i = 0; i < scope->body.count; i++) {
+        KernelUnit unit = scope->body.items[i];
+        if (!unit.is_scope)
+            emit_node(e, unit.index);
+        else if (e->kernel->scopes.items[unit.index].kind == SCOPE_LOOP)
+            emit_loop(e, unit.index);
+        else
+            emit_if(e, unit.index);
+    }
+}
+
+/* ---- kernels ---- */
+
+static void emit_totals(Emitter *e)
+{
+    for (uint32_t i = 0; i < e->kernel->totals.count; i++) {
+        FlowNodeId id = e->kernel->totals.items[i];
+        const FlowNode *node = &e->network->nodes.items[id];
+        ScalarType type = node->op == FLOW_FOLD ? (ScalarType)node->inputs[0].type : SCALAR_I64;
+        bool is_float = scalar_kind(type) == KIND_FLOATING;
+        const char *cell = total_type(e, node);
+        line(e, "*(%s *)call->totals[%u] = %stotal%u%s;", cell, i,
+             is_float ? type == SCALAR_F32 ? "canonical_F32(" : "canonical_F64(" : "", id, is_float ? ")" : "");
+    }
+}
+
+static void emit_given(Emitter *e, bool is_start)
+{
+    for (uint32_t i = 1; i < e->kernel->scopes.count; i++) {
+        if (!gives_points(e, i))
+            continue;
+        if (is_start)
+            line(e, "int64_t given%u = 0;", i);
+        else
+            line(e, "call->given[%u] = given%u;", i, i);
+    }
+}
+
+/* Elements that others make, read where the first of the bodies begins. */
+static void emit_inputs(Emitter *e)
+{
+    for (uint32_t i = 0; i < e->kernel->streams.count; i++) {
+        FlowStreamId stream = e->kernel->streams.items[i];
+        line(e, "const %s %s = in%u[i];", leaf_c_type(e->network->streams.items[stream].type), variable(e, stream).text, i);
+    }
+}
+
+static void emit_kernel(Emitter *e)
+{
+    Text body, *out = e->out;
+    text_init(&body, out->memory);
+    e->out = &body;
+    e->depth = 1;
+    e->line = 0;
+    e->has_fast = false;
+    emit_parameters(e);
+    emit_slice_starts(e, KERNEL_ROOT);
+    emit_given(e, true);
+    for (uint32_t i = 0; i < e->kernel->totals.count; i++)
+        emit_fold_start(e, e->kernel->totals.items[i], &e->network->nodes.items[e->kernel->totals.items[i]]);
+    line(e, "for (int64_t i = 0; i < count; i++) {");
+    open_brace(e);
+    emit_inputs(e);
+    emit_body(e, KERNEL_ROOT);
+    close_brace(e);
+    line(e, "if (failed)");
+    line(e, "    return KERNEL_FAILED;");
+    if (e->has_fast) {
+        line(e, "if (slow)");
+        line(e, "    return KERNEL_SLOW;");
+    }
+    emit_given(e, false);
+    emit_totals(e);
+    line(e, "return 0;");
+    e->out = out;
+    uint32_t number = e->kernel->number;
+    if (e->has_fast)
+        text_addf(out, "\nMATH_INLINE uint64_t kernel_%u_work(const KernelCall *restrict call, const bool is_exact)\n{\n", number);
+    else
+        text_addf(out, "\nuint64_t kernel_%u(const KernelCall *restrict call)\n{\n", number);
+    text_addf(out, "    const int64_t count = call->count;\n    OpFlag failed = 0;\n%s", e->has_fast ? "    OpFlag slow = 0;\n" : "");
+    text_add(out, text_string(&body));
+    text_add(out, "}\n");
+    if (e->has_fast)
+        text_addf(out,
+                  "\nuint64_t kernel_%u(const KernelCall *call)\n{\n    uint64_t status = kernel_%u_work(call, false);\n"
+                  "    return status == KERNEL_SLOW ? kernel_%u_work(call, true) : status;\n}\n",
+                  number, number, number);
+    text_free(&body);
+}
+
+void emit_kernels_only(const EmitContext *context, const Fusion *const *fusions, uint32_t count, Text *out)
+{
+    for (uint32_t i = 0; i < count; i++)
+        for (uint32_t k = 0; k < fusions[i]->kernels.count; k++) {
+            Emitter emitter = {.context = context,
+                               .fusion = fusions[i],
+                               .network = fusions[i]->network,
+                               .kernel = &fusions[i]->kernels.items[k],
+                               .out = out};
+            emit_kernel(&emitter);
+        }
+}
+
+/* ---- files ---- */
+
+static void note_type(ClassSet *types, LeafType type)
+{
+    if (type < (LeafType)SCALAR_COUNT)
+        *types |= (ClassSet)1 << type;
+}
+
+/* The types that operations have to do with, and whether elementary functions are among them. */
+static void find_types(const Fusion *fusion, ClassSet *types, bool *with_math)
+{
+    for (FlowNodeId id = 0; id < fusion->network->nodes.count; id++) {
+        const FlowNode *node = &fusion->network->nodes.items[id];
+        if (fusion->kernel_of[id] == 0 || node->op != FLOW_OPERATION)
+            continue;
+        ScalarType target = member_result_type(fusion->network, node);
+        note_type(types, (LeafType)target);
+        for (uint32_t i = 0; i < node->input_count; i++)
+            note_type(types, node->inputs[i].type);
+        *with_math |= op_text_needs_math(node->core_op, node->scalar, target);
+    }
+}
+
+void emit_c(const EmitContext *context, const Fusion *const *fusions, uint32_t count, Text *out)
+{
+    ClassSet types = 0;
+    bool with_math = false;
+    for (uint32_t i = 0; i < count; i++)
+        find_types(fusions[i], &types, &with_math);
+    kernel_preamble(out, types, with_math);
+    kernel_preamble_calls(out);
+    emit_kernels_only(context, fusions, count, out);
+}

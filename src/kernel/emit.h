@@ -1,0 +1,18 @@
+/* The C text of kernels (kernel/fuse.h). */
+#ifndef RUNNEL_KERNEL_EMIT_H
+#define RUNNEL_KERNEL_EMIT_H
+
+#include "kernel/fuse.h"
+#include "source/source.h"
+
+typedef struct EmitContext {
+    const Names *names;     /* of streams */
+    const Sources *sources; /* for comments */
+} EmitContext;
+
+/* Kernels of networks [first, first + count), as one file: a function kernel_N for each (preamble/call.h). */
+void emit_c(const EmitContext *context, const Fusion *const *fusions, uint32_t count, Text *out);
+/* The same without what every file begins with. */
+void emit_kernels_only(const EmitContext *context, const Fusion *const *fusions, uint32_t count, Text *out);
+
+#endif

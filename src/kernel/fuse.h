@@ -1,0 +1,90 @@
+/* Fusion: which nodes of a network are done together, as one loop nest.
+ *
+ * A *kernel* has a set of points, its root, whose points it takes one after the other; for each of them it does what its nodes say. Spaces below the root become
+ * *scopes*: a range is a loop, a filter an `if`; distributing and packing is using a variable from further out, a reduction
+ * is a variable of the outer scope, `flat` is nothing at all. What ends a kernel:
+ *
+ *   - an operation that is not computed point by point (sort, calls, scatter, vectors made, input and output);
+ *   - a value on points below the root that somebody outside wants: then that space is the root of a kernel of its own. Points of a
+ *     filter directly below the root may be given: as many as there are, one after the other;
+ *   - the result of a loop that is needed inside the same loop, or one that must first go through somebody outside.
+ *
+ * Nodes of one kernel are thus those on a tree of spaces that can be done without waiting for anybody else in between. */
+#ifndef RUNNEL_KERNEL_FUSE_H
+#define RUNNEL_KERNEL_FUSE_H
+
+#include "flow/flow.h"
+
+enum {
+    KERNEL_SCOPES_MAX = 64, /* sets of them are words of bits */
+    KERNEL_ROOT = 0,
+    KERNEL_NO_SCOPE = UINT32_MAX,
+};
+
+typedef enum KernelScopeKind { SCOPE_ROOT, SCOPE_LOOP, SCOPE_IF } KernelScopeKind;
+
+/* A part of a scope's body: a node, or a scope inside it. */
+typedef struct KernelUnit {
+    bool is_scope;
+    uint32_t index;
+} KernelUnit;
+
+typedef struct KernelScope {
+    KernelScopeKind kind;
+    uint32_t points;
+    uint32_t parent;        /* the scope around it; of the root itself */
+    uint64_t ancestors;     /* with itself, as bits */
+    VEC(FlowNodeId) makers; /* LOOP: ranges, of zipped sequences several; IF: the filter */
+    VEC(KernelUnit) body;   /* in the order in which it is done */
+} KernelScope;
+
+/* A column of an array that serves all points. */
+typedef struct KernelLeaf {
+    FlowStreamId array;
+    uint32_t leaf;
+    LeafType type;
+} KernelLeaf;
+
+typedef struct Kernel {
+    uint32_t number; /* in its program, from 1 */
+    bool has_loops;  /* below the root */
+    VEC(KernelScope) scopes;
+    VEC(FlowNodeId) nodes;      /* in the order of the network */
+    VEC(FlowStreamId) streams;  /* on the root's points, that others make and its nodes look at */
+    VEC(FlowStreamId) uniforms; /* on unit, likewise */
+    VEC(KernelLeaf) columns;    /* of arrays on unit */
+    VEC(FlowStreamId) outputs;  /* whose elements others read: on the root, or on a filter below it */
+    VEC(FlowStreamId) counted;  /* of which others want to know only how many there are */
+    VEC(FlowNodeId) ordered;    /* reductions to unit whose elements come after the outputs */
+    VEC(FlowNodeId) totals;     /* other reductions to unit */
+} Kernel;
+
+/* Those of a network. */
+typedef struct Fusion {
+    const FlowNetwork *network;
+    VEC(Kernel) kernels;
+    uint32_t *kernel_of; /* by node: index of its kernel, from 1; 0 if it is of none */
+} Fusion;
+
+/* `first_number` is that of its first kernel. */
+Fusion *fuse_network(Arena *arena, const FlowNetwork *network, uint32_t first_number);
+
+/* ---- what others must know of members ---- */
+/* Inputs that are values, the first ones: what follows says only which points there are. */
+uint32_t fuse_value_inputs(const FlowNode *node);
+/* The scope whose body has the node: for reductions that of their elements. */
+uint32_t fuse_scope_of_node(const FlowNetwork *network, const Kernel *kernel, const FlowNode *node);
+/* That of a stream's points; KERNEL_NO_SCOPE if it has none in the kernel. */
+uint32_t fuse_scope_of_stream(const FlowNetwork *network, const Kernel *kernel, FlowStreamId stream);
+/* Reads a value that is the same for all points of the kernel: constant, or on unit. */
+bool fuse_is_uniform(const FlowNetwork *network, const FlowOperand *operand);
+/* Gives a result for the points around its elements: a reduction, a length. */
+bool fuse_is_reduction(const FlowNode *node);
+/* Says only how points lie below others. */
+bool fuse_is_structure(const FlowNode *node);
+/* A reduction of points of the kernel to unit. */
+bool fuse_is_total(const FlowNetwork *network, const FlowNode *node);
+/* The operand itself: what distributing and packing inside the kernel only passes on is followed to where it comes from. */
+FlowOperand fuse_resolve(const Fusion *fusion, const Kernel *kernel, FlowOperand operand);
+
+#endif

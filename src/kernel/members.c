@@ -1,0 +1,113 @@
+#include "kernel/members.h"
+
+#include "kernel/op_text.h"
+
+ScalarType member_result_type(const FlowNetwork *network, const FlowNode *node)
+{
+    if (node->outputs[0] != 0)
+        return (ScalarType)network->streams.items[node->outputs[0]].type;
+    switch ((int)node->core_op) {
+#define SCALAR(ID, name, c_type, kind)                                                                                \
+    case OP_TO_##ID: return SCALAR_##ID;
+#include "ops/scalars.def"
+#undef SCALAR
+    case OP_FLOOR:
+    case OP_CEIL:
+    case OP_TRUNC:
+    case OP_ROUND: return SCALAR_I64;
+    case OP_CONVERT: return (ScalarType)node->inputs[1].type;
+    default: return node->scalar;
+    }
+}
+
+static bool is_int(const FlowOperand *operand)
+{
+    return operand->type == (LeafType)SCALAR_I64;
+}
+
+/* As many as an int says, or the distance of two. */
+static bool accepts_count(const FlowNode *node)
+{
+    if (node->core_op == OP_IOTA)
+        return is_int(&node->inputs[0]);
+    return node->core_op == OP_RANGE && is_int(&node->inputs[0]) && node->inputs[2].is_constant &&
+           node->inputs[2].constant.integer == 1;
+}
+
+static bool accepts_range(const FlowNode *node)
+{
+    bool gives_ends = node->output_count > 1 && node->outputs[1] != 0;
+    return node->segments != SEGMENTS_SINGLE || (node->outputs[0] != 0 && !gives_ends);
+}
+
+/* A choice between two values. */
+static bool accepts_merge(const FlowNode *node)
+{
+    enum { SELECTOR, OPERANDS, INPUTS = OPERANDS + 2 };
+    return node->input_count == INPUTS && node->inputs[SELECTOR].type == (LeafType)SCALAR_BOOL &&
+           !node->inputs[SELECTOR].is_constant;
+}
+
+static bool is_value(LeafType type)
+{
+    return type < (LeafType)SCALAR_COUNT || type == LEAF_ARRAY;
+}
+
+static bool accepts_kind(const FlowNetwork *network, const FlowNode *node)
+{
+    switch (node->op) {
+    case FLOW_OPERATION: return op_text_exists(node->core_op, node->scalar, member_result_type(network, node));
+    case FLOW_COUNT: return node->outputs[0] != 0 && accepts_count(node);
+    case FLOW_RANGE: return accepts_range(node);
+    case FLOW_MERGE: return node->outputs[0] != 0 && accepts_merge(node) && is_value(node->inputs[1].type);
+    case FLOW_PACK:
+    case FLOW_DISTRIBUTE: return node->outputs[0] != 0 && is_value(node->inputs[0].type);
+    case FLOW_ENDS: return node->segments == SEGMENTS_REGULAR;
+    case FLOW_FILTER:
+    case FLOW_FLAG_ENDS:
+    case FLOW_COMPOSE:
+    case FLOW_SAME_LENGTHS: return true;
+    case FLOW_LOCAL_INDEX:
+    case FLOW_LENGTH:
+    case FLOW_EMPTY:
+    case FLOW_FOLD:
+    case FLOW_SLICES:
+    case FLOW_INDEX:
+    case FLOW_GATHER: return node->outputs[0] != 0;
+    default: return false;
+    }
+}
+
+bool member_accepts(const FlowNetwork *network, const FlowNode *node)
+{
+    return node->after_count == 0 && accepts_kind(network, node);
+}
+
+bool member_has_segments(const FlowNode *node)
+{
+    switch (node->op) {
+    case FLOW_DISTRIBUTE:
+    case FLOW_LOCAL_INDEX:
+    case FLOW_LENGTH:
+    case FLOW_EMPTY:
+    case FLOW_FOLD:
+    case FLOW_SLICES: return true;
+    default: return false;
+    }
+}
+
+bool member_needs_loop(const FlowNode *node)
+{
+    return node->op == FLOW_SLICES || node->op == FLOW_LOCAL_INDEX;
+}
+
+bool member_is_ordered(const FlowNode *node)
+{
+    return node->op == FLOW_FOLD && (node->core_op == OP_SUM || node->core_op == OP_PRODUCT) &&
+           scalar_kind((ScalarType)node->inputs[0].type) == KIND_FLOATING;
+}
+
+bool member_may_be_total(const FlowNode *node)
+{
+    return node->op == FLOW_LENGTH || (node->op == FLOW_FOLD && !member_is_ordered(node));
+}

@@ -1,0 +1,20 @@
+/* Which nodes can be part of a kernel, as far as the node itself tells. */
+#ifndef RUNNEL_KERNEL_MEMBERS_H
+#define RUNNEL_KERNEL_MEMBERS_H
+
+#include "flow/flow.h"
+
+/* There is C for it. */
+bool member_accepts(const FlowNetwork *network, const FlowNode *node);
+/* It relates points and their parents. */
+bool member_has_segments(const FlowNode *node);
+/* It does so only where the points are a loop directly below their parents. */
+bool member_needs_loop(const FlowNode *node);
+/* Its result depends on the order in which elements are combined (math/combine.h). */
+bool member_is_ordered(const FlowNode *node);
+/* A reduction to unit of points below the root: one whose parts can be joined in any grouping. */
+bool member_may_be_total(const FlowNode *node);
+/* The type that an operation gives, which its output tells if somebody reads it. */
+ScalarType member_result_type(const FlowNetwork *network, const FlowNode *node);
+
+#endif

@@ -1,0 +1,45 @@
+/* What the VM and emitted kernels tell each other. This header is part of both. */
+#ifndef RUNNEL_KERNEL_PREAMBLE_CALL_H
+#define RUNNEL_KERNEL_PREAMBLE_CALL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* An array as emitted code sees it: as vm/array.h declares it. */
+typedef struct KernelColumn {
+    void *data;
+    size_t capacity;
+    bool is_uniform;
+} KernelColumn;
+
+typedef struct KernelArray {
+    uint64_t references;
+    const void *layout;
+    size_t count;
+    KernelColumn columns[];
+} KernelArray;
+
+typedef const KernelArray *KernelArrayRef; /* null: one that nobody made yet, of which all vectors are empty */
+
+/* Points [position, position + count) of a kernel's root. Tables are in the order of the kernel's lists (kernel/fuse.h). */
+typedef struct KernelCall {
+    int64_t position;
+    int64_t count;
+    const void *const *streams;  /* elements from the first of these points on */
+    const void *const *uniforms; /* one cell each */
+    const void *const *columns;  /* elements of arrays that serve all points */
+    const int64_t *strides;      /* for each of them: 0 if one element stands for all, as may be with arrays in arrays, else 1 */
+    void *const *outputs;        /* room for as many elements as there are points */
+    int64_t *given;              /* by scope: how many elements were given of each output on a filter's points */
+    void *const *totals;         /* reductions to unit: what is added to the cell there */
+} KernelCall;
+
+enum {
+    KERNEL_FAILED = 1, /* somewhere in these points, or they must be done in another way: then nothing was done */
+    KERNEL_SLOW = 2,   /* only inside kernels */
+};
+
+typedef uint64_t KernelFunction(const KernelCall *call);
+
+#endif

@@ -1,0 +1,121 @@
+#include "vm/code.h"
+
+#include "compile/compile.h"
+#include "kernel/emit.h"
+
+#include <stdio.h>
+#include <string.h>
+
+struct Code {
+    VEC(const Fusion *) fusions;    /* by network; null where it has none */
+    VEC(KernelFunction *) kernels;  /* by number; [0] unused */
+    VEC(Compiled *) objects;
+    double milliseconds;
+    bool has_failed; /* no more attempts */
+};
+
+static Code *code_get(Vm *vm)
+{
+    if (vm->code == NULL) {
+        vm->code = ARENA_NEW(&vm->arena, Code);
+        *vec_push(&vm->arena, &vm->code->kernels) = NULL;
+    }
+    return vm->code;
+}
+
+/* The networks that came since the last time, or were made anew; gives how many kernels they have. */
+static uint32_t fuse_new(Vm *vm, Code *code, const Fusion **fresh, uint32_t *fresh_count)
+{
+    uint32_t number = code->kernels.count;
+    for (FlowNetworkId id = 1; id < vm->program->networks.count; id++) {
+        const FlowNetwork *network = vm->program->networks.items[id];
+        while (code->fusions.count <= id)
+            *vec_push(&vm->arena, &code->fusions) = NULL;
+        const Fusion *known = code->fusions.items[id];
+        if (network == NULL || (known != NULL && known->network == network))
+            continue;
+        code->fusions.items[id] = fuse_network(&vm->arena, network, number);
+        number += code->fusions.items[id]->kernels.count;
+        fresh[(*fresh_count)++] = code->fusions.items[id];
+    }
+    return number - code->kernels.count;
+}
+
+static void find_functions(Vm *vm, Code *code, Compiled *object, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "kernel_%u", code->kernels.count);
+        void *symbol = compile_symbol(object, name);
+        KernelFunction *function;
+        memcpy(&function, &symbol, sizeof function);
+        if (function == NULL)
+            bug("vm", "compiled code has no %s", name);
+        *vec_push(&vm->arena, &code->kernels) = function;
+    }
+}
+
+static void warn(Vm *vm, Code *code, const char *problem)
+{
+    code->has_failed = true;
+    diagnostics_warning(vm->diagnostics, (Span){0}, "the program runs without compiled code, and slower: %s", problem);
+}
+
+/* Compiles the kernels of new networks. */
+static void compile_new(Vm *vm, Code *code)
+{
+    const Fusion **fresh = ARENA_ARRAY(&vm->arena, const Fusion *, vm->program->networks.count);
+    uint32_t fresh_count = 0, kernel_count = fuse_new(vm, code, fresh, &fresh_count);
+    if (kernel_count == 0)
+        return;
+    Text text, problem;
+    text_init(&text, vm->memory);
+    text_init(&problem, vm->memory);
+    EmitContext context = {.names = vm->options.names, .sources = vm->diagnostics->sources};
+    emit_c(&context, fresh, fresh_count, &text);
+    CompileOptions options = {.compiler = vm->options.compiler, .is_fast = vm->options.is_fast, .stop = vm->options.stop};
+    Compiled *object = compile_load(vm->memory, &options, text_string(&text), text.length, &problem);
+    if (object != NULL) {
+        *vec_push(&vm->arena, &code->objects) = object;
+        code->milliseconds += compile_milliseconds(object);
+        find_functions(vm, code, object, kernel_count);
+    } else if (stop_reason(vm->options.stop) == STOP_NOT)
+        warn(vm, code, text_string(&problem));
+    text_free(&problem);
+    text_free(&text);
+}
+
+const Fusion *code_of_network(Vm *vm, FlowNetworkId network)
+{
+    Code *code = code_get(vm);
+    const FlowNetwork *wanted = vm->program->networks.items[network];
+    bool is_known = network < code->fusions.count && code->fusions.items[network] != NULL &&
+                    code->fusions.items[network]->network == wanted;
+    if (!is_known && !code->has_failed)
+        compile_new(vm, code);
+    if (code->has_failed || stop_reason(vm->options.stop) != STOP_NOT)
+        return NULL;
+    const Fusion *fusion = code->fusions.items[network];
+    return fusion->kernels.count > 0 ? fusion : NULL;
+}
+
+KernelFunction *code_of_kernel(const Vm *vm, const Kernel *kernel)
+{
+    return vm->code->kernels.items[kernel->number];
+}
+
+void code_free(Vm *vm)
+{
+    for (uint32_t i = 0; vm->code != NULL && i < vm->code->objects.count; i++)
+        compile_free(vm->memory, vm->code->objects.items[i]);
+}
+
+uint64_t code_kernels(const Vm *vm)
+{
+    return vm->code == NULL ? 0 : vm->code->kernels.count - 1;
+}
+
+double code_milliseconds(const Vm *vm)
+{
+    return vm->code == NULL ? 0 : vm->code->milliseconds;
+}
