@@ -58,6 +58,8 @@ typedef struct RunnelOptions {
     const char *file_format; /* what files given as arguments hold if neither their names nor their first bytes say it: "text", also if null, "npy", "csv", "tsv", "lines", or scalars of this type as bytes */
     RunnelHeader header;     /* whether tables among them begin with one */
     const char *empty_field; /* what an empty field of theirs stands for, where a text is not wanted; null: an error */
+    const char *out_path;    /* where the result of `main` goes: a file, or "-" for standard output; null: it is written as other output */
+    const char *out_format;  /* what that holds if its name does not say it, as above */
     bool materializes;     /* hold sequences in memory where one pass is not enough, instead of rejecting the program */
     bool counts_costs;     /* for runnel_write_cost: of the program as written; runs take longer */
     bool is_unsimplified;  /* run the program as written, nothing inlined or merged */

@@ -22,7 +22,7 @@ const Command commands[] = {
      "arguments, which are values in the language's notation, such as 3, 2.5, \"text\" or '[(1, true)]'.\n"
      "An argument @PATH is what a file holds, @- what standard input does; sequences are read as they are needed.\n"
      "Without `main` the top-level expressions are evaluated and printed in order.\n",
-     1, SIZE_MAX, RUN_OPTIONS | FILE_OPTIONS, command_run, NULL},
+     1, SIZE_MAX, RUN_OPTIONS | FILE_OPTIONS | OPTION_BIT(OPTION_OUT) | OPTION_BIT(OPTION_OUT_FORMAT), command_run, NULL},
     {"eval", "EXPR", "evaluate an expression",
      "Evaluates EXPR and prints the result. EXPR may also be a list of definitions and expressions, as in\n"
      "a file.\n",

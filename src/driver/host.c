@@ -103,6 +103,8 @@ bool host_open(Host *host, const Options *options)
         .file_format = options->format,
         .header = options->header,
         .empty_field = options->empty,
+        .out_path = options->out == NULL && options->out_format != NULL ? "-" : options->out,
+        .out_format = options->out_format,
         .max_depth = options->max_depth,
         .print_length = options->print_length,
         .materializes = options_has(options, OPTION_MATERIALIZE),

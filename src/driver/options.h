@@ -24,6 +24,8 @@ typedef enum OptionId {
     OPTION_FORMAT,
     OPTION_HEADER,
     OPTION_EMPTY,
+    OPTION_OUT,
+    OPTION_OUT_FORMAT,
     OPTION_MATERIALIZE,
     OPTION_COST,
     OPTION_RUNS,
@@ -58,6 +60,7 @@ struct Options {
     const char *format; /* null: the default */
     RunnelHeader header;
     const char *empty; /* null: an error */
+    const char *out, *out_format; /* null: not given */
     uint64_t max_depth;
     uint64_t chunk;
     uint64_t threads;

@@ -254,7 +254,7 @@ static void bind_global(Vm *vm, CoreVar variable, const Cells *cells)
 
 void vm_write_printed(Vm *vm)
 {
-    if (vm->printed.length > 0)
+    if (vm->printed.length > 0 && vm->printer->write != NULL)
         vm->printer->write(vm->printer->context, text_string(&vm->printed), vm->printed.length);
     text_clear(&vm->printed);
 }

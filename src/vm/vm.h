@@ -40,6 +40,9 @@ typedef struct VmStats {
 typedef struct VmPrinter {
     ValueFormat format;
     void (*write)(void *context, const char *bytes, size_t length);
+    /* Instead, of a sequence of concrete elements, takes them as rows, and gives columns for them. Null after `take_rows`, or what went wrong. */
+    Columns *(*rows)(void *context);
+    const char *(*take_rows)(void *context, const Columns *rows);
     void *context;
 } VmPrinter;
 
