@@ -308,7 +308,7 @@ bool byte_input_starts_with(ByteInput *input, const void *bytes, size_t size)
 
 bool byte_input_is_cut(const ByteInput *input)
 {
-    return input->is_open && (input->reason != NULL || stop_reason(input->stop) != STOP_NOT);
+    return input->reason != NULL || stop_reason(input->stop) != STOP_NOT;
 }
 
 /* ---- ordinary files ---- */

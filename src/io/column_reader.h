@@ -46,6 +46,11 @@ ColumnReader *raw_reader_new(ColumnReader common, FileScalar scalar);
 /* A .npy file. */
 ColumnReader *npy_reader_new(ColumnReader common);
 
+/* Files beside one another that are called `name.1.npy`, `name.offsets.npy` and so on, as a result of the type is written (result_writer.h). */
+ColumnReader *npy_set_reader_new(ColumnReader common, const char *name);
+/* Whether there is a file for the first column. */
+bool npy_set_is_there(const ColumnReader *reader);
+
 typedef enum HeaderMode { HEADER_GUESSED, HEADER_GIVEN, HEADER_NONE } HeaderMode;
 
 typedef struct TableOptions {

@@ -76,7 +76,7 @@ static void check_type(TableReader *reader)
         column_reader_fail(&reader->common,
                            "a row of fields is a scalar, a text, a tuple of such or a vector of such; %s cannot be read from it",
                            type_text(reader->common.types, reader->common.type));
-    reader->dialect.is_text_row = fields == 1 && batch->leaf_count == 1 && batch->leaves[0].elements != NULL;
+    reader->dialect.has_empty_rows = batch->leaf_count == 1 && batch->leaves[0].elements != NULL;
 }
 
 /* ---- failures ---- */

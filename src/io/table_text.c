@@ -276,7 +276,7 @@ static bool parse_record(const TableDialect *dialect, TablePiece *piece, const c
 static bool parse_fields(const TableDialect *dialect, TablePiece *piece, const char **text)
 {
     const char *at = *text;
-    for (uint32_t i = 0;; i++) {
+    for (uint32_t i = 0; i > 0 || !table_is_line_end(at); i++) {
         TableProblem problem = put_field(dialect, &piece->sinks[0], piece->value_count, &at);
         if (problem != TABLE_RIGHT)
             return fail(piece, problem, at, i + 1);
@@ -294,7 +294,7 @@ void table_parse(const TableDialect *dialect, TablePiece *piece)
 {
     const char *text = piece->start;
     while (text < piece->end) {
-        if (table_is_line_end(text) && !dialect->is_text_row) {
+        if (table_is_line_end(text) && !dialect->has_empty_rows) {
             text = after_line_end(text);
             continue;
         }

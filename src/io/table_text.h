@@ -10,7 +10,7 @@
 typedef struct TableDialect {
     char separator;  /* of fields; \n where a line is one field */
     bool has_quotes;
-    bool is_text_row; /* the only field is a text: an empty line is an empty one; otherwise it is nothing */
+    bool has_empty_rows; /* the only field is a text, or all fields are elements of a vector: an empty line is an empty one; otherwise it is nothing */
     const char *empty; /* what an empty field that is not a text stands for, padded like a piece; null: an error */
 } TableDialect;
 

@@ -227,6 +227,20 @@ static void settle(ValueSource *source)
     note_failure(source);
 }
 
+/* A .npy file that is not there may be several others. False if it is not. */
+static bool find_npy_set(ValueSource *source, const char *path, size_t length)
+{
+    if (path == NULL || source->format.kind != FORMAT_NPY || source->input.is_open)
+        return false;
+    const char *name = arena_text(&source->arena, path, length - strlen(".npy"));
+    source->rows = npy_set_reader_new(reader_of(source), name);
+    if (!npy_set_is_there(source->rows))
+        return false;
+    source->kind = SOURCE_ROWS;
+    source->input.reason = NULL;
+    return true;
+}
+
 ValueSource *value_source_from_file(ValueSourceOf of, const char *path, const FileOptions *options)
 {
     ValueSource *source = new_source(of, SOURCE_FILE);
@@ -236,8 +250,9 @@ ValueSource *value_source_from_file(ValueSourceOf of, const char *path, const Fi
     source->format = path == NULL ? (FileFormat){0} : file_format_of_path(path, length);
     source->reader.more = read_more;
     source->reader.context = source;
-    if (!byte_input_open(&source->input, path, of.heap->memory, options->stop) ||
-        !byte_input_decode(&source->input, compression))
+    bool is_open = byte_input_open(&source->input, path, of.heap->memory, options->stop) &&
+                   byte_input_decode(&source->input, compression);
+    if (!is_open && !find_npy_set(source, path, length))
         fail_input(source);
     return source;
 }
