@@ -478,7 +478,7 @@ static size_t check_only_row(TableReader *reader, size_t count)
         return count;
     if (count == 0 && reader->given == 0)
         return column_reader_fail(&reader->common, "expected one row of fields, found the end");
-    if (count > 0 && reader->given > 0)
+    if (reader->given + reader->batch->count - reader->next > 1)
         return column_reader_fail(&reader->common, "expected one row of fields for %s, found more",
                                   type_text(reader->common.types, reader->common.type));
     return count;
