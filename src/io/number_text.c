@@ -7,62 +7,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- digits ---- */
-
-static inline bool is_digit(char c)
-{
-    return (unsigned char)(c - '0') < 10;
-}
-
-static inline uint64_t load_eight(const char *text)
-{
-    uint64_t bytes;
-    memcpy(&bytes, text, sizeof bytes);
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-    bytes = __builtin_bswap64(bytes);
-#endif
-    return bytes;
-}
-
-/* Whether all eight bytes are digits: their upper halves are 3, and stay so when 6 is added. */
-static inline bool are_digits(uint64_t bytes)
-{
-    return ((bytes & 0xf0f0f0f0f0f0f0f0) | ((bytes + 0x0606060606060606) & 0xf0f0f0f0f0f0f0f0) >> 4) == 0x3333333333333333;
-}
-
-/* The number that eight digits are: neighbours are put together, three times. */
-static inline uint32_t eight_digits(uint64_t bytes)
-{
-    bytes -= 0x3030303030303030;
-    bytes = bytes * 10 + (bytes >> 8);
-    bytes = ((bytes & 0x000000ff000000ff) * (100 + (UINT64_C(1000000) << 32)) +
-             ((bytes >> 16) & 0x000000ff000000ff) * (1 + (UINT64_C(10000) << 32))) >> 32;
-    return (uint32_t)bytes;
-}
-
-/* Appends digits to a number, modulo 2^64; gives the end of them. */
-static inline const char *take_digits(const char *text, uint64_t *number)
-{
-    uint64_t value = *number;
-    for (uint64_t bytes = load_eight(text); are_digits(bytes); bytes = load_eight(text)) {
-        value = value * 100000000 + eight_digits(bytes);
-        text += 8;
-    }
-    for (; is_digit(*text); text++)
-        value = value * 10 + (uint64_t)(*text - '0');
-    *number = value;
-    return text;
-}
+const double number_text_powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
+                                     1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
 
 /* ---- integers ---- */
 
-enum { DIGITS_SAFE = 19, DIGITS_MOST = 20 }; /* so many always fit 64 bits; more never do */
+enum { DIGITS_SAFE = NUMBER_TEXT_DIGITS, DIGITS_MOST = 20 }; /* so many always fit 64 bits; more never do */
 
 static NumberStatus read_magnitude(const char **text, uint64_t *magnitude)
 {
     const char *first = *text;
     *magnitude = 0;
-    const char *end = take_digits(first, magnitude);
+    const char *end = number_text_digits(first, magnitude);
     if (end == first)
         return NUMBER_NONE;
     *text = end;
@@ -77,18 +33,11 @@ static NumberStatus read_magnitude(const char **text, uint64_t *magnitude)
     return *magnitude >= UINT64_C(10000000000000000000) ? NUMBER_READ : NUMBER_OUT_OF_RANGE; /* below: it went round */
 }
 
-static inline bool take_sign(const char **text)
-{
-    bool is_negative = **text == '-';
-    *text += is_negative || **text == '+';
-    return is_negative;
-}
-
 static NumberStatus read_signed(const char **text, uint64_t most, int64_t *value)
 {
     const char *at = *text;
     uint64_t magnitude;
-    bool is_negative = take_sign(&at);
+    bool is_negative = number_text_sign(&at);
     NumberStatus status = read_magnitude(&at, &magnitude);
     if (status != NUMBER_READ)
         return status;
@@ -103,7 +52,7 @@ static NumberStatus read_unsigned(const char **text, uint64_t most, uint64_t *va
 {
     const char *at = *text;
     uint64_t magnitude;
-    bool is_negative = take_sign(&at);
+    bool is_negative = number_text_sign(&at);
     NumberStatus status = read_magnitude(&at, &magnitude);
     if (status != NUMBER_READ)
         return status;
@@ -136,11 +85,11 @@ static const char *read_exponent(const char *text, int64_t *exponent)
     if (*text != 'e' && *text != 'E')
         return text;
     const char *at = text + 1;
-    bool is_negative = take_sign(&at);
-    if (!is_digit(*at))
+    bool is_negative = number_text_sign(&at);
+    if (!number_text_is_digit(*at))
         return text;
     int64_t value = 0;
-    for (; is_digit(*at); at++)
+    for (; number_text_is_digit(*at); at++)
         if (value < EXPONENT_LIMIT)
             value = value * 10 + (*at - '0');
     *exponent += is_negative ? -value : value;
@@ -174,15 +123,15 @@ static void read_first_digits(Decimal *decimal)
 
 static const char *read_decimal(const char *text, Decimal *decimal)
 {
-    decimal->is_negative = take_sign(&text);
+    decimal->is_negative = number_text_sign(&text);
     decimal->is_cut = false;
     decimal->digits = 0;
     decimal->first = text;
-    const char *end = take_digits(text, &decimal->digits);
+    const char *end = number_text_digits(text, &decimal->digits);
     int64_t count = end - text, behind = 0;
     if (*end == '.') {
         const char *point = end;
-        end = take_digits(point + 1, &decimal->digits);
+        end = number_text_digits(point + 1, &decimal->digits);
         behind = end - point - 1;
         count += behind;
     }
@@ -339,16 +288,13 @@ static bool is_small(const FloatFormat *format, const Decimal *decimal)
            decimal->exponent <= format->exact_power;
 }
 
-static const double powers_f64[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
-                                    1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
-
 /* Both the digits and the power are floats: one operation rounds once. */
 static double decimal_double(const Decimal *decimal)
 {
     if (!is_small(&format_f64, decimal))
         return slow_double(decimal);
     double digits = (double)decimal->digits;
-    return decimal->exponent < 0 ? digits / powers_f64[-decimal->exponent] : digits * powers_f64[decimal->exponent];
+    return decimal->exponent < 0 ? digits / number_text_powers[-decimal->exponent] : digits * number_text_powers[decimal->exponent];
 }
 
 static float decimal_float(const Decimal *decimal)
@@ -356,8 +302,8 @@ static float decimal_float(const Decimal *decimal)
     if (!is_small(&format_f32, decimal))
         return slow_float(decimal);
     float digits = (float)decimal->digits;
-    return decimal->exponent < 0 ? digits / (float)powers_f64[-decimal->exponent]
-                                 : digits * (float)powers_f64[decimal->exponent];
+    return decimal->exponent < 0 ? digits / (float)number_text_powers[-decimal->exponent]
+                                 : digits * (float)number_text_powers[decimal->exponent];
 }
 
 /* ---- floats that are words ---- */
@@ -376,7 +322,7 @@ static const char *read_word(const char *text, double *value)
         const char *word;
         double value;
     } words[] = {{"infinity", (double)INFINITY}, {"inf", (double)INFINITY}, {"nan", (double)NAN}};
-    bool is_negative = take_sign(&text);
+    bool is_negative = number_text_sign(&text);
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         size_t length = word_length(text, words[i].word);
         if (length == 0)

@@ -215,16 +215,23 @@ static TableProblem put_any_field(const TableDialect *dialect, FieldSink *sink, 
     return TABLE_RIGHT;
 }
 
-/* Puts the field that begins there; what is an ordinary number first. After a failure *text is the place of the problem. */
-static inline TableProblem put_field(const TableDialect *dialect, FieldSink *sink, size_t index, const char **text)
+/* A number without anything around it, of the two types that most have. */
+static inline bool put_number(const TableDialect *dialect, const FieldSink *sink, size_t index, const char **text)
 {
     const char *at = *text;
-    if (!sink->is_text && number_text_read(&at, sink->scalar, sink_cell(sink, index)) == NUMBER_READ &&
-        is_field_end(dialect, at)) {
-        *text = at;
-        return TABLE_RIGHT;
-    }
-    return put_any_field(dialect, sink, index, text);
+    bool is_number = sink->scalar == SCALAR_I64   ? number_text_short_int(&at, (int64_t *)sink->cells + index)
+                     : sink->scalar == SCALAR_F64 ? number_text_short_double(&at, (double *)sink->cells + index)
+                                                  : number_text_read(&at, sink->scalar, sink_cell(sink, index)) == NUMBER_READ;
+    if (!is_number || !is_field_end(dialect, at))
+        return false;
+    *text = at;
+    return true;
+}
+
+/* Puts the field that begins there. After a failure *text is the place of the problem. */
+static inline TableProblem put_field(const TableDialect *dialect, FieldSink *sink, size_t index, const char **text)
+{
+    return !sink->is_text && put_number(dialect, sink, index, text) ? TABLE_RIGHT : put_any_field(dialect, sink, index, text);
 }
 
 /* ---- records ---- */
