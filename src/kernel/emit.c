@@ -640,7 +640,7 @@ static void emit_room_check(Emitter *e, uint32_t loop)
         uint32_t scope = given;
         while (scope != loop && scopes[scope].kind == SCOPE_IF)
             scope = scopes[scope].parent;
-        if (scope != loop || !gives_points(e, given))
+        if (scope != loop || (e->kernel->stored >> given & 1) == 0)
             continue;
         line(e, "if (n%u > call->room - given%u)", loop, given);
         line(e, "    goto full;");
