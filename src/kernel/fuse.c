@@ -9,6 +9,10 @@ enum {
     NOWHERE = UINT32_MAX,
 };
 
+/* Among the scopes that must be over before a node: it needs what a scan over all points gives. A second such scan cannot be done in the same
+ * kernel, which first finds the totals of scans for all its pieces. */
+#define AFTER_SCAN (UINT64_C(1) << 63)
+
 typedef struct Reader {
     FlowNodeId node; /* NOWHERE: the network's result */
     uint32_t input;
@@ -134,6 +138,17 @@ bool fuse_is_total(const FlowNetwork *network, const FlowNode *node)
     return fuse_is_reduction(node) && node->outputs[0] != 0 && points_of_stream(network, node->outputs[0]) == FLOW_UNIT;
 }
 
+uint32_t fuse_parent_scope(const FlowNetwork *network, const Kernel *kernel, const FlowNode *node)
+{
+    return scope_in(kernel, points_of_space(network, network->spaces.items[node->space].parent));
+}
+
+bool fuse_goes_on(const FlowNetwork *network, const FlowNode *node)
+{
+    return node->op == FLOW_SCAN && (node->segments == SEGMENTS_SINGLE ||
+                                     points_of_space(network, network->spaces.items[node->space].parent) == FLOW_UNIT);
+}
+
 /* Whose ends a RANGE or ENDS gives. ENDS itself is where the parents are. */
 static uint32_t points_of_made_ends(const FlowNetwork *network, const FlowNode *node)
 {
@@ -254,13 +269,22 @@ static bool is_inside(const KernelScope *scopes, uint32_t inner, uint32_t outer)
 
 /* ---- who can be a member ---- */
 
+/* Its points are the root's, or those of filters below it. */
+static bool is_below_filters(const Finder *finder, uint32_t scope)
+{
+    const KernelScope *scopes = finder->tree.scopes.items;
+    while (scopes[scope].kind == SCOPE_IF)
+        scope = scopes[scope].parent;
+    return scope == KERNEL_ROOT;
+}
+
 /* Where the elements of a node with <C/P> lie below their parents: in a loop directly below them, or anywhere below. Unit is above the root. */
 static bool has_parents_in_tree(const Finder *finder, const FlowNode *node, uint32_t scope)
 {
     uint32_t parent_points = points_of_space(finder->network, finder->network->spaces.items[node->space].parent);
     const KernelScope *scopes = finder->tree.scopes.items;
     if (parent_points == FLOW_UNIT || node->segments == SEGMENTS_SINGLE)
-        return node->op == FLOW_DISTRIBUTE || (scope == KERNEL_ROOT ? node->segments == SEGMENTS_SINGLE && node->op != FLOW_EMPTY
+        return node->op == FLOW_DISTRIBUTE || (node->op == FLOW_SCAN ? member_may_go_on(node) && is_below_filters(finder, scope) : scope == KERNEL_ROOT ? node->segments == SEGMENTS_SINGLE && node->op != FLOW_EMPTY
                                                                     : member_may_be_total(node));
     uint32_t parent = tree_scope(finder, parent_points);
     if (parent == NOWHERE || parent == scope || !is_inside(scopes, scope, parent))
@@ -401,11 +425,12 @@ static void find_depth(Finder *finder, FlowNodeId id)
     }
     if (is_member) {
         uint32_t scope = tree_scope(finder, points_of_node(finder->network, node));
-        if ((over & finder->tree.scopes.items[scope].ancestors) != 0) {
+        bool goes_on = fuse_goes_on(finder->network, node);
+        if ((over & finder->tree.scopes.items[scope].ancestors) != 0 || (goes_on && (over & AFTER_SCAN) != 0)) {
             depth++;
             over = 0;
         }
-        over |= ended_by(finder, node);
+        over |= ended_by(finder, node) | (goes_on ? AFTER_SCAN : 0);
     }
     finder->depths[id] = depth;
     finder->over[id] = over;
@@ -423,25 +448,12 @@ static bool is_member_at(const Finder *finder, FlowNodeId id, uint32_t depth)
     return id >= finder->first && id <= finder->last && finder->depths[id] == depth && finder->is_candidate[id];
 }
 
-static bool has_members_inside(const Finder *finder, uint32_t scope, uint32_t depth)
-{
-    for (FlowNodeId id = finder->first; id <= finder->last; id++) {
-        if (!is_member_at(finder, id, depth))
-            continue;
-        uint32_t own = tree_scope(finder, points_of_node(finder->network, &finder->network->nodes.items[id]));
-        if (is_inside(finder->tree.scopes.items, own, scope))
-            return true;
-    }
-    return false;
-}
-
-/* Whether ends can be given: their points are those of a scope inside the one they are on, and of the same kernel. */
-static bool has_ends_inside(const Finder *finder, FlowStreamId stream, uint32_t scope, uint32_t depth)
+/* Whether ends can be given: their points are those of a scope inside the one they are on. */
+static bool has_ends_inside(const Finder *finder, FlowStreamId stream, uint32_t scope)
 {
     Kernel tree = {.scopes = {finder->tree.scopes.items, finder->tree.scopes.count, 0}};
     uint32_t of = fuse_scope_of_ends(finder->network, &tree, stream);
-    return scope != NOWHERE && of != KERNEL_NO_SCOPE && of != scope && is_inside(tree.scopes.items, of, scope) &&
-           has_members_inside(finder, of, depth);
+    return scope != NOWHERE && of != KERNEL_NO_SCOPE && of != scope && is_inside(tree.scopes.items, of, scope);
 }
 
 /* Whether a stream that a member makes is read as it can be. */
@@ -456,7 +468,7 @@ static bool is_read_well(const Finder *finder, FlowStreamId stream, uint32_t dep
         const Reader *reader = &finder->readers[readers.first + i];
         if (reader->node != NOWHERE && is_member_at(finder, reader->node, depth))
             continue;
-        if (made->type == LEAF_ARRAY || (made->type == LEAF_ENDS && !has_ends_inside(finder, stream, scope, depth)))
+        if (made->type == LEAF_ARRAY || (made->type == LEAF_ENDS && !has_ends_inside(finder, stream, scope)))
             return false;
     }
     return true;
@@ -597,6 +609,24 @@ static void gather_units(const Finder *finder, const Kernel *kernel, uint32_t sc
     }
 }
 
+/* Scopes of which nothing but their points is wanted: they come after what decides about these. */
+static void add_empty_scopes(const Finder *finder, const Kernel *kernel, uint32_t scope, Ordering *ordering)
+{
+    for (uint32_t i = 1; i < kernel->scopes.count; i++) {
+        if (kernel->scopes.items[i].parent != scope || ordering->unit_of_scope[i] != NOWHERE)
+            continue;
+        uint32_t unit = ordering->unit_of_scope[i] = ordering->units.count;
+        *vec_push(finder->arena, &ordering->units) = (Unit){.unit = {true, i}};
+        uint32_t position = position_in(kernel, finder->network->streams.items[kernel->scopes.items[i].flags].node);
+        if (kernel->scopes.items[i].kind != SCOPE_IF || position == kernel->nodes.count ||
+            kernel->nodes.items[position] != finder->network->streams.items[kernel->scopes.items[i].flags].node ||
+            ordering->unit_of[position] == NOWHERE)
+            continue;
+        *vec_push(finder->arena, &ordering->edges) = (Edge){ordering->unit_of[position], unit};
+        ordering->units.items[unit].waits++;
+    }
+}
+
 static void gather_edges(const Finder *finder, const Kernel *kernel, Ordering *ordering)
 {
     const FlowNetwork *network = finder->network;
@@ -649,6 +679,7 @@ static bool order_body(Finder *finder, Kernel *kernel, uint32_t scope)
     for (uint32_t i = 0; i < kernel->scopes.count; i++)
         ordering.unit_of_scope[i] = NOWHERE;
     gather_units(finder, kernel, scope, &ordering);
+    add_empty_scopes(finder, kernel, scope, &ordering);
     gather_edges(finder, kernel, &ordering);
     uint32_t *first_edge = sort_edges(finder, &ordering);
     for (uint32_t done = 0, before; done < ordering.units.count;) {
@@ -716,6 +747,36 @@ static void add_column(Finder *finder, Kernel *kernel, const FlowNode *node, Flo
     *vec_push(finder->arena, &kernel->columns) = (KernelLeaf){array, node->leaf, type};
 }
 
+/* An operand that is not constant, if others make it. */
+static void find_input(Finder *finder, Kernel *kernel, FlowOperand operand)
+{
+    operand = fuse_resolve(finder->fusion, kernel, operand);
+    if (operand.is_constant)
+        return;
+    if (fuse_is_uniform(finder->network, &operand))
+        add_stream(finder->arena, &kernel->uniforms, operand.stream);
+    else if (!is_member_of(kernel, finder->network->streams.items[operand.stream].node))
+        add_stream(finder->arena, &kernel->streams, operand.stream);
+}
+
+/* What a node takes from outside. */
+static void find_inputs(Finder *finder, Kernel *kernel, const FlowNode *node)
+{
+    const FlowNetwork *network = finder->network;
+    for (uint32_t i = 0; i < fuse_value_inputs(node); i++) {
+        FlowOperand operand = fuse_resolve(finder->fusion, kernel, node->inputs[i]);
+        bool is_passed_on = node->op == FLOW_DISTRIBUTE || node->op == FLOW_PACK || node->op == FLOW_COLLECT; /* or a driver */
+        if (is_passed_on && i == 0)
+            continue;
+        bool is_vector = i == 0 && operand.type == LEAF_ARRAY && (node->op == FLOW_SLICES || node->op == FLOW_GATHER);
+        bool is_count = node->op == FLOW_RANGE && node->segments == SEGMENTS_SINGLE;
+        if (is_vector && fuse_is_uniform(network, &operand))
+            add_column(finder, kernel, node, operand.stream);
+        else if (!is_count)
+            find_input(finder, kernel, operand);
+    }
+}
+
 /* Whether a node only wants to know how many elements an input has. */
 static bool is_driver(const FlowNode *node, uint32_t input)
 {
@@ -740,36 +801,6 @@ static void find_use(const Finder *finder, FlowStreamId stream, const Kernel *ke
             continue;
         *is_given = true;
         *is_looked_at |= is_ends || reader.node == NOWHERE || !is_driver(&finder->network->nodes.items[reader.node], reader.input);
-    }
-}
-
-/* Whether an input is of no use to the node's own code: a driver, or what it passes on to others in the kernel, who read it where it comes from. */
-static bool is_unused_input(const Finder *finder, const Kernel *kernel, const FlowNode *node, uint32_t input)
-{
-    if (input > 0)
-        return false;
-    if (node->op != FLOW_DISTRIBUTE && node->op != FLOW_PACK)
-        return node->op == FLOW_COLLECT;
-    bool is_given, is_looked_at;
-    find_use(finder, node->outputs[0], kernel, &is_given, &is_looked_at);
-    return !is_looked_at;
-}
-
-/* What a node takes from outside. */
-static void find_inputs(Finder *finder, Kernel *kernel, const FlowNode *node)
-{
-    const FlowNetwork *network = finder->network;
-    for (uint32_t i = 0; i < fuse_value_inputs(node); i++) {
-        FlowOperand operand = fuse_resolve(finder->fusion, kernel, node->inputs[i]);
-        if (operand.is_constant || is_unused_input(finder, kernel, node, i))
-            continue;
-        if (fuse_is_uniform(network, &operand)) {
-            if (i == 0 && operand.type == LEAF_ARRAY && (node->op == FLOW_SLICES || node->op == FLOW_GATHER))
-                add_column(finder, kernel, node, operand.stream);
-            else if (node->op != FLOW_RANGE || node->segments != SEGMENTS_SINGLE)
-                add_stream(finder->arena, &kernel->uniforms, operand.stream);
-        } else if (!is_member_of(kernel, network->streams.items[operand.stream].node))
-            add_stream(finder->arena, &kernel->streams, operand.stream);
     }
 }
 
@@ -800,14 +831,24 @@ static void add_sinks(Finder *finder, Kernel *kernel, FlowNodeId id)
                                                                 .operand = node->inputs[leaf + 1]};
 }
 
-static void note_given(const FlowNetwork *network, Kernel *kernel, uint32_t scope)
+static void note_given(Kernel *kernel, uint32_t scope, bool is_stored)
 {
-    (void)network;
-    if (scope == KERNEL_ROOT)
+    if (scope == KERNEL_ROOT || scope == KERNEL_NO_SCOPE)
         return;
     kernel->given |= UINT64_C(1) << scope;
-    for (; scope != KERNEL_ROOT; scope = kernel->scopes.items[scope].parent)
+    kernel->stored |= (uint64_t)is_stored << scope;
+    for (; is_stored && scope != KERNEL_ROOT; scope = kernel->scopes.items[scope].parent)
         kernel->is_deep |= kernel->scopes.items[scope].kind == SCOPE_LOOP;
+}
+
+/* A node whose points are told apart by ends that somebody else makes must go on from the right ones. */
+static void note_foreign_ends(const FlowNetwork *network, Kernel *kernel, const FlowNode *node)
+{
+    if (!member_has_segments(node) || node->segments != SEGMENTS_ENDS)
+        return;
+    FlowStreamId ends = node->inputs[node->input_count - 1].stream;
+    if (!is_member_of(kernel, network->streams.items[ends].node))
+        note_given(kernel, fuse_scope_of_node(network, kernel, node), false);
 }
 
 /* The scopes whose points somebody else sees. */
@@ -815,14 +856,16 @@ static void find_given(const FlowNetwork *network, Kernel *kernel)
 {
     for (uint32_t i = 0; i < kernel->outputs.count; i++) {
         FlowStreamId stream = kernel->outputs.items[i];
-        note_given(network, kernel, fuse_scope_of_stream(network, kernel, stream));
+        note_given(kernel, fuse_scope_of_stream(network, kernel, stream), true);
         if (network->streams.items[stream].type == LEAF_ENDS)
-            note_given(network, kernel, fuse_scope_of_ends(network, kernel, stream));
+            note_given(kernel, fuse_scope_of_ends(network, kernel, stream), false);
     }
     for (uint32_t i = 0; i < kernel->counted.count; i++)
-        note_given(network, kernel, fuse_scope_of_stream(network, kernel, kernel->counted.items[i]));
+        note_given(kernel, fuse_scope_of_stream(network, kernel, kernel->counted.items[i]), false);
     for (uint32_t i = 0; i < kernel->sinks.count; i++)
-        note_given(network, kernel, kernel->sinks.items[i].scope);
+        note_given(kernel, kernel->sinks.items[i].scope, true);
+    for (uint32_t i = 0; i < kernel->nodes.count; i++)
+        note_foreign_ends(network, kernel, &network->nodes.items[kernel->nodes.items[i]]);
 }
 
 static void find_lists(Finder *finder, Kernel *kernel)
@@ -834,13 +877,29 @@ static void find_lists(Finder *finder, Kernel *kernel)
         find_outputs(finder, kernel, node);
         if (node->op == FLOW_COLLECT)
             add_sinks(finder, kernel, id);
+        if (fuse_goes_on(finder->network, node))
+            *vec_push(finder->arena, &kernel->scans) = id;
         if (fuse_is_total(finder->network, node))
             *(member_is_ordered(node) ? vec_push(finder->arena, &kernel->ordered)
                                       : vec_push(finder->arena, &kernel->totals)) = id;
     }
-    for (uint32_t i = 0; i < kernel->scopes.count; i++)
-        kernel->has_loops |= kernel->scopes.items[i].kind == SCOPE_LOOP;
+    for (uint32_t i = 0; i < kernel->scopes.count; i++) {
+        const KernelScope *scope = &kernel->scopes.items[i];
+        kernel->has_loops |= scope->kind == SCOPE_LOOP;
+        if (scope->kind == SCOPE_IF)
+            find_input(finder, kernel, (FlowOperand){.type = (LeafType)SCALAR_BOOL, .stream = scope->flags});
+    }
     find_given(finder->network, kernel);
+}
+
+/* The scopes whose ends a node gives. */
+static uint64_t scopes_of_ends(const Finder *finder, FlowNodeId id)
+{
+    const FlowNode *node = &finder->network->nodes.items[id];
+    Kernel tree = {.scopes = {finder->tree.scopes.items, finder->tree.scopes.count, 0}};
+    uint32_t of = fuse_is_structure(node) && node->outputs[0] != 0 ? fuse_scope_of_ends(finder->network, &tree, node->outputs[0])
+                                                                   : KERNEL_NO_SCOPE;
+    return of == KERNEL_NO_SCOPE ? 0 : tree.scopes.items[of].ancestors;
 }
 
 /* Only the scopes that have members, numbered anew. */
@@ -849,7 +908,7 @@ static void copy_scopes(Finder *finder, Kernel *kernel)
     uint64_t used = 1;
     for (uint32_t i = 0; i < kernel->nodes.count; i++) {
         uint32_t scope = tree_scope(finder, points_of_node(finder->network, &finder->network->nodes.items[kernel->nodes.items[i]]));
-        used |= finder->tree.scopes.items[scope].ancestors;
+        used |= finder->tree.scopes.items[scope].ancestors | scopes_of_ends(finder, kernel->nodes.items[i]);
     }
     uint32_t new_number[KERNEL_SCOPES_MAX];
     for (uint32_t i = 0; i < finder->tree.scopes.count; i++) {
