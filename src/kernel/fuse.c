@@ -759,24 +759,6 @@ static void find_input(Finder *finder, Kernel *kernel, FlowOperand operand)
         add_stream(finder->arena, &kernel->streams, operand.stream);
 }
 
-/* What a node takes from outside. */
-static void find_inputs(Finder *finder, Kernel *kernel, const FlowNode *node)
-{
-    const FlowNetwork *network = finder->network;
-    for (uint32_t i = 0; i < fuse_value_inputs(node); i++) {
-        FlowOperand operand = fuse_resolve(finder->fusion, kernel, node->inputs[i]);
-        bool is_passed_on = node->op == FLOW_DISTRIBUTE || node->op == FLOW_PACK || node->op == FLOW_COLLECT; /* or a driver */
-        if (is_passed_on && i == 0)
-            continue;
-        bool is_vector = i == 0 && operand.type == LEAF_ARRAY && (node->op == FLOW_SLICES || node->op == FLOW_GATHER);
-        bool is_count = node->op == FLOW_RANGE && node->segments == SEGMENTS_SINGLE;
-        if (is_vector && fuse_is_uniform(network, &operand))
-            add_column(finder, kernel, node, operand.stream);
-        else if (!is_count)
-            find_input(finder, kernel, operand);
-    }
-}
-
 /* Whether a node only wants to know how many elements an input has. */
 static bool is_driver(const FlowNode *node, uint32_t input)
 {
@@ -801,6 +783,35 @@ static void find_use(const Finder *finder, FlowStreamId stream, const Kernel *ke
             continue;
         *is_given = true;
         *is_looked_at |= is_ends || reader.node == NOWHERE || !is_driver(&finder->network->nodes.items[reader.node], reader.input);
+    }
+}
+
+/* Whether an input is of no use to the node's own code: a driver, or what it passes on to others in the kernel, who read it where it comes from. */
+static bool is_unused_input(const Finder *finder, const Kernel *kernel, const FlowNode *node, uint32_t input)
+{
+    if (input > 0)
+        return false;
+    if (node->op != FLOW_DISTRIBUTE && node->op != FLOW_PACK)
+        return node->op == FLOW_COLLECT;
+    bool is_given, is_looked_at;
+    find_use(finder, node->outputs[0], kernel, &is_given, &is_looked_at);
+    return !is_looked_at;
+}
+
+/* What a node takes from outside. */
+static void find_inputs(Finder *finder, Kernel *kernel, const FlowNode *node)
+{
+    const FlowNetwork *network = finder->network;
+    for (uint32_t i = 0; i < fuse_value_inputs(node); i++) {
+        FlowOperand operand = fuse_resolve(finder->fusion, kernel, node->inputs[i]);
+        if (is_unused_input(finder, kernel, node, i))
+            continue;
+        bool is_vector = i == 0 && operand.type == LEAF_ARRAY && (node->op == FLOW_SLICES || node->op == FLOW_GATHER);
+        bool is_count = node->op == FLOW_RANGE && node->segments == SEGMENTS_SINGLE;
+        if (is_vector && fuse_is_uniform(network, &operand))
+            add_column(finder, kernel, node, operand.stream);
+        else if (!is_count)
+            find_input(finder, kernel, operand);
     }
 }
 
