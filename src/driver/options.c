@@ -310,6 +310,7 @@ static bool has_cost(const Options *options)
     return options_has(options, OPTION_COST);
 }
 
+enum { COMPILER_OPTIONS = OPTION_BIT(OPTION_CC) | OPTION_BIT(OPTION_FAST) };
 enum { VM_OPTIONS = OPTION_BIT(OPTION_CHUNK) | OPTION_BIT(OPTION_THREADS) | OPTION_BIT(OPTION_PIECE) | OPTION_BIT(OPTION_MEMORY) |
                     OPTION_BIT(OPTION_STATS) };
 
@@ -321,9 +322,9 @@ static const struct {
     const char *reason;
 } contradictions[] = {
     {is_reference, OPTION_ENGINE, VM_OPTIONS, "the reference interpreter works on one thread, without chunks, limits of memory and statistics"},
-    {has_cost, OPTION_COST, VM_OPTIONS, "costs are counted by the reference interpreter"},
+    {has_cost, OPTION_COST, VM_OPTIONS | COMPILER_OPTIONS, "costs are counted by the reference interpreter"},
     {is_other_engine, OPTION_ENGINE, OPTION_BIT(OPTION_COST), "costs are counted by the reference interpreter"},
-    {is_not_compiled, OPTION_ENGINE, OPTION_BIT(OPTION_CC) | OPTION_BIT(OPTION_FAST), "only `--engine c` compiles"},
+    {is_not_compiled, OPTION_ENGINE, COMPILER_OPTIONS, "only `--engine c` compiles"},
 };
 
 static void report_contradiction(const Options *options, OptionId because, OptionId id, const char *reason)

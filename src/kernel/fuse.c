@@ -448,12 +448,24 @@ static bool is_member_at(const Finder *finder, FlowNodeId id, uint32_t depth)
     return id >= finder->first && id <= finder->last && finder->depths[id] == depth && finder->is_candidate[id];
 }
 
+/* Composed ends are counted by what says which points there are, and that is known to the makers of both. */
+static bool has_makers_of_ends(const Finder *finder, FlowStreamId stream, uint32_t depth)
+{
+    FlowNodeId maker = finder->network->streams.items[stream].node;
+    const FlowNode *node = &finder->network->nodes.items[maker];
+    if (!is_member_at(finder, maker, depth))
+        return false;
+    return node->op != FLOW_COMPOSE || (has_makers_of_ends(finder, node->inputs[0].stream, depth) &&
+                                        has_makers_of_ends(finder, node->inputs[1].stream, depth));
+}
+
 /* Whether ends can be given: their points are those of a scope inside the one they are on. */
-static bool has_ends_inside(const Finder *finder, FlowStreamId stream, uint32_t scope)
+static bool has_ends_inside(const Finder *finder, FlowStreamId stream, uint32_t scope, uint32_t depth)
 {
     Kernel tree = {.scopes = {finder->tree.scopes.items, finder->tree.scopes.count, 0}};
     uint32_t of = fuse_scope_of_ends(finder->network, &tree, stream);
-    return scope != NOWHERE && of != KERNEL_NO_SCOPE && of != scope && is_inside(tree.scopes.items, of, scope);
+    return scope != NOWHERE && of != KERNEL_NO_SCOPE && of != scope && is_inside(tree.scopes.items, of, scope) &&
+           has_makers_of_ends(finder, stream, depth);
 }
 
 /* Whether a stream that a member makes is read as it can be. */
@@ -468,7 +480,7 @@ static bool is_read_well(const Finder *finder, FlowStreamId stream, uint32_t dep
         const Reader *reader = &finder->readers[readers.first + i];
         if (reader->node != NOWHERE && is_member_at(finder, reader->node, depth))
             continue;
-        if (made->type == LEAF_ARRAY || (made->type == LEAF_ENDS && !has_ends_inside(finder, stream, scope)))
+        if (made->type == LEAF_ARRAY || (made->type == LEAF_ENDS && !has_ends_inside(finder, stream, scope, depth)))
             return false;
     }
     return true;

@@ -1,6 +1,7 @@
 #include "vm/stages.h"
 
 #include "base/machine.h"
+#include "vm/code.h"
 
 #include <inttypes.h>
 
@@ -102,6 +103,15 @@ static double busy_share(const Vm *vm)
     return worked / (time * vm->options.threads);
 }
 
+/* What the C compiler had to do with it. */
+static void write_code_stats(const Vm *vm, Text *out)
+{
+    text_addf(out, "kernels %" PRIu64 ", compiled or loaded in %.1f ms", code_kernels(vm), code_milliseconds(vm));
+    if (vm->options.is_fast)
+        text_add(out, "; fast: floats may be contracted, reassociated and multiplied by reciprocals");
+    text_add_char(out, '\n');
+}
+
 void vm_write_stats(const Vm *vm, Text *out)
 {
     const VmStats *stats = &vm->stats;
@@ -109,14 +119,17 @@ void vm_write_stats(const Vm *vm, Text *out)
     for (uint32_t i = 0; i < vm->plans.count; i++)
         for (uint32_t k = 0; vm->plans.items[i] != NULL && k < vm->plans.items[i]->stage_count; k++)
             stages += is_shown(&vm->plans.items[i]->stages[k]);
-    text_addf(out, "engine vm, threads %u, busy %.2f of the time, ", vm->options.threads, busy_share(vm));
+    text_addf(out, "engine %s, threads %u, busy %.2f of the time, ", vm->options.compiles ? "c" : "vm", vm->options.threads,
+              busy_share(vm));
     if (vm->options.chunk == 0)
         text_add(out, "chunks adapt\n");
     else
         text_addf(out, "chunks of %" PRIu64 " elements\n", vm->options.chunk);
-    text_addf(out, "peak bytes %" PRIu64 ", stages %u, calls %" PRIu64 ", firings %" PRIu64 ", elements %" PRIu64
+    if (vm->options.compiles)
+        write_code_stats(vm, out);
+    text_addf(out, "peak bytes %" PRIu64 ", vector bytes %" PRIu64 ", stages %u, calls %" PRIu64 ", firings %" PRIu64 ", elements %" PRIu64
               ", grown buffers %" PRIu64 ", fallbacks %" PRIu64 "\n",
-              (uint64_t)vm->memory->peak_bytes, stages, stats->calls, stats->firings, vm->produced, stats->growths,
+              (uint64_t)vm->memory->peak_bytes, vm->vector_bytes, stages, stats->calls, stats->firings, vm->produced, stats->growths,
               stats->fallbacks);
     for (uint32_t i = 0; i < vm->plans.count; i++)
         if (vm->plans.items[i] != NULL)
