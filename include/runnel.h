@@ -52,7 +52,7 @@ typedef struct RunnelOptions {
     uint32_t threads;      /* the VM; 0 for as many as the process can keep busy */
     uint64_t piece_nanoseconds; /* testing: the least work, about, that is given to a thread; 0 for the default */
     const char *compiler;  /* engine C: the command of the C compiler; null for the system's */
-    bool is_fast;          /* engine C: floats may be contracted, reassociated and divided by reciprocals; results are no longer those of the others */
+    bool is_fast;          /* engine C: floats may be contracted and multiplied by reciprocals; results are no longer those of the others */
     bool measures;         /* the VM: for runnel_write_stats */
     uint64_t fail_after;   /* testing: the nth allocation fails; 0 for never */
     const char *file_format; /* what files given as arguments hold if neither their names nor their first bytes say it: "text", also if null, "npy", "csv", "tsv", "lines", or scalars of this type as bytes */

@@ -1,6 +1,6 @@
 /* C text to code that can be called: the system's C compiler makes a shared object of it, which is loaded and kept on disk for the next time.
  *
- * The code computes what the VM does, bit for bit: floats are neither contracted nor reassociated, unless `is_fast` allows it. Of a text, functions
+ * The code computes what the VM does, bit for bit: floats are neither contracted nor divided by reciprocals, unless `is_fast` allows it. Of a text, functions
  * that are looked up by name are external; everything else should be static, or the compiler cannot inline it. Writable variables would be shared by
  * everybody in this process who loads the same text: there must be none.
  *
@@ -16,7 +16,7 @@
 
 typedef struct CompileOptions {
     const char *compiler;        /* a command, split into words at blanks; null: $CC, else cc, gcc or clang, the first found in PATH */
-    bool is_fast;                /* contraction, reciprocals and reassociation are allowed */
+    bool is_fast;                /* contraction and reciprocals are allowed */
     const char *cache_directory; /* null: as object_cache_locate says */
     uint64_t cache_limit;        /* bytes; 0 for the default, 256 MiB */
     const StopFlag *stop;        /* ends the compiler when set; may be null */

@@ -179,8 +179,11 @@ static RunnelStatus run_once(Bench *bench)
     RunnelStatus status = runnel_run_prepared(bench->host.session, &bench->info);
     bench->host.output = HOST_NOWHERE;
     bench->runs++;
+    bool has_messages = *runnel_messages(bench->host.session) != '\0'; /* of the first run there may be warnings */
+    if (status != RUNNEL_OK || has_messages)
+        host_report(&bench->host, status);
     if (status != RUNNEL_OK)
-        return host_report(&bench->host, status);
+        return status;
     if (!is_for_digest(bench) && !has_result(bench))
         return RUNNEL_COMPILE_ERROR;
     bool is_good = result_end_run(&bench->result, bench->runs) && times_add(&bench->times, bench->info.seconds);

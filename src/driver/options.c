@@ -192,7 +192,7 @@ const OptionRow option_rows[OPTION_COUNT] = {
     [OPTION_TIME] = {"--time", "LIMIT", "end with an error when a run takes longer, such as 2.5 (seconds), 500ms or 2m (no limit)", set_time, NULL},
     [OPTION_STATS] = {"--stats", NULL, "show what the VM did, on standard error", NULL, NULL},
     [OPTION_CC] = {"--cc", "COMMAND", "compile with this C compiler ($CC, else cc, gcc or clang)", set_cc, NULL},
-    [OPTION_FAST] = {"--fast", NULL, "compiled code may contract, reassociate and use reciprocals of floats: faster, but other last digits", NULL, NULL},
+    [OPTION_FAST] = {"--fast", NULL, "compiled code may contract floats and multiply by reciprocals: faster, but other last digits", NULL, NULL},
     [OPTION_MAX_DEPTH] = {"--max-depth", "N",
                           "the deepest recursion allowed, tail calls not counted (1000000)", set_max_depth, NULL},
     [OPTION_PRINT_LENGTH] = {"--print-length", "N",

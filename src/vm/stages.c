@@ -108,7 +108,7 @@ static void write_code_stats(const Vm *vm, Text *out)
 {
     text_addf(out, "kernels %" PRIu64 ", compiled or loaded in %.1f ms", code_kernels(vm), code_milliseconds(vm));
     if (vm->options.is_fast)
-        text_add(out, "; fast: floats may be contracted, reassociated and multiplied by reciprocals");
+        text_add(out, "; fast: floats may be contracted, and multiplied by reciprocals");
     text_add_char(out, '\n');
 }
 

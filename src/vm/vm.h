@@ -22,7 +22,7 @@ typedef struct VmOptions {
     uint64_t piece_nanoseconds; /* see RunnelOptions */
     bool measures; /* time and elements of every stage */
     bool compiles;        /* kernels are compiled; else the VM's own loops do everything */
-    bool is_fast;         /* ... and may contract, reassociate and use reciprocals */
+    bool is_fast;         /* ... and may contract and use reciprocals */
     const char *compiler; /* ... by this command; null for the system's */
     const Names *names;   /* of what is compiled, for people who read it */
     WorldOutput output; /* of the program */
