@@ -444,7 +444,7 @@ static bool (*const rules[FLOW_OP_COUNT])(FlowChecker *, const FlowNode *) = {
     [FLOW_PACK] = check_filter,         [FLOW_MAKE] = check_make,           [FLOW_MERGE] = check_merge,
     [FLOW_SLICES] = check_column,       [FLOW_GATHER] = check_column,       [FLOW_FOLD_WITH] = check_operator,
     [FLOW_SCAN_WITH] = check_operator,  [FLOW_PUT_WITH] = check_operator,   [FLOW_FOLD_BY] = check_fold,
-    [FLOW_RESULT] = flow_check_result,
+    [FLOW_RESULT] = flow_check_result,  [FLOW_FOLD_LEFT] = check_fold,
 };
 
 /* ---- nodes ---- */
