@@ -1098,9 +1098,34 @@ static const FlowValue *vector_outputs(const Operation *o, TypeId element_type)
                                 element_type);
 }
 
+/* One scalar combined into another by a built-in operator; `reduction` names that. */
+static const FlowValue *put_builtin(const Operation *o, Op reduction)
+{
+    Flattener *f = o->f;
+    const FlowValue *pairs = sequence_argument(o, 1);
+    TypeId type = o->arguments[0]->element_type;
+    Inputs inputs = operator_inputs(o);
+    add_leaves_at(o, &inputs, o->arguments[0], o->space);
+    inputs.items[inputs.count++] = flatten_bring_stream(f, pairs->element->first->scalar, pairs->space);
+    add_leaves_at(o, &inputs, pairs->element->rest, pairs->space);
+    const Layout *layout = flatten_layout(f, type);
+    FlowSegments segments = flatten_segments(f, pairs->space, inputs.items, &inputs.count);
+    FlowNode *node =
+        flatten_node(f, o->op == OP_PUT_WITH ? FLOW_PUT_BY : FLOW_SCAN_BY, pairs->space, inputs.items, inputs.count);
+    node->segments = segments;
+    node->core_op = reduction;
+    node->layout = layout;
+    if (o->op == OP_PUT_WITH)
+        return vector_outputs(o, type);
+    return give_container(o, pairs->space, layout_outputs(f, type, layout, pairs->space));
+}
+
 static const FlowValue *op_put_with(const Operation *o)
 {
     Flattener *f = o->f;
+    Builtin builtin = builtin_of(o);
+    if (builtin.count == 1)
+        return put_builtin(o, builtin.operators[0]->reduction);
     const FlowValue *pairs = sequence_argument(o, 1);
     Inputs inputs = operator_inputs(o);
     add_leaves_at(o, &inputs, o->arguments[0], o->space);

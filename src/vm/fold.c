@@ -21,6 +21,17 @@ static const FoldKind *kind_of(VectorLevel level, FoldOperator operator, FoldFor
     return kinds == NULL ? NULL : &kinds[form];
 }
 
+FoldOperator fold_operator(Op reduction)
+{
+    switch ((int)reduction) {
+#define FOLD_OPERATOR(OPERATOR, on_scalars, reduction, scan, inclusive)                                                \
+    case OP_##reduction: return FOLD_##OPERATOR;
+#include "ops/fold_operators.def"
+#undef FOLD_OPERATOR
+    }
+    return FOLD_OPERATOR_COUNT;
+}
+
 const FoldKind *fold_kind_at(VectorLevel level, Op op, ScalarType type)
 {
     switch ((int)op) {
@@ -42,7 +53,7 @@ const FoldKind *fold_kind(Op op, ScalarType type)
 
 const FoldKind *fold_left_kind_at(VectorLevel level, Op op, ScalarType type)
 {
-    return kind_of(level, op == OP_SUM ? FOLD_PLUS : FOLD_MULT, FOLD_LEFT, type);
+    return kind_of(level, fold_operator(op), FOLD_LEFT, type);
 }
 
 const FoldKind *fold_left_kind(Op op, ScalarType type)

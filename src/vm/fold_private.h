@@ -13,6 +13,9 @@ typedef enum FoldOperator {
     FOLD_OPERATOR_COUNT
 } FoldOperator;
 
+/* Of a reduction; FOLD_OPERATOR_COUNT if there is none. */
+FoldOperator fold_operator(Op reduction);
+
 /* LEFT is a reduction from left to right, which only ordered ones have of their own. */
 typedef enum FoldForm { FOLD_REDUCTION, FOLD_SCAN, FOLD_SCAN_INCLUSIVE, FOLD_LEFT, FOLD_FORM_COUNT } FoldForm;
 
