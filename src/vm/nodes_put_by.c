@@ -1,118 +1,21 @@
 /* PUT_BY and SCAN_BY: points combined into the places of a vector by a built-in operator, for each parent one vector. PUT_BY gives the vectors, SCAN_BY what
- * it finds at a point's place before the point is combined into it.
- *
- * A team shares PUT_BY where points may be combined in any order and the vector is short beside the points at hand: each member combines its points into a
- * copy of its own, which begins with the identity everywhere; the copies are joined when the vector is complete. */
-#include "vm/fold.h"
+ * it finds at a point's place before the point is combined into it. */
 #include "vm/made_vector.h"
 #include "vm/nodes.h"
 #include "vm/places.h"
-#include "vm/team_check.h"
 
 enum { POINT_INDEX = VECTOR_PARTS, POINT_VALUE, POINT_SEGMENTS };
-enum {
-    /* estimates, in one thread: */
-    CHECK_PICOSECONDS = 400, /* an index looked at, */
-    PUT_PICOSECONDS = 1000,  /* a point combined into its place */
-};
-
-enum { COPY_GAP = 64 }; /* bytes between copies: members share no cache line */
 
 typedef struct PutBy {
     WalkState walk;
     MadeVector made;
-    /* the members' copies of the vector that is open */
-    unsigned char *copies;
-    size_t copies_size; /* of the memory */
-    size_t copy_step;   /* from a copy to the next; 0 while there are none */
 } PutBy;
 
-static void release_put_by(Vm *vm, const FlowNode *node, void *state_memory)
+static void release_put_by(Vm *vm, const FlowNode *node, void *state)
 {
     (void)node;
-    PutBy *state = state_memory;
-    array_release(vm->memory, state->made.array);
-    memory_free(vm->memory, state->copies, state->copies_size);
+    array_release(vm->memory, ((PutBy *)state)->made.array);
 }
-
-static ScalarType cell_type(const FlowNode *node)
-{
-    return (ScalarType)node->layout->leaves[0].type;
-}
-
-/* ---- by a team ---- */
-
-static uint64_t identity_cell(const FlowNode *node)
-{
-    const FoldKind *kind = fold_kind(node->core_op, cell_type(node));
-    uint64_t state[FOLD_STATE_MAX / sizeof(uint64_t)], cell = 0;
-    fold_start(kind, state);
-    fold_result(kind, state, &cell);
-    return cell;
-}
-
-static void begin_copies(Firing *firing)
-{
-    PutBy *state = firing->state;
-    const FlowNode *node = firing->node;
-    size_t members = team_size(firing->vm->team), length = state->made.length;
-    uint64_t identity = identity_cell(node);
-    if (state->copy_step > 0)
-        return;
-    state->copy_step = (length * leaf_size((LeafType)cell_type(node)) / COPY_GAP + 2) * COPY_GAP;
-    if (members * state->copy_step > state->copies_size) {
-        state->copies = memory_resize(firing->vm->memory, state->copies, state->copies_size, members * state->copy_step);
-        state->copies_size = members * state->copy_step;
-    }
-    for (size_t member = 0; member < members; member++)
-        cells_fill((LeafType)cell_type(node), state->copies + member * state->copy_step, &identity, length);
-}
-
-/* The copies are part of the vector from now on. */
-static void join_copies(Firing *firing, const PlacesKind *kind)
-{
-    PutBy *state = firing->state;
-    for (size_t member = 0; state->copy_step > 0 && member < team_size(firing->vm->team); member++)
-        places_join(kind, made_vector_cells(&state->made, 0), state->copies + member * state->copy_step, state->made.length);
-    state->copy_step = 0;
-}
-
-typedef struct SharedPlacing {
-    const PutBy *state;
-    Placing placing; /* but for the table */
-    size_t first;
-} SharedPlacing;
-
-static size_t check_places(const void *context, size_t first, size_t end)
-{
-    const SharedPlacing *shared = context;
-    const uint64_t *index = shared->placing.index.data;
-    for (; first < end; first++)
-        if (index[cells_index(shared->placing.index, shared->first + first)] >= shared->placing.length)
-            break;
-    return first;
-}
-
-static void put_piece(void *context, size_t first, size_t end, uint32_t member)
-{
-    const SharedPlacing *shared = context;
-    Placing placing = shared->placing;
-    placing.table = shared->state->copies + member * shared->state->copy_step;
-    places_put(&placing, shared->first + first, shared->first + end);
-}
-
-/* Gives how many points come before the first with a bad index. */
-static size_t put_together(Firing *firing, const Placing *placing, size_t first, size_t count)
-{
-    Team *team = firing->vm->team;
-    SharedPlacing shared = {firing->state, *placing, first};
-    size_t good = team_check(team, count, CHECK_PICOSECONDS, check_places, &shared);
-    begin_copies(firing);
-    team_run(team, good, team_grain(team, PUT_PICOSECONDS), put_piece, &shared);
-    return good;
-}
-
-/* ---- points ---- */
 
 static Placing placing_at(Firing *firing, const PlacesKind *kind)
 {
@@ -122,13 +25,6 @@ static Placing placing_at(Firing *firing, const PlacesKind *kind)
                      .length = state->made.length,
                      .index = firing_cells(firing, POINT_INDEX),
                      .values = firing_cells(firing, POINT_VALUE)};
-}
-
-static bool is_shared(const Firing *firing, const Placing *placing, size_t count)
-{
-    const Team *team = firing->vm->team;
-    return places_are_exact(placing->kind) && placing->length <= count &&
-           team_shares(team, count, team_grain(team, PUT_PICOSECONDS));
 }
 
 static bool scans(const Firing *firing)
@@ -144,10 +40,8 @@ static bool take_points(Firing *firing, Walk *walk, const PlacesKind *kind, size
     if (scans(firing)) {
         good = places_scan(&placing, first, first + count, firing_reserve(firing, 0, count)) - first;
         firing_produce(firing, 0, good);
-    } else if (is_shared(firing, &placing, count))
-        good = put_together(firing, &placing, first, count);
-    else
-        good = places_put(&placing, first, first + count) - first;
+    } else
+        good = places_put(firing->vm->team, &placing, first, first + count) - first;
     if (good == count) {
         walk->child += count;
         return true;
@@ -164,12 +58,11 @@ static void open_vector(Firing *firing, size_t parent)
 }
 
 /* The parent has no more points. */
-static void close_vector(Firing *firing, size_t parent, const PlacesKind *kind)
+static void close_vector(Firing *firing, size_t parent)
 {
     PutBy *state = firing->state;
     if (!scans(firing)) {
         open_vector(firing, parent);
-        join_copies(firing, kind);
         made_vector_give(firing, &state->made);
     }
     state->made.is_open = false;
@@ -190,14 +83,15 @@ static bool put_by(Firing *firing, const PlacesKind *kind)
             return false;
         if (!walk_is_parent_done(&walk) || (!scans(firing) && outputs_room(firing, 0, VECTOR_PARTS) == 0))
             return walk_end(&walk);
-        close_vector(firing, walk.parent, kind);
+        close_vector(firing, walk.parent);
         walk_next_parent(&walk);
     }
 }
 
 static void fire_put_by(Firing *firing)
 {
-    const PlacesKind *kind = places_kind(firing->node->core_op, cell_type(firing->node));
+    const FlowNode *node = firing->node;
+    const PlacesKind *kind = places_kind(node->core_op, (ScalarType)node->layout->leaves[0].type);
     while (put_by(firing, kind))
         continue;
 }
