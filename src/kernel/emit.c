@@ -1,14 +1,14 @@
 #include "kernel/emit.h"
 
+#include "kernel/c_text.h"
 #include "kernel/members.h"
 #include "kernel/op_text.h"
 #include "kernel/preamble.h"
 #include "math/scalar.h"
 
 #include <stdio.h>
-#include <string.h>
 
-enum { INDENT = 4, NAME_MAX = 24, OPERAND_SIZE = 96, OPERANDS_MAX = 8 };
+enum { OPERAND_SIZE = 96, OPERANDS_MAX = 8 };
 
 typedef struct Emitter {
     const EmitContext *context;
@@ -25,12 +25,10 @@ typedef struct Emitter {
 
 __attribute__((format(printf, 2, 3))) static void line(Emitter *e, const char *format, ...)
 {
-    text_add_repeated(e->out, ' ', e->depth * INDENT);
     va_list arguments;
     va_start(arguments, format);
-    text_add_list(e->out, format, arguments);
+    c_line(e->out, e->depth, format, arguments);
     va_end(arguments);
-    text_add_char(e->out, '\n');
 }
 
 static void open_brace(Emitter *e)
@@ -44,31 +42,9 @@ static void close_brace(Emitter *e)
     line(e, "}");
 }
 
-/* A line of the source as a comment, without anything that could end it or mean something to the compiler. */
-static void add_harmless(Text *out, const char *bytes, size_t length)
-{
-    for (size_t i = 0; i < length; i++) {
-        unsigned char c = (unsigned char)bytes[i];
-        bool is_plain = c >= ' ' && c < 0x7f && c != '\\' && c != '?' && !(c == '/' && i > 0 && bytes[i - 1] == '*') &&
-                        !(c == '*' && i > 0 && bytes[i - 1] == '/');
-        text_add_char(out, is_plain ? (char)c : c == '/' || c == '*' ? ' ' : '.');
-    }
-}
-
 static void show_source(Emitter *e, Span span)
 {
-    if (span.start == 0 || e->context->sources == NULL)
-        return;
-    Location location = sources_locate(e->context->sources, span.start);
-    if (location.source == NULL || location.line == e->line)
-        return;
-    e->line = location.line;
-    const char *text = location.source->text + location.source->line_starts[location.line - 1];
-    size_t length = strcspn(text, "\n"), blanks = strspn(text, " \t");
-    text_add_repeated(e->out, ' ', e->depth * INDENT);
-    text_addf(e->out, "/* line %u: ", location.line);
-    add_harmless(e->out, text + (blanks < length ? blanks : length), blanks < length ? length - blanks : 0);
-    text_add(e->out, " */\n");
+    c_source(e->out, e->depth, e->context->sources, span, &e->line);
 }
 
 /* ---- names and types ---- */
@@ -85,14 +61,11 @@ static const char *leaf_c_type(LeafType type)
 /* A variable for a stream: its name in the source, as far as C allows, and its number. */
 static Word variable(const Emitter *e, FlowStreamId stream)
 {
-    Word word = {""};
+    Word word;
+    char letters[C_NAME_MAX + 1] = "";
     Name name = e->network->streams.items[stream].name;
-    const char *source = name == 0 || e->context->names == NULL ? "" : names_text(e->context->names, name);
-    size_t length = 0;
-    for (const char *c = source; *c != '\0' && length < NAME_MAX; c++)
-        if ((*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') || *c == '_' || (*c >= '0' && *c <= '9' && length > 0))
-            word.text[length++] = *c;
-    snprintf(word.text + length, sizeof word.text - length, "%s%u", length == 0 ? "v" : "_", stream);
+    bool is_named = name != 0 && e->context->names != NULL && c_name(names_text(e->context->names, name), letters) > 0;
+    snprintf(word.text, sizeof word.text, "%s%s%u", letters, is_named ? "_" : "v", stream);
     return word;
 }
 
@@ -218,7 +191,7 @@ static bool is_merged(const Emitter *e, FlowStreamId stream)
 /* `type name = `, or `name = ` where it is declared already. */
 static void begin_value(Emitter *e, FlowStreamId stream)
 {
-    text_add_repeated(e->out, ' ', e->depth * INDENT);
+    text_add_repeated(e->out, ' ', e->depth * C_INDENT);
     if (!is_merged(e, stream))
         text_addf(e->out, "const %s ", leaf_c_type(e->network->streams.items[stream].type));
     text_addf(e->out, "%s = ", variable(e, stream).text);
@@ -249,7 +222,7 @@ static void emit_operation(Emitter *e, const FlowNode *node)
     if (is_wanted)
         begin_value(e, node->outputs[0]);
     else {
-        text_add_repeated(e->out, ' ', e->depth * INDENT);
+        text_add_repeated(e->out, ' ', e->depth * C_INDENT);
         text_add(e->out, "(void)");
     }
     if (has_fast) {
