@@ -334,6 +334,34 @@ static void emit_merge(Emitter *e, const FlowNode *node)
     emit_value(e, node->outputs[0], "%s ? %s : %s", selector.text, yes.text, no.text);
 }
 
+/* A function that fails ends the kernel: what it would do with other points may take long. */
+static void emit_scalar_call(Emitter *e, const FlowNode *node)
+{
+    Text call;
+    text_init(&call, e->out->memory);
+    function_text_name(e->context->functions, node->function, &call);
+    for (uint32_t i = 0; i < node->input_count; i++)
+        if (!fuse_is_driver(node, i))
+            text_addf(&call, "%s, ", operand_text(e, node->inputs[i]).text);
+    const Layout *results = function_text_results(e->context->functions, node->function);
+    for (uint32_t i = 0; i < results->count; i++) {
+        const char *type = leaf_c_type(results->leaves[i].type);
+        if (node->outputs[i] == 0) {
+            text_addf(&call, "&(%s){0}, ", type);
+            continue;
+        }
+        if (!is_merged(e, node->outputs[i]))
+            line(e, "%s %s;", type, variable(e, node->outputs[i]).text);
+        text_addf(&call, "&%s, ", variable(e, node->outputs[i]).text);
+    }
+    line(e, "if (!%scall->depth, &scalars))", text_string(&call));
+    line(e, "    return KERNEL_FAILED;");
+    text_free(&call);
+    for (uint32_t i = 0; i < results->count; i++)
+        if (node->outputs[i] != 0)
+            emit_output(e, node->outputs[i]);
+}
+
 /* ---- reductions ---- */
 
 /* The struct of a reduction whose order matters. */
@@ -639,6 +667,7 @@ static void emit_node(Emitter *e, FlowNodeId id)
     case FLOW_INDEX: emit_index(e, node); break;
     case FLOW_GATHER: emit_gather(e, node); break;
     case FLOW_MERGE: emit_merge(e, node); break;
+    case FLOW_SCALAR_CALL: emit_scalar_call(e, node); break;
     case FLOW_FOLD:
     case FLOW_LENGTH:
     case FLOW_EMPTY: emit_element(e, id, node); break;
@@ -698,6 +727,14 @@ static void emit_inputs(Emitter *e)
     }
 }
 
+static bool calls_functions(const Emitter *e)
+{
+    for (uint32_t i = 0; i < e->kernel->nodes.count; i++)
+        if (e->network->nodes.items[e->kernel->nodes.items[i]].op == FLOW_SCALAR_CALL)
+            return true;
+    return false;
+}
+
 static void emit_kernel(Emitter *e)
 {
     Text body, *out = e->out;
@@ -707,6 +744,8 @@ static void emit_kernel(Emitter *e)
     e->line = 0;
     e->has_fast = false;
     emit_parameters(e);
+    if (calls_functions(e))
+        line(e, "const KernelScalars scalars = kernel_scalars(call);");
     emit_slice_starts(e, KERNEL_ROOT);
     emit_given(e, true);
     for (uint32_t i = 0; i < e->kernel->totals.count; i++)
@@ -742,7 +781,21 @@ static void emit_kernel(Emitter *e)
     text_free(&body);
 }
 
-void emit_kernels_only(const EmitContext *context, const Fusion *const *fusions, uint32_t count, Text *out)
+/* Those that the members of kernels call. */
+static void emit_functions(const EmitContext *context, const Fusion *const *fusions, uint32_t count, Text *out, ClassSet *types,
+                           bool *with_math)
+{
+    for (uint32_t i = 0; i < count; i++)
+        for (FlowNodeId id = 0; id < fusions[i]->network->nodes.count; id++) {
+            const FlowNode *node = &fusions[i]->network->nodes.items[id];
+            if (node->op == FLOW_SCALAR_CALL && fusions[i]->kernel_of[id] != 0)
+                function_text_need(context->functions, node->function);
+        }
+    if (context->functions != NULL)
+        function_texts_write(context->functions, context->sources, out, types, with_math);
+}
+
+static void emit_kernels(const EmitContext *context, const Fusion *const *fusions, uint32_t count, Text *out)
 {
     for (uint32_t i = 0; i < count; i++)
         for (uint32_t k = 0; k < fusions[i]->kernels.count; k++) {
@@ -756,6 +809,14 @@ void emit_kernels_only(const EmitContext *context, const Fusion *const *fusions,
 }
 
 /* ---- files ---- */
+
+void emit_kernels_only(const EmitContext *context, const Fusion *const *fusions, uint32_t count, Text *out)
+{
+    ClassSet types = 0;
+    bool with_math = false;
+    emit_functions(context, fusions, count, out, &types, &with_math);
+    emit_kernels(context, fusions, count, out);
+}
 
 static void note_type(ClassSet *types, LeafType type)
 {
@@ -784,7 +845,12 @@ void emit_c(const EmitContext *context, const Fusion *const *fusions, uint32_t c
     bool with_math = false;
     for (uint32_t i = 0; i < count; i++)
         find_types(fusions[i], &types, &with_math);
+    Text functions;
+    text_init(&functions, out->memory);
+    emit_functions(context, fusions, count, &functions, &types, &with_math);
     kernel_preamble(out, types, with_math);
     kernel_preamble_calls(out);
-    emit_kernels_only(context, fusions, count, out);
+    text_add(out, text_string(&functions));
+    text_free(&functions);
+    emit_kernels(context, fusions, count, out);
 }

@@ -14,6 +14,7 @@
 #define RUNNEL_KERNEL_FUSE_H
 
 #include "flow/flow.h"
+#include "kernel/function_text.h"
 
 enum {
     KERNEL_SCOPES_MAX = 64, /* sets of them are words of bits */
@@ -47,7 +48,7 @@ typedef struct KernelLeaf {
 
 typedef struct Kernel {
     uint32_t number; /* in its program, from 1 */
-    bool has_loops;  /* below the root */
+    bool has_loops;  /* below the root, or in functions that it calls: a point may take long */
     VEC(KernelScope) scopes;
     VEC(FlowNodeId) nodes;      /* in the order of the network */
     VEC(FlowStreamId) streams;  /* on the root's points, that others make and its nodes look at */
@@ -67,11 +68,13 @@ typedef struct Fusion {
 } Fusion;
 
 /* `first_number` is that of its first kernel. */
-Fusion *fuse_network(Arena *arena, const FlowNetwork *network, uint32_t first_number);
+Fusion *fuse_network(Arena *arena, const FlowNetwork *network, FunctionTexts *functions, uint32_t first_number);
 
 /* ---- what others must know of members ---- */
 /* Inputs that are values, the first ones: what follows says only which points there are. */
 uint32_t fuse_value_inputs(const FlowNode *node);
+/* An input of which only the number of elements counts. */
+bool fuse_is_driver(const FlowNode *node, uint32_t input);
 /* The scope whose body has the node: for reductions that of their elements. */
 uint32_t fuse_scope_of_node(const FlowNetwork *network, const Kernel *kernel, const FlowNode *node);
 /* That of a stream's points; KERNEL_NO_SCOPE if it has none in the kernel. */

@@ -140,6 +140,7 @@ typedef struct Doing {
     char *tiles;            /* for the elements of those, of every member of the team */
     int64_t *given;         /* by tile and scope */
     char *totals;           /* by member and number: state of a reduction that goes on */
+    const void **globals;
     _Atomic bool has_failed;
 } Doing;
 
@@ -195,6 +196,20 @@ static void fill_tables(const Doing *doing, size_t first, uint32_t member, const
     }
 }
 
+/* Calls that may be nested in one of a function. */
+static int64_t depth_left(const Vm *vm)
+{
+    uint64_t depth = vm->frame_count - 1, left = vm->options.max_depth > depth ? vm->options.max_depth - depth : 0;
+    return left > INT64_MAX ? INT64_MAX : (int64_t)left;
+}
+
+/* The flag as code sees it. */
+static const volatile int *stop_word(const StopFlag *stop)
+{
+    static const int never = STOP_NOT;
+    return stop == NULL ? &never : (const volatile int *)(const void *)&stop->reason;
+}
+
 /* Some points, by one call of the code. */
 static bool do_tile(Doing *doing, size_t first, size_t count, uint32_t member)
 {
@@ -213,7 +228,11 @@ static bool do_tile(Doing *doing, size_t first, size_t count, uint32_t member)
                        .strides = doing->strides,
                        .outputs = outputs,
                        .given = doing->given == NULL ? NULL : doing->given + first / doing->tile * kernel->scopes.count,
-                       .totals = totals};
+                       .totals = totals,
+                       .globals = doing->globals,
+                       .depth = depth_left(doing->vm),
+                       .stop = stop_word(doing->vm->options.stop),
+                       .has_failed = (const volatile bool *)(const void *)&doing->has_failed};
     if (doing->function(&call) != 0)
         return false;
     for (uint32_t i = 0; i < kernel->totals.count; i++)
@@ -483,6 +502,7 @@ bool bundle_kernel_do(Vm *vm, Instance *instance, Bundle *bundle, size_t count)
     if (is_done) {
         find_outputs(&doing, count);
         start_totals(&doing, count);
+        doing.globals = code_global_cells(vm);
         uint64_t start = machine_clock();
         team_run(vm->team, count, grain_of(&doing), do_tiles, &doing);
         measure(bundle->kernel, vm, machine_clock() - start, count);

@@ -33,6 +33,10 @@ typedef struct KernelCall {
     void *const *outputs;        /* room for as many elements as there are points */
     int64_t *given;              /* by scope: how many elements were given of each output on a filter's points */
     void *const *totals;         /* reductions to unit: what is added to the cell there */
+    const void *const *globals;  /* cells that functions read, by number (kernel/function_text.h); null where there is no value */
+    int64_t depth;               /* calls of functions that may be nested in one that a kernel does */
+    const volatile int *stop;         /* not 0 where the run must end: what may take long looks at it now and then, */
+    const volatile bool *has_failed;  /* ... and at this: another part of these points has failed */
 } KernelCall;
 
 enum {
