@@ -19,6 +19,7 @@ typedef struct Emitter {
     uint32_t depth;  /* of braces */
     uint32_t line;   /* of the source, that was shown last */
     bool has_fast;   /* operations with a version for most operands */
+    bool calls_functions;
 } Emitter;
 
 /* ---- lines ---- */
@@ -55,6 +56,8 @@ typedef struct Word {
 
 static const char *leaf_c_type(LeafType type)
 {
+    if (type == LEAF_ENDS)
+        return "int64_t";
     return type == LEAF_ARRAY ? "KernelArrayRef" : c_type((ScalarType)type);
 }
 
@@ -141,6 +144,10 @@ static void emit_parameters(Emitter *e)
         uint32_t number = kernel->outputs.count + i;
         line(e, "%s *const restrict out%u = call->outputs[%u];", leaf_c_type(node->inputs[0].type), number, number);
     }
+    for (uint32_t i = 0; i < kernel->sinks.count; i++) {
+        uint32_t number = kernel->outputs.count + kernel->ordered.count + i;
+        line(e, "%s *const restrict out%u = call->outputs[%u];", leaf_c_type(kernel->sinks.items[i].operand.type), number, number);
+    }
 }
 
 /* ---- values ---- */
@@ -155,20 +162,50 @@ static Word canonical(LeafType type, Word value)
     return word;
 }
 
+static void emit_store(Emitter *e, uint32_t output, uint32_t scope, Word value)
+{
+    if (scope == KERNEL_ROOT)
+        line(e, "out%u[i] = %s;", output, value.text);
+    else
+        line(e, "out%u[given%u] = %s;", output, scope, value.text);
+}
+
 /* Gives an output of a node to others. */
 static void emit_output(Emitter *e, FlowStreamId stream)
 {
     int output = index_of(&e->kernel->outputs, stream);
-    if (output < 0)
+    if (output < 0 || e->network->streams.items[stream].type == LEAF_ENDS)
         return;
     uint32_t scope = scope_of_stream(e, stream);
     LeafType type = e->network->streams.items[stream].type;
     FlowOperand operand = {.type = type, .stream = stream};
-    Word value = canonical(type, operand_text(e, operand));
-    if (scope == KERNEL_ROOT)
-        line(e, "out%d[i] = %s;", output, value.text);
-    else
-        line(e, "out%d[given%u] = %s;", output, scope, value.text);
+    emit_store(e, (uint32_t)output, scope, canonical(type, operand_text(e, operand)));
+}
+
+/* The last elements of vectors that are made. */
+static void emit_sinks(Emitter *e, FlowNodeId id)
+{
+    for (uint32_t i = 0; i < e->kernel->sinks.count; i++) {
+        const KernelSink *sink = &e->kernel->sinks.items[i];
+        if (sink->node == id)
+            emit_store(e, e->kernel->outputs.count + e->kernel->ordered.count + i, sink->scope,
+                       canonical(sink->operand.type, operand_text(e, sink->operand)));
+    }
+}
+
+/* After a scope inside `scope`: where the points end that others see, of it and of scopes inside. */
+static void emit_ends(Emitter *e, uint32_t scope, uint32_t inside)
+{
+    for (uint32_t i = 0; i < e->kernel->outputs.count; i++) {
+        FlowStreamId stream = e->kernel->outputs.items[i];
+        if (e->network->streams.items[stream].type != LEAF_ENDS || scope_of_stream(e, stream) != scope)
+            continue;
+        uint32_t of = fuse_scope_of_ends(e->network, e->kernel, stream);
+        Word value;
+        snprintf(value.text, sizeof value.text, "given%u", of);
+        if ((e->kernel->scopes.items[of].ancestors >> inside & 1) != 0)
+            emit_store(e, i, scope, value);
+    }
 }
 
 /* A MERGE outside of the filter it is on reads it: it is declared out there. */
@@ -217,7 +254,7 @@ static void emit_operation(Emitter *e, const FlowNode *node)
         words[i] = operand_text(e, node->inputs[i]);
         arguments[i] = words[i].text;
     }
-    bool has_fast = op_text_has_fast(node->core_op, node->scalar, target);
+    bool has_fast = op_text_has_fast(node->core_op, node->scalar, target) && !e->calls_functions;
     bool is_wanted = node->outputs[0] != 0;
     if (is_wanted)
         begin_value(e, node->outputs[0]);
@@ -334,7 +371,7 @@ static void emit_merge(Emitter *e, const FlowNode *node)
     emit_value(e, node->outputs[0], "%s ? %s : %s", selector.text, yes.text, no.text);
 }
 
-/* A function that fails ends the kernel: what it would do with other points may take long. */
+/* A function is called with values that are right, or not at all: it might not come to its end. */
 static void emit_scalar_call(Emitter *e, const FlowNode *node)
 {
     Text call;
@@ -354,7 +391,7 @@ static void emit_scalar_call(Emitter *e, const FlowNode *node)
             line(e, "%s %s;", type, variable(e, node->outputs[i]).text);
         text_addf(&call, "&%s, ", variable(e, node->outputs[i]).text);
     }
-    line(e, "if (!%scall->depth, &scalars))", text_string(&call));
+    line(e, "if (failed || !%scall->depth, &scalars))", text_string(&call));
     line(e, "    return KERNEL_FAILED;");
     text_free(&call);
     for (uint32_t i = 0; i < results->count; i++)
@@ -566,12 +603,33 @@ static bool has_own_arrays(const Emitter *e, uint32_t scope)
     return false;
 }
 
+static bool gives_points(const Emitter *e, uint32_t scope)
+{
+    return e->kernel->given >> scope & 1;
+}
+
+/* Before a loop: there must be room for all that it may give, or the kernel stops before this point of its root. */
+static void emit_room_check(Emitter *e, uint32_t loop)
+{
+    const KernelScope *scopes = e->kernel->scopes.items;
+    for (uint32_t given = 1; given < e->kernel->scopes.count; given++) {
+        uint32_t scope = given;
+        while (scope != loop && scopes[scope].kind == SCOPE_IF)
+            scope = scopes[scope].parent;
+        if (scope != loop || !gives_points(e, given))
+            continue;
+        line(e, "if (n%u > call->room - given%u)", loop, given);
+        line(e, "    goto full;");
+    }
+}
+
 static void emit_loop(Emitter *e, uint32_t number)
 {
     emit_loop_count(e, number);
     emit_slice_starts(e, number);
     if (has_own_arrays(e, number))
         line(e, "n%u = failed ? 0 : n%u;", number, number);
+    emit_room_check(e, number);
     each_reduction(e, number, emit_fold_start);
     bool is_tiled = has_tiles(e, number);
     if (is_tiled) {
@@ -586,6 +644,8 @@ static void emit_loop(Emitter *e, uint32_t number)
         open_brace(e);
     }
     emit_body(e, number);
+    if (gives_points(e, number))
+        line(e, "given%u++;", number);
     close_brace(e);
     if (is_tiled) {
         each_reduction(e, number, add_tile);
@@ -594,24 +654,13 @@ static void emit_loop(Emitter *e, uint32_t number)
     each_reduction(e, number, emit_fold_result);
 }
 
-/* Points of a filter are given to others. */
-static bool gives_points(const Emitter *e, uint32_t scope)
-{
-    for (uint32_t i = 0; i < e->kernel->outputs.count; i++)
-        if (scope_of_stream(e, e->kernel->outputs.items[i]) == scope)
-            return true;
-    for (uint32_t i = 0; i < e->kernel->counted.count; i++)
-        if (scope_of_stream(e, e->kernel->counted.items[i]) == scope)
-            return true;
-    return false;
-}
-
 static bool is_merely_packed(const Emitter *e, const KernelScope *scope)
 {
-    for (uint32_t i = 0; i < scope->body.count; i++)
-        if (scope->body.items[i].is_scope || (e->network->nodes.items[scope->body.items[i].index].op != FLOW_PACK &&
-                                              e->network->nodes.items[scope->body.items[i].index].op != FLOW_FILTER))
+    for (uint32_t i = 0; i < scope->body.count; i++) {
+        FlowOp op = scope->body.items[i].is_scope ? FLOW_CALL : e->network->nodes.items[scope->body.items[i].index].op;
+        if (op != FLOW_PACK && op != FLOW_FILTER && op != FLOW_COLLECT)
             return false;
+    }
     return true;
 }
 
@@ -629,9 +678,8 @@ static void declare_merged(Emitter *e, uint32_t number)
 static void emit_if(Emitter *e, uint32_t number)
 {
     const KernelScope *scope = &e->kernel->scopes.items[number];
-    const FlowNode *filter = &e->network->nodes.items[scope->makers.items[0]];
-    const char *negation = filter->keep ? "" : "!";
-    Word flag = operand_text(e, filter->inputs[0]);
+    const char *negation = scope->keep ? "" : "!";
+    Word flag = operand_text(e, (FlowOperand){.type = (LeafType)SCALAR_BOOL, .stream = scope->flags});
     if (is_merely_packed(e, scope)) {
         /* what is written and not kept is written over by the next one */
         emit_body(e, number);
@@ -653,7 +701,8 @@ static void emit_if(Emitter *e, uint32_t number)
 static void emit_node(Emitter *e, FlowNodeId id)
 {
     const FlowNode *node = &e->network->nodes.items[id];
-    if (node->op != FLOW_PACK && node->op != FLOW_DISTRIBUTE && node->op != FLOW_FILTER && node->op != FLOW_RANGE)
+    if (node->op != FLOW_PACK && node->op != FLOW_DISTRIBUTE && node->op != FLOW_FILTER && node->op != FLOW_RANGE &&
+        node->op != FLOW_COLLECT)
         show_source(e, node->span);
     switch (node->op) {
     case FLOW_OPERATION: emit_operation(e, node); break;
@@ -671,6 +720,7 @@ static void emit_node(Emitter *e, FlowNodeId id)
     case FLOW_FOLD:
     case FLOW_LENGTH:
     case FLOW_EMPTY: emit_element(e, id, node); break;
+    case FLOW_COLLECT: emit_sinks(e, id); break;
     case FLOW_PACK:
     case FLOW_DISTRIBUTE: emit_output(e, node->outputs[0]); break;
     default: break; /* only says how points lie */
@@ -682,12 +732,15 @@ static void emit_body(Emitter *e, uint32_t number)
     const KernelScope *scope = &e->kernel->scopes.items[number];
     for (uint32_t i = 0; i < scope->body.count; i++) {
         KernelUnit unit = scope->body.items[i];
-        if (!unit.is_scope)
+        if (!unit.is_scope) {
             emit_node(e, unit.index);
-        else if (e->kernel->scopes.items[unit.index].kind == SCOPE_LOOP)
+            continue;
+        }
+        if (e->kernel->scopes.items[unit.index].kind == SCOPE_LOOP)
             emit_loop(e, unit.index);
         else
             emit_if(e, unit.index);
+        emit_ends(e, number, unit.index);
     }
 }
 
@@ -735,6 +788,45 @@ static bool calls_functions(const Emitter *e)
     return false;
 }
 
+/* What was given and counted before the point at hand, to go back to. */
+static void declare_marks(Emitter *e)
+{
+    line(e, "int64_t done = 0;");
+    for (uint32_t i = 1; i < e->kernel->scopes.count; i++)
+        if (gives_points(e, i))
+            line(e, "int64_t mark%u = 0;", i);
+    for (uint32_t i = 0; i < e->kernel->totals.count; i++)
+        line(e, "%s before%u = total%u;", total_type(e, &e->network->nodes.items[e->kernel->totals.items[i]]),
+             e->kernel->totals.items[i], e->kernel->totals.items[i]);
+}
+
+static void emit_marks(Emitter *e)
+{
+    line(e, "done = i;");
+    for (uint32_t i = 1; i < e->kernel->scopes.count; i++)
+        if (gives_points(e, i))
+            line(e, "mark%u = given%u;", i, i);
+    for (uint32_t i = 0; i < e->kernel->totals.count; i++)
+        line(e, "before%u = total%u;", e->kernel->totals.items[i], e->kernel->totals.items[i]);
+}
+
+/* There was no room for what the point at hand gives. */
+static void emit_full(Emitter *e)
+{
+    text_add(e->out, "full:\n");
+    line(e, "if (failed%s)", e->has_fast ? " | slow" : "");
+    line(e, "    return %s;", e->has_fast ? "failed ? KERNEL_FAILED : KERNEL_SLOW" : "KERNEL_FAILED");
+    line(e, "*call->done = done;");
+    for (uint32_t i = 1; i < e->kernel->scopes.count; i++)
+        if (gives_points(e, i))
+            line(e, "given%u = mark%u;", i, i);
+    for (uint32_t i = 0; i < e->kernel->totals.count; i++)
+        line(e, "total%u = before%u;", e->kernel->totals.items[i], e->kernel->totals.items[i]);
+    emit_given(e, false);
+    emit_totals(e);
+    line(e, "return 0;");
+}
+
 static void emit_kernel(Emitter *e)
 {
     Text body, *out = e->out;
@@ -743,15 +835,20 @@ static void emit_kernel(Emitter *e)
     e->depth = 1;
     e->line = 0;
     e->has_fast = false;
+    e->calls_functions = calls_functions(e);
     emit_parameters(e);
-    if (calls_functions(e))
+    if (e->calls_functions)
         line(e, "const KernelScalars scalars = kernel_scalars(call);");
     emit_slice_starts(e, KERNEL_ROOT);
     emit_given(e, true);
     for (uint32_t i = 0; i < e->kernel->totals.count; i++)
         emit_fold_start(e, e->kernel->totals.items[i], &e->network->nodes.items[e->kernel->totals.items[i]]);
+    if (e->kernel->is_deep)
+        declare_marks(e);
     line(e, "for (int64_t i = 0; i < count; i++) {");
     open_brace(e);
+    if (e->kernel->is_deep)
+        emit_marks(e);
     emit_inputs(e);
     emit_body(e, KERNEL_ROOT);
     close_brace(e);
@@ -764,6 +861,8 @@ static void emit_kernel(Emitter *e)
     emit_given(e, false);
     emit_totals(e);
     line(e, "return 0;");
+    if (e->kernel->is_deep)
+        emit_full(e);
     e->out = out;
     uint32_t number = e->kernel->number;
     if (e->has_fast)

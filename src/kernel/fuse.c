@@ -83,6 +83,8 @@ uint32_t fuse_value_inputs(const FlowNode *node)
     case FLOW_FOLD:
     case FLOW_SCAN:
         return 1;
+    case FLOW_COLLECT:
+        return node->input_count; /* the driver stands first */
     case FLOW_SLICES:
         return 2;
     case FLOW_LOCAL_INDEX:
@@ -133,11 +135,33 @@ bool fuse_is_total(const FlowNetwork *network, const FlowNode *node)
     return fuse_is_reduction(node) && node->outputs[0] != 0 && points_of_stream(network, node->outputs[0]) == FLOW_UNIT;
 }
 
+uint32_t fuse_scope_of_ends(const FlowNetwork *network, const Kernel *kernel, FlowStreamId ends)
+{
+    const FlowNode *node = &network->nodes.items[network->streams.items[ends].node];
+    switch (node->op) {
+    case FLOW_COMPOSE: return fuse_scope_of_ends(network, kernel, node->inputs[1].stream);
+    case FLOW_FLAG_ENDS:
+        for (uint32_t i = 1; i < kernel->scopes.count; i++)
+            if (kernel->scopes.items[i].kind == SCOPE_IF && kernel->scopes.items[i].flags == node->inputs[0].stream &&
+                kernel->scopes.items[i].keep == node->keep)
+                return i;
+        return KERNEL_NO_SCOPE;
+    case FLOW_RANGE:
+    case FLOW_ENDS: return scope_in(kernel, points_of_space(network, node->space));
+    default: return KERNEL_NO_SCOPE;
+    }
+}
+
 /* ---- the tree of scopes ---- */
 
 static uint32_t tree_scope(const Finder *finder, uint32_t points)
 {
     return finder->tree.scope_of[points];
+}
+
+static bool can_be_scope(const Finder *finder, uint32_t points)
+{
+    return points != FLOW_UNIT && !finder->is_evicted[points] && finder->tree.scopes.count < KERNEL_SCOPES_MAX;
 }
 
 static KernelScope *add_scope(Finder *finder, KernelScopeKind kind, uint32_t points, uint32_t parent)
@@ -151,25 +175,42 @@ static KernelScope *add_scope(Finder *finder, KernelScopeKind kind, uint32_t poi
     return scope;
 }
 
-/* A node that makes points below others that are in the tree. */
-static void add_maker(Finder *finder, FlowNodeId id)
+/* Points that a range makes below others that are in the tree. */
+static void add_loop(Finder *finder, FlowNodeId id, const FlowNode *node)
 {
     const FlowNetwork *network = finder->network;
-    const FlowNode *node = &network->nodes.items[id];
-    bool is_range = node->op == FLOW_RANGE && node->segments != SEGMENTS_SINGLE;
-    if ((!is_range && node->op != FLOW_FILTER) || finder->fusion->kernel_of[id] != 0 || !member_accepts(network, node, finder->functions))
-        return;
-    uint32_t points = points_of_node(network, node);
-    uint32_t parent = tree_scope(finder, is_range ? points_of_space(network, network->spaces.items[node->space].parent)
-                                                  : points_of_stream(network, node->inputs[0].stream));
-    if (parent == NOWHERE || points == FLOW_UNIT || finder->is_evicted[points] || finder->tree.scopes.count == KERNEL_SCOPES_MAX)
-        return;
+    uint32_t points = points_of_space(network, node->space);
+    uint32_t parent = tree_scope(finder, points_of_space(network, network->spaces.items[node->space].parent));
     uint32_t number = tree_scope(finder, points);
-    KernelScope *scope = number != NOWHERE ? &finder->tree.scopes.items[number]
-                                           : add_scope(finder, is_range ? SCOPE_LOOP : SCOPE_IF, points, parent);
-    bool is_same = scope->kind == (is_range ? SCOPE_LOOP : SCOPE_IF) && scope->parent == parent;
-    if (is_same)
+    if (parent == NOWHERE || !can_be_scope(finder, points))
+        return;
+    KernelScope *scope = number != NOWHERE ? &finder->tree.scopes.items[number] : add_scope(finder, SCOPE_LOOP, points, parent);
+    if (scope->kind == SCOPE_LOOP && scope->parent == parent)
         *vec_push(finder->arena, &scope->makers) = id;
+}
+
+/* Points of a filter, of which some node takes elements. */
+static void add_if(Finder *finder, const FlowNode *node)
+{
+    const FlowNetwork *network = finder->network;
+    FlowStreamId flags = node->inputs[node->op == FLOW_PACK].stream;
+    uint32_t points = points_of_node(network, node), parent = tree_scope(finder, points_of_stream(network, flags));
+    if (parent == NOWHERE || !can_be_scope(finder, points) || tree_scope(finder, points) != NOWHERE)
+        return;
+    KernelScope *scope = add_scope(finder, SCOPE_IF, points, parent);
+    scope->flags = flags;
+    scope->keep = node->keep;
+}
+
+static void add_maker(Finder *finder, FlowNodeId id)
+{
+    const FlowNode *node = &finder->network->nodes.items[id];
+    if (finder->fusion->kernel_of[id] != 0 || !member_accepts(finder->network, node, finder->functions))
+        return;
+    if (node->op == FLOW_RANGE && node->segments != SEGMENTS_SINGLE)
+        add_loop(finder, id, node);
+    else if (node->op == FLOW_FILTER || node->op == FLOW_PACK)
+        add_if(finder, node);
 }
 
 static void grow_tree(Finder *finder, uint32_t root)
@@ -232,11 +273,8 @@ static bool merge_operand_is_near(const Finder *finder, const FlowNode *node, ui
     const KernelScope *scopes = finder->tree.scopes.items;
     if (from == scope)
         return true;
-    if (scopes[from].kind != SCOPE_IF || scopes[from].parent != scope || scopes[from].makers.count == 0)
-        return false;
-    const FlowNode *filter = &finder->network->nodes.items[scopes[from].makers.items[0]];
-    const FlowOperand *selector = &node->inputs[0];
-    return !selector->is_constant && filter->inputs[0].stream == selector->stream && filter->keep == (input == 2);
+    return scopes[from].kind == SCOPE_IF && scopes[from].parent == scope && scopes[from].flags == node->inputs[0].stream &&
+           scopes[from].keep == (input == 2);
 }
 
 static bool merge_is_near(const Finder *finder, const FlowNode *node, uint32_t scope)
@@ -262,6 +300,16 @@ static bool compares_makers(const Finder *finder, const FlowNode *node)
     return points[0] == points[1] && scope != NOWHERE && finder->tree.scopes.items[scope].kind == SCOPE_LOOP;
 }
 
+/* Every leaf of a vector's elements is on its points, or the same for all. */
+static bool has_leaves_near(const Finder *finder, const FlowNode *node, uint32_t scope)
+{
+    for (uint32_t i = 1; i <= node->layout->count; i++)
+        if (!fuse_is_uniform(finder->network, &node->inputs[i]) &&
+            tree_scope(finder, points_of_stream(finder->network, node->inputs[i].stream)) != scope)
+            return false;
+    return true;
+}
+
 static bool has_place(const Finder *finder, FlowNodeId id)
 {
     const FlowNode *node = &finder->network->nodes.items[id];
@@ -274,13 +322,14 @@ static bool has_place(const Finder *finder, FlowNodeId id)
     case FLOW_RANGE:
         return node->segments == SEGMENTS_SINGLE ? scope == KERNEL_ROOT : is_maker(finder, scope, id);
     case FLOW_FILTER:
-        return is_maker(finder, scope, id);
     case FLOW_PACK: {
-        uint32_t flags = tree_scope(finder, points_of_stream(finder->network, node->inputs[1].stream));
-        return scope != KERNEL_ROOT && finder->tree.scopes.items[scope].parent == flags;
+        const KernelScope *filter = &finder->tree.scopes.items[scope];
+        return filter->kind == SCOPE_IF && filter->flags == node->inputs[node->op == FLOW_PACK].stream && filter->keep == node->keep;
     }
     case FLOW_MERGE:
         return merge_is_near(finder, node, scope);
+    case FLOW_COLLECT:
+        return has_leaves_near(finder, node, scope);
     case FLOW_SAME_LENGTHS:
         return node->segments == SEGMENTS_SINGLE ? scope == KERNEL_ROOT : compares_makers(finder, node);
     default:
@@ -369,26 +418,27 @@ static bool is_member_at(const Finder *finder, FlowNodeId id, uint32_t depth)
     return id >= finder->first && id <= finder->last && finder->depths[id] == depth && finder->is_candidate[id];
 }
 
-/* May be given to others as it comes: on filters below the root. */
-static bool is_given_in_order(const Finder *finder, uint32_t scope)
+/* Whether ends can be given: their points are those of a scope inside the one they are on. */
+static bool has_ends_inside(const Finder *finder, FlowStreamId stream, uint32_t scope)
 {
-    const KernelScope *scopes = finder->tree.scopes.items;
-    while (scope != KERNEL_ROOT && scopes[scope].kind == SCOPE_IF)
-        scope = scopes[scope].parent;
-    return scope == KERNEL_ROOT;
+    Kernel tree = {.scopes = {finder->tree.scopes.items, finder->tree.scopes.count, 0}};
+    uint32_t of = fuse_scope_of_ends(finder->network, &tree, stream);
+    return scope != NOWHERE && of != KERNEL_NO_SCOPE && of != scope && is_inside(tree.scopes.items, of, scope);
 }
 
 /* Whether a stream that a member makes is read as it can be. */
 static bool is_read_well(const Finder *finder, FlowStreamId stream, uint32_t depth)
 {
     const FlowStream *made = &finder->network->streams.items[stream];
+    if (points_of_stream(finder->network, stream) == FLOW_UNIT)
+        return true; /* of a reduction, or a vector: it is there when all is done */
     uint32_t scope = tree_scope(finder, points_of_stream(finder->network, stream));
     Readers readers = finder->readers_of[stream];
     for (uint32_t i = 0; i < readers.count; i++) {
         const Reader *reader = &finder->readers[readers.first + i];
         if (reader->node != NOWHERE && is_member_at(finder, reader->node, depth))
             continue;
-        if (made->type == LEAF_ENDS || made->type == LEAF_ARRAY || (scope != NOWHERE && !is_given_in_order(finder, scope)))
+        if (made->type == LEAF_ARRAY || (made->type == LEAF_ENDS && !has_ends_inside(finder, stream, scope)))
             return false;
     }
     return true;
@@ -606,9 +656,9 @@ static bool is_worth_it(const FlowNetwork *network, const Kernel *kernel)
     uint32_t computed = 0;
     for (uint32_t i = 0; i < kernel->nodes.count; i++) {
         FlowOp op = network->nodes.items[kernel->nodes.items[i]].op;
-        computed += op == FLOW_SCALAR_CALL ? 2 : op != FLOW_RANGE && op != FLOW_SAME_LENGTHS && op != FLOW_LENGTH;
+        computed += op == FLOW_SCALAR_CALL ? 2 : op != FLOW_RANGE && op != FLOW_SAME_LENGTHS && op != FLOW_LENGTH && op != FLOW_COLLECT;
     }
-    return computed > 1;
+    return computed > 1 || (computed > 0 && kernel->scopes.count > 1);
 }
 
 static bool is_member_of(const Kernel *kernel, FlowNodeId id)
@@ -690,13 +740,14 @@ bool fuse_is_driver(const FlowNode *node, uint32_t input)
 static void find_use(const Finder *finder, FlowStreamId stream, const Kernel *kernel, bool *is_given, bool *is_looked_at)
 {
     Readers readers = finder->readers_of[stream];
+    bool is_ends = finder->network->streams.items[stream].type == LEAF_ENDS;
     *is_given = *is_looked_at = false;
     for (uint32_t i = 0; i < readers.count; i++) {
         Reader reader = finder->readers[readers.first + i];
         if (reader.node != NOWHERE && is_member_of(kernel, reader.node))
             continue;
         *is_given = true;
-        *is_looked_at |= reader.node == NOWHERE || !fuse_is_driver(&finder->network->nodes.items[reader.node], reader.input);
+        *is_looked_at |= is_ends || reader.node == NOWHERE || !fuse_is_driver(&finder->network->nodes.items[reader.node], reader.input);
     }
 }
 
@@ -717,6 +768,41 @@ static void find_outputs(Finder *finder, Kernel *kernel, const FlowNode *node)
     }
 }
 
+static void add_sinks(Finder *finder, Kernel *kernel, FlowNodeId id)
+{
+    const FlowNode *node = &finder->network->nodes.items[id];
+    for (uint32_t leaf = 0; leaf < node->layout->count; leaf++)
+        *vec_push(finder->arena, &kernel->sinks) = (KernelSink){.node = id,
+                                                                .leaf = leaf,
+                                                                .scope = fuse_scope_of_node(finder->network, kernel, node),
+                                                                .operand = node->inputs[leaf + 1]};
+}
+
+static void note_given(const FlowNetwork *network, Kernel *kernel, uint32_t scope)
+{
+    (void)network;
+    if (scope == KERNEL_ROOT)
+        return;
+    kernel->given |= UINT64_C(1) << scope;
+    for (; scope != KERNEL_ROOT; scope = kernel->scopes.items[scope].parent)
+        kernel->is_deep |= kernel->scopes.items[scope].kind == SCOPE_LOOP;
+}
+
+/* The scopes whose points somebody else sees. */
+static void find_given(const FlowNetwork *network, Kernel *kernel)
+{
+    for (uint32_t i = 0; i < kernel->outputs.count; i++) {
+        FlowStreamId stream = kernel->outputs.items[i];
+        note_given(network, kernel, fuse_scope_of_stream(network, kernel, stream));
+        if (network->streams.items[stream].type == LEAF_ENDS)
+            note_given(network, kernel, fuse_scope_of_ends(network, kernel, stream));
+    }
+    for (uint32_t i = 0; i < kernel->counted.count; i++)
+        note_given(network, kernel, fuse_scope_of_stream(network, kernel, kernel->counted.items[i]));
+    for (uint32_t i = 0; i < kernel->sinks.count; i++)
+        note_given(network, kernel, kernel->sinks.items[i].scope);
+}
+
 static void find_lists(Finder *finder, Kernel *kernel)
 {
     for (uint32_t i = 0; i < kernel->nodes.count; i++) {
@@ -725,12 +811,15 @@ static void find_lists(Finder *finder, Kernel *kernel)
         find_outputs(finder, kernel, node);
         find_inputs(finder, kernel, node);
         kernel->has_loops |= node->op == FLOW_SCALAR_CALL;
+        if (node->op == FLOW_COLLECT)
+            add_sinks(finder, kernel, id);
         if (fuse_is_total(finder->network, node))
             *(member_is_ordered(node) ? vec_push(finder->arena, &kernel->ordered)
                                       : vec_push(finder->arena, &kernel->totals)) = id;
     }
     for (uint32_t i = 0; i < kernel->scopes.count; i++)
         kernel->has_loops |= kernel->scopes.items[i].kind == SCOPE_LOOP;
+    find_given(finder->network, kernel);
 }
 
 /* Only the scopes that have members, numbered anew. */
@@ -770,9 +859,9 @@ static void make_kernel(Finder *finder, uint32_t depth)
     for (FlowNodeId id = finder->first; id <= finder->last; id++)
         if (is_member_at(finder, id, depth))
             *vec_push(finder->arena, &kernel.nodes) = id;
+    copy_scopes(finder, &kernel);
     if (!is_worth_it(finder->network, &kernel))
         return;
-    copy_scopes(finder, &kernel);
     if (!order_bodies(finder, &kernel))
         return;
     uint32_t index = finder->fusion->kernels.count + 1;

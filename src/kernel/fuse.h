@@ -5,8 +5,6 @@
  * is a variable of the outer scope, `flat` is nothing at all. What ends a kernel:
  *
  *   - an operation that is not computed point by point (sort, calls, scatter, vectors made, input and output);
- *   - a value on points below the root that somebody outside wants: then that space is the root of a kernel of its own. Points of a
- *     filter directly below the root may be given: as many as there are, one after the other;
  *   - the result of a loop that is needed inside the same loop, or one that must first go through somebody outside.
  *
  * Nodes of one kernel are thus those on a tree of spaces that can be done without waiting for anybody else in between. */
@@ -35,7 +33,9 @@ typedef struct KernelScope {
     uint32_t points;
     uint32_t parent;        /* the scope around it; of the root itself */
     uint64_t ancestors;     /* with itself, as bits */
-    VEC(FlowNodeId) makers; /* LOOP: ranges, of zipped sequences several; IF: the filter */
+    VEC(FlowNodeId) makers; /* LOOP: ranges, of zipped sequences several */
+    FlowStreamId flags;     /* IF: the points around that have this value */
+    bool keep;
     VEC(KernelUnit) body;   /* in the order in which it is done */
 } KernelScope;
 
@@ -46,9 +46,19 @@ typedef struct KernelLeaf {
     LeafType type;
 } KernelLeaf;
 
+/* A column of a vector that is made of the points of a scope. */
+typedef struct KernelSink {
+    FlowNodeId node; /* COLLECT */
+    uint32_t leaf;
+    uint32_t scope;
+    FlowOperand operand;
+} KernelSink;
+
 typedef struct Kernel {
     uint32_t number; /* in its program, from 1 */
     bool has_loops;  /* below the root, or in functions that it calls: a point may take long */
+    uint64_t given;  /* scopes other than the root whose points others get, or count; as bits */
+    bool is_deep;    /* one of them is in a loop: nobody knows beforehand how many there will be */
     VEC(KernelScope) scopes;
     VEC(FlowNodeId) nodes;      /* in the order of the network */
     VEC(FlowStreamId) streams;  /* on the root's points, that others make and its nodes look at */
@@ -57,6 +67,7 @@ typedef struct Kernel {
     VEC(FlowStreamId) outputs;  /* whose elements others read: on the root, or on a filter below it */
     VEC(FlowStreamId) counted;  /* of which others want to know only how many there are */
     VEC(FlowNodeId) ordered;    /* reductions to unit whose elements come after the outputs */
+    VEC(KernelSink) sinks;      /* and after those */
     VEC(FlowNodeId) totals;     /* other reductions to unit */
 } Kernel;
 
@@ -81,6 +92,8 @@ uint32_t fuse_scope_of_node(const FlowNetwork *network, const Kernel *kernel, co
 uint32_t fuse_scope_of_stream(const FlowNetwork *network, const Kernel *kernel, FlowStreamId stream);
 /* Reads a value that is the same for all points of the kernel: constant, or on unit. */
 bool fuse_is_uniform(const FlowNetwork *network, const FlowOperand *operand);
+/* The scope whose ends a stream has; KERNEL_NO_SCOPE if it has none in the kernel. */
+uint32_t fuse_scope_of_ends(const FlowNetwork *network, const Kernel *kernel, FlowStreamId ends);
 /* Gives a result for the points around its elements: a reduction, a length. */
 bool fuse_is_reduction(const FlowNode *node);
 /* Says only how points lie below others. */

@@ -67,6 +67,7 @@ static bool accepts_kind(const FlowNetwork *network, const FlowNode *node, Funct
     case FLOW_FLAG_ENDS:
     case FLOW_COMPOSE:
     case FLOW_SAME_LENGTHS: return true;
+    case FLOW_COLLECT: return member_is_sink(node);
     case FLOW_LOCAL_INDEX:
     case FLOW_LENGTH:
     case FLOW_EMPTY:
@@ -77,6 +78,16 @@ static bool accepts_kind(const FlowNetwork *network, const FlowNode *node, Funct
     case FLOW_SCALAR_CALL: return functions != NULL && function_text_accepts(functions, node->function);
     default: return false;
     }
+}
+
+bool member_is_sink(const FlowNode *node)
+{
+    if (node->op != FLOW_COLLECT || node->segments != SEGMENTS_SINGLE || node->layout->count == 0)
+        return false;
+    for (uint32_t i = 0; i < node->layout->count; i++)
+        if (node->layout->leaves[i].type == LEAF_ARRAY)
+            return false;
+    return true;
 }
 
 bool member_accepts(const FlowNetwork *network, const FlowNode *node, FunctionTexts *functions)

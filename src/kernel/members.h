@@ -7,6 +7,8 @@
 
 /* There is C for it. `functions` may be null: then calls are not accepted. */
 bool member_accepts(const FlowNetwork *network, const FlowNode *node, FunctionTexts *functions);
+/* A vector of scalars, made of all points. */
+bool member_is_sink(const FlowNode *node);
 /* It relates points and their parents. */
 bool member_has_segments(const FlowNode *node);
 /* It does so only where the points are a loop directly below their parents. */

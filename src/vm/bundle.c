@@ -241,7 +241,6 @@ bool bundle_fire(Vm *vm, Instance *instance, FlowNodeId node)
     if (must_wait)
         return true;
     if (prospect.count > 0 && !is_partly_unread(instance, bundle) && do_points(vm, instance, bundle, prospect.count)) {
-        bundle_positions(instance, bundle)[BUNDLE_ROOT] += prospect.count;
         instance_wake(instance, node);
     } else
         dissolve(instance, number);

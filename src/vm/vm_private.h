@@ -224,6 +224,8 @@ typedef struct NodeKind {
     void (*skip)(const FlowNode *node, void *state, uint64_t points, uint64_t parents);
     /* Reductions: the state of the one under way (fold.h). */
     void *(*running)(const struct NodePlan *plan, void *state);
+    /* COLLECT: the array that is being made, to be appended to. */
+    Array *(*array)(Vm *vm, const FlowNode *node, void *state);
 } NodeKind;
 
 /* Each is defined beside its firing function: `const NodeKind node_kind_RANGE = {...}`. */

@@ -16,7 +16,7 @@ static double theta;
 static size_t n;
 static double *output[4];
 
-enum { DEPTH = 24, LANES = 4 };
+enum { DEPTH = 24, LANES = 8 };
 static const double EPS = 1e-6;
 
 typedef struct Cell {

@@ -30,8 +30,10 @@ typedef struct KernelCall {
     const void *const *uniforms; /* one cell each */
     const void *const *columns;  /* elements of arrays that serve all points */
     const int64_t *strides;      /* for each of them: 0 if one element stands for all, as may be with arrays in arrays, else 1 */
-    void *const *outputs;        /* room for as many elements as there are points */
-    int64_t *given;              /* by scope: how many elements were given of each output on a filter's points */
+    void *const *outputs;        /* room for as many elements as there are points, or for `room` if their number is not known beforehand */
+    int64_t room;
+    int64_t *given;              /* by scope: how many elements were given of each output on points below the root */
+    int64_t *done;               /* is set if not all points were done, for want of room */
     void *const *totals;         /* reductions to unit: what is added to the cell there */
     const void *const *globals;  /* cells that functions read, by number (kernel/function_text.h); null where there is no value */
     int64_t depth;               /* calls of functions that may be nested in one that a kernel does */
