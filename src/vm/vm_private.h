@@ -53,6 +53,7 @@ struct Vm {
     VmOptions options;
     VmStats stats;
     uint64_t produced; /* elements made so far */
+    uint64_t vector_bytes; /* of elements of vectors that the last run made */
     uint64_t run_time; /* nanoseconds of the last run, its arguments being there, without what becomes of its result */
     World world;
 
