@@ -1,14 +1,14 @@
 #include "kernel/emit.h"
 
+#include "kernel/c_text.h"
 #include "kernel/members.h"
 #include "kernel/op_text.h"
 #include "kernel/preamble.h"
 #include "math/scalar.h"
 
 #include <stdio.h>
-#include <string.h>
 
-enum { INDENT = 4, NAME_MAX = 24, OPERAND_SIZE = 96, OPERANDS_MAX = 8 };
+enum { OPERAND_SIZE = 96, OPERANDS_MAX = 8 };
 
 typedef struct Emitter {
     const EmitContext *context;
@@ -20,18 +20,17 @@ typedef struct Emitter {
     uint32_t line;   /* of the source, that was shown last */
     bool has_fast;   /* operations with a version for most operands */
     bool is_searching; /* values are computed only to see whether anything will be given */
+    bool calls_functions;
 } Emitter;
 
 /* ---- lines ---- */
 
 __attribute__((format(printf, 2, 3))) static void line(Emitter *e, const char *format, ...)
 {
-    text_add_repeated(e->out, ' ', e->depth * INDENT);
     va_list arguments;
     va_start(arguments, format);
-    text_add_list(e->out, format, arguments);
+    c_line(e->out, e->depth, format, arguments);
     va_end(arguments);
-    text_add_char(e->out, '\n');
 }
 
 static void open_brace(Emitter *e)
@@ -45,31 +44,9 @@ static void close_brace(Emitter *e)
     line(e, "}");
 }
 
-/* A line of the source as a comment, without anything that could end it or mean something to the compiler. */
-static void add_harmless(Text *out, const char *bytes, size_t length)
-{
-    for (size_t i = 0; i < length; i++) {
-        unsigned char c = (unsigned char)bytes[i];
-        bool is_plain = c >= ' ' && c < 0x7f && c != '\\' && c != '?' && !(c == '/' && i > 0 && bytes[i - 1] == '*') &&
-                        !(c == '*' && i > 0 && bytes[i - 1] == '/');
-        text_add_char(out, is_plain ? (char)c : c == '/' || c == '*' ? ' ' : '.');
-    }
-}
-
 static void show_source(Emitter *e, Span span)
 {
-    if (span.start == 0 || e->context->sources == NULL)
-        return;
-    Location location = sources_locate(e->context->sources, span.start);
-    if (location.source == NULL || location.line == e->line)
-        return;
-    e->line = location.line;
-    const char *text = location.source->text + location.source->line_starts[location.line - 1];
-    size_t length = strcspn(text, "\n"), blanks = strspn(text, " \t");
-    text_add_repeated(e->out, ' ', e->depth * INDENT);
-    text_addf(e->out, "/* line %u: ", location.line);
-    add_harmless(e->out, text + (blanks < length ? blanks : length), blanks < length ? length - blanks : 0);
-    text_add(e->out, " */\n");
+    c_source(e->out, e->depth, e->context->sources, span, &e->line);
 }
 
 /* ---- names and types ---- */
@@ -88,14 +65,11 @@ static const char *leaf_c_type(LeafType type)
 /* A variable for a stream: its name in the source, as far as C allows, and its number. */
 static Word variable(const Emitter *e, FlowStreamId stream)
 {
-    Word word = {""};
+    Word word;
+    char letters[C_NAME_MAX + 1] = "";
     Name name = e->network->streams.items[stream].name;
-    const char *source = name == 0 || e->context->names == NULL ? "" : names_text(e->context->names, name);
-    size_t length = 0;
-    for (const char *c = source; *c != '\0' && length < NAME_MAX; c++)
-        if ((*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') || *c == '_' || (*c >= '0' && *c <= '9' && length > 0))
-            word.text[length++] = *c;
-    snprintf(word.text + length, sizeof word.text - length, "%s%u", length == 0 ? "v" : "_", stream);
+    bool is_named = name != 0 && e->context->names != NULL && c_name(names_text(e->context->names, name), letters) > 0;
+    snprintf(word.text, sizeof word.text, "%s%s%u", letters, is_named ? "_" : "v", stream);
     return word;
 }
 
@@ -258,7 +232,7 @@ static bool is_merged(const Emitter *e, FlowStreamId stream)
 /* `type name = `, or `name = ` where it is declared already. */
 static void begin_value(Emitter *e, FlowStreamId stream)
 {
-    text_add_repeated(e->out, ' ', e->depth * INDENT);
+    text_add_repeated(e->out, ' ', e->depth * C_INDENT);
     if (!is_merged(e, stream))
         text_addf(e->out, "const %s ", leaf_c_type(e->network->streams.items[stream].type));
     text_addf(e->out, "%s = ", variable(e, stream).text);
@@ -284,12 +258,12 @@ static void emit_operation(Emitter *e, const FlowNode *node)
         words[i] = operand_text(e, node->inputs[i]);
         arguments[i] = words[i].text;
     }
-    bool has_fast = op_text_has_fast(node->core_op, node->scalar, target);
+    bool has_fast = op_text_has_fast(node->core_op, node->scalar, target) && !e->calls_functions;
     bool is_wanted = node->outputs[0] != 0;
     if (is_wanted)
         begin_value(e, node->outputs[0]);
     else {
-        text_add_repeated(e->out, ' ', e->depth * INDENT);
+        text_add_repeated(e->out, ' ', e->depth * C_INDENT);
         text_add(e->out, "(void)");
     }
     if (has_fast) {
@@ -399,6 +373,34 @@ static void emit_merge(Emitter *e, const FlowNode *node)
 {
     Word selector = operand_text(e, node->inputs[0]), no = operand_text(e, node->inputs[1]), yes = operand_text(e, node->inputs[2]);
     emit_value(e, node->outputs[0], "%s ? %s : %s", selector.text, yes.text, no.text);
+}
+
+/* A function is called with values that are right, or not at all: it might not come to its end. */
+static void emit_scalar_call(Emitter *e, const FlowNode *node)
+{
+    Text call;
+    text_init(&call, e->out->memory);
+    function_text_name(e->context->functions, node->function, &call);
+    for (uint32_t i = 0; i < node->input_count; i++)
+        if (!fuse_is_driver(node, i))
+            text_addf(&call, "%s, ", operand_text(e, node->inputs[i]).text);
+    const Layout *results = function_text_results(e->context->functions, node->function);
+    for (uint32_t i = 0; i < results->count; i++) {
+        const char *type = leaf_c_type(results->leaves[i].type);
+        if (node->outputs[i] == 0) {
+            text_addf(&call, "&(%s){0}, ", type);
+            continue;
+        }
+        if (!is_merged(e, node->outputs[i]))
+            line(e, "%s %s;", type, variable(e, node->outputs[i]).text);
+        text_addf(&call, "&%s, ", variable(e, node->outputs[i]).text);
+    }
+    line(e, "if (failed || !%scall->depth, &scalars))", text_string(&call));
+    line(e, "    return KERNEL_FAILED;");
+    text_free(&call);
+    for (uint32_t i = 0; i < results->count; i++)
+        if (node->outputs[i] != 0)
+            emit_output(e, node->outputs[i]);
 }
 
 /* ---- reductions ---- */
@@ -846,6 +848,7 @@ static void emit_node(Emitter *e, FlowNodeId id)
     case FLOW_INDEX: emit_index(e, node); break;
     case FLOW_GATHER: emit_gather(e, node); break;
     case FLOW_MERGE: emit_merge(e, node); break;
+    case FLOW_SCALAR_CALL: emit_scalar_call(e, node); break;
     case FLOW_FOLD:
     case FLOW_LENGTH:
     case FLOW_EMPTY: emit_element(e, id, node); break;
@@ -910,6 +913,14 @@ static void emit_inputs(Emitter *e)
     }
 }
 
+static bool calls_functions(const Emitter *e)
+{
+    for (uint32_t i = 0; i < e->kernel->nodes.count; i++)
+        if (e->network->nodes.items[e->kernel->nodes.items[i]].op == FLOW_SCALAR_CALL)
+            return true;
+    return false;
+}
+
 /* The value of scans before the first point, and after the last. */
 static void emit_carries(Emitter *e, bool is_start)
 {
@@ -945,7 +956,7 @@ static void emit_marks(Emitter *e, MarkStep step)
     line(e, "%s", of_root[step]);
     for (uint32_t i = 1; i < e->kernel->scopes.count; i++)
         if (gives_points(e, i)) {
-            text_add_repeated(e->out, ' ', e->depth * INDENT);
+            text_add_repeated(e->out, ' ', e->depth * C_INDENT);
             text_addf(e->out, of_points[step], i, i);
             text_add_char(e->out, '\n');
         }
@@ -973,6 +984,8 @@ static void emit_results(Emitter *e)
 static void emit_work(Emitter *e)
 {
     emit_parameters(e);
+    if (e->calls_functions)
+        line(e, "const KernelScalars scalars = kernel_scalars(call);");
     emit_slice_starts(e, KERNEL_ROOT);
     emit_given(e, true);
     emit_carries(e, true);
@@ -1004,6 +1017,7 @@ static void emit_kernel(Emitter *e)
     e->depth = 1;
     e->line = 0;
     e->has_fast = false;
+    e->calls_functions = calls_functions(e);
     emit_work(e);
     e->out = out;
     uint32_t number = e->kernel->number;
@@ -1030,7 +1044,21 @@ static void emit_kernel(Emitter *e)
     text_add(out, "    return status;\n}\n");
 }
 
-void emit_kernels_only(const EmitContext *context, const Fusion *const *fusions, uint32_t count, Text *out)
+/* Those that the members of kernels call. */
+static void emit_functions(const EmitContext *context, const Fusion *const *fusions, uint32_t count, Text *out, ClassSet *types,
+                           bool *with_math)
+{
+    for (uint32_t i = 0; i < count; i++)
+        for (FlowNodeId id = 0; id < fusions[i]->network->nodes.count; id++) {
+            const FlowNode *node = &fusions[i]->network->nodes.items[id];
+            if (node->op == FLOW_SCALAR_CALL && fusions[i]->kernel_of[id] != 0)
+                function_text_need(context->functions, node->function);
+        }
+    if (context->functions != NULL)
+        function_texts_write(context->functions, context->sources, out, types, with_math);
+}
+
+static void emit_kernels(const EmitContext *context, const Fusion *const *fusions, uint32_t count, Text *out)
 {
     for (uint32_t i = 0; i < count; i++)
         for (uint32_t k = 0; k < fusions[i]->kernels.count; k++) {
@@ -1044,6 +1072,14 @@ void emit_kernels_only(const EmitContext *context, const Fusion *const *fusions,
 }
 
 /* ---- files ---- */
+
+void emit_kernels_only(const EmitContext *context, const Fusion *const *fusions, uint32_t count, Text *out)
+{
+    ClassSet types = 0;
+    bool with_math = false;
+    emit_functions(context, fusions, count, out, &types, &with_math);
+    emit_kernels(context, fusions, count, out);
+}
 
 static void note_type(ClassSet *types, LeafType type)
 {
@@ -1072,7 +1108,12 @@ void emit_c(const EmitContext *context, const Fusion *const *fusions, uint32_t c
     bool with_math = false;
     for (uint32_t i = 0; i < count; i++)
         find_types(fusions[i], &types, &with_math);
+    Text functions;
+    text_init(&functions, out->memory);
+    emit_functions(context, fusions, count, &functions, &types, &with_math);
     kernel_preamble(out, types, with_math);
     kernel_preamble_calls(out);
-    emit_kernels_only(context, fusions, count, out);
+    text_add(out, text_string(&functions));
+    text_free(&functions);
+    emit_kernels(context, fusions, count, out);
 }

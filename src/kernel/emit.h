@@ -8,6 +8,7 @@
 typedef struct EmitContext {
     const Names *names;     /* of streams */
     const Sources *sources; /* for comments */
+    FunctionTexts *functions; /* that kernels call */
 } EmitContext;
 
 /* Kernels of networks [first, first + count), as one file: a function kernel_N for each (preamble/call.h). */

@@ -700,11 +700,12 @@ RunnelStatus runnel_write_types(RunnelSession *session)
 /* The kernels of all networks. */
 static void write_c(RunnelSession *session)
 {
-    EmitContext context = {.names = &session->names, .sources = session->diagnostics.sources};
+    FunctionTexts *functions = function_texts_new(&session->arena, session->flow.core, session->flow.layouts, 0);
+    EmitContext context = {.names = &session->names, .sources = session->diagnostics.sources, .functions = functions};
     uint32_t count = session->flow.networks.count - 1, number = 1;
     const Fusion **fusions = ARENA_ARRAY(&session->arena, const Fusion *, count + 1);
     for (uint32_t i = 0; i < count; i++) {
-        fusions[i] = fuse_network(&session->arena, session->flow.networks.items[i + 1], number);
+        fusions[i] = fuse_network(&session->arena, session->flow.networks.items[i + 1], functions, number);
         number += fusions[i]->kernels.count;
     }
     emit_kernels_only(&context, fusions, count, &session->output);

@@ -131,6 +131,7 @@ typedef struct Doing {
     Tile *done;             /* by tile */
     int64_t *given;         /* by tile and scope */
     uint64_t *totals;       /* by tile and number */
+    const void **globals;
     uint64_t *carries;      /* the same, of scans: their value before a tile, then after it */
     bool wants_totals;      /* of scans only, for pieces that are done in any order */
     bool is_in_order;       /* tiles are done one after the other, each with what the one before has left */
@@ -174,6 +175,20 @@ static void fill_tables(const Doing *doing, size_t first, uint32_t member, const
     }
 }
 
+/* Calls that may be nested in one of a function. */
+static int64_t depth_left(const Vm *vm)
+{
+    uint64_t depth = vm->frame_count - 1, left = vm->options.max_depth > depth ? vm->options.max_depth - depth : 0;
+    return left > INT64_MAX ? INT64_MAX : (int64_t)left;
+}
+
+/* The flag as code sees it. */
+static const volatile int *stop_word(const StopFlag *stop)
+{
+    static const int never = STOP_NOT;
+    return stop == NULL ? &never : (const volatile int *)(const void *)&stop->reason;
+}
+
 /* Some points, by one call of the code. */
 static bool do_tile(Doing *doing, size_t first, size_t count, uint32_t member)
 {
@@ -203,7 +218,11 @@ static bool do_tile(Doing *doing, size_t first, size_t count, uint32_t member)
                        .done = &doing->done[number].done,
                        .wants_totals = doing->wants_totals,
                        .carries = carries,
-                       .totals = totals};
+                       .totals = totals,
+                       .globals = doing->globals,
+                       .depth = depth_left(doing->vm),
+                       .stop = stop_word(doing->vm->options.stop),
+                       .has_failed = (const volatile bool *)(const void *)&doing->has_failed};
     if (doing->function(&call) != 0)
         return false;
     if (doing->wants_totals)
@@ -667,6 +686,7 @@ bool bundle_kernel_do(Vm *vm, Instance *instance, Bundle *bundle, size_t count)
                    .position = (int64_t)bundle_positions(instance, bundle)[BUNDLE_ROOT],
                    .count = count,
                    .tile = tile_of(bundle)};
+    doing.globals = code_global_cells(vm);
     doing.room = room_of(bundle, doing.tile);
     size_t points = 0;
     bool is_possible = find_inputs(&doing);
