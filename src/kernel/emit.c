@@ -264,7 +264,7 @@ static void emit_operation(Emitter *e, const FlowNode *node)
         begin_value(e, node->outputs[0]);
     else {
         text_add_repeated(e->out, ' ', e->depth * C_INDENT);
-        text_add(e->out, "(void)");
+        text_add(e->out, "(void)(");
     }
     if (has_fast) {
         e->has_fast = true;
@@ -275,7 +275,7 @@ static void emit_operation(Emitter *e, const FlowNode *node)
         text_add(e->out, " : ");
         op_text_fast(e->out, node->core_op, node->scalar, target, arguments, "&failed", "&slow");
     }
-    text_add(e->out, ";\n");
+    text_add(e->out, is_wanted ? ";\n" : ");\n");
     if (is_wanted)
         emit_output(e, node->outputs[0]);
 }
@@ -735,7 +735,7 @@ static void emit_search(Emitter *e, uint32_t number, uint32_t filter)
     e->is_searching = true;
     emit_all_values(e, number);
     e->is_searching = false;
-    text_add_repeated(e->out, ' ', e->depth * INDENT);
+    text_add_repeated(e->out, ' ', e->depth * C_INDENT);
     text_add(e->out, "found |= (OpFlag)(1");
     for (uint32_t scope = filter; scope != number; scope = e->kernel->scopes.items[scope].parent) {
         Word flag = operand_text(e, (FlowOperand){.type = (LeafType)SCALAR_BOOL, .stream = e->kernel->scopes.items[scope].flags});
@@ -1073,14 +1073,6 @@ static void emit_kernels(const EmitContext *context, const Fusion *const *fusion
 
 /* ---- files ---- */
 
-void emit_kernels_only(const EmitContext *context, const Fusion *const *fusions, uint32_t count, Text *out)
-{
-    ClassSet types = 0;
-    bool with_math = false;
-    emit_functions(context, fusions, count, out, &types, &with_math);
-    emit_kernels(context, fusions, count, out);
-}
-
 static void note_type(ClassSet *types, LeafType type)
 {
     if (type < (LeafType)SCALAR_COUNT)
@@ -1113,6 +1105,7 @@ void emit_c(const EmitContext *context, const Fusion *const *fusions, uint32_t c
     emit_functions(context, fusions, count, &functions, &types, &with_math);
     kernel_preamble(out, types, with_math);
     kernel_preamble_calls(out);
+    text_add(out, "\n/* ==== kernels ==== */\n");
     text_add(out, text_string(&functions));
     text_free(&functions);
     emit_kernels(context, fusions, count, out);
