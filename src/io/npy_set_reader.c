@@ -239,20 +239,21 @@ static void free_reader(ColumnReader *common)
 
 static const ColumnReaderKind set_reader_kind = {.read = read_files, .free = free_reader};
 
-ColumnReader *npy_set_reader_new(ColumnReader common, const char *name)
+ColumnReader *npy_set_reader_new(ColumnReader common)
 {
     SetReader *reader = memory_alloc(common.memory, sizeof *reader);
     reader->common = common;
     reader->common.kind = &set_reader_kind;
     reader->is_single = !column_reader_has_rows(&common);
     arena_init(&reader->arena, common.memory);
-    Columns *columns = columns_new(&reader->arena, common.types, column_reader_row_type(&reader->common));
-    reader->set = set_new(reader, columns, name, reader->is_single);
     return &reader->common;
 }
 
-bool npy_set_is_there(const ColumnReader *reader)
+bool npy_set_reader_find(ColumnReader *common, const char *name)
 {
-    const char *path = first_path(((const SetReader *)reader)->set);
+    SetReader *reader = (SetReader *)common;
+    Columns *columns = columns_new(&reader->arena, common->types, column_reader_row_type(common));
+    reader->set = set_new(reader, columns, name, reader->is_single);
+    const char *path = first_path(reader->set);
     return path != NULL && access(path, F_OK) == 0;
 }
