@@ -28,6 +28,7 @@ struct ColumnReader {
     TypeId type;      /* of the parameter */
     const char *what; /* is read, for messages; must last */
     ByteInput *input; /* the owner's */
+    uint64_t memory_limit; /* 0: none. Where a row alone may be too long the reader fails, otherwise its owner does */
     bool has_failed;  /* what is wrong is in `problem`, unless the input could not be read */
     char problem[VALUE_PROBLEM_SIZE];
 };
@@ -35,6 +36,9 @@ struct ColumnReader {
 /* Whether the elements of the parameter are the rows. */
 bool column_reader_has_rows(const ColumnReader *reader);
 TypeId column_reader_row_type(const ColumnReader *reader);
+
+/* Whether more memory is held than may be. */
+bool column_reader_is_over_limit(const ColumnReader *reader);
 
 /* The input is not what it should be; the message begins with what is read. Gives 0 rows. */
 __attribute__((format(printf, 2, 3))) size_t column_reader_fail(ColumnReader *reader, const char *format, ...);

@@ -167,6 +167,10 @@ static void make_room(TableReader *reader)
     reader->used = 0;
     if (reader->filled < reader->block_size)
         return;
+    if (column_reader_is_over_limit(&reader->common)) {
+        column_reader_fail(&reader->common, "line %" PRIu64 ": a record needs more memory than there may be", reader->lines + 1);
+        return;
+    }
     size_t old = reader->block_size == 0 ? 0 : reader->block_size + NUMBER_TEXT_PADDING;
     size_t size = reader->block_size == 0 ? BLOCK_SIZE : reader->block_size * 2;
     reader->block = memory_resize(reader->common.memory, reader->block, old, size + NUMBER_TEXT_PADDING);

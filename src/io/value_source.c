@@ -55,14 +55,28 @@ static bool is_stopped(const ValueSource *source)
     return source->input.is_open && stop_reason(source->input.stop) != STOP_NOT;
 }
 
+/* Frees the failure. */
+static void fail_as(ValueSource *source, Failure *failure)
+{
+    fail(source, failure->code);
+    snprintf(source->reader.problem, VALUE_PROBLEM_SIZE, "%s", text_string(&failure->text));
+    failure_free(failure);
+}
+
 static void fail_stopped(ValueSource *source, const StopFlag *stop)
 {
     Failure failure;
     failure_init(&failure, source->reader.memory);
     failure_stopped(&failure, stop);
-    fail(source, failure.code);
-    snprintf(source->reader.problem, VALUE_PROBLEM_SIZE, "%s", text_string(&failure.text));
-    failure_free(&failure);
+    fail_as(source, &failure);
+}
+
+static void fail_memory(ValueSource *source)
+{
+    Failure failure;
+    failure_init(&failure, source->reader.memory);
+    failure_memory(&failure, source->options.memory_limit);
+    fail_as(source, &failure);
 }
 
 /* The reason is the outside world's. */
@@ -94,6 +108,10 @@ static void note_failure(ValueSource *source)
 {
     if (source->kind != SOURCE_ROWS || source->has_failed || !(source->rows->has_failed || is_cut(source)))
         return;
+    if (column_reader_is_over_limit(source->rows)) {
+        fail_memory(source);
+        return;
+    }
     memcpy(source->reader.problem, source->rows->problem, VALUE_PROBLEM_SIZE);
     fail_reading(source);
 }
@@ -182,7 +200,8 @@ static ColumnReader reader_of(ValueSource *source)
                           .types = source->of.types,
                           .type = source->of.type,
                           .what = source->of.what,
-                          .input = &source->input};
+                          .input = &source->input,
+                          .memory_limit = source->options.memory_limit};
 }
 
 static void set_format(ValueSource *source, FileFormat format)
@@ -341,8 +360,11 @@ static Columns *row_columns(ValueSource *source, Columns **columns)
 static size_t read_rows(ValueSource *source, Columns *rows, size_t most)
 {
     size_t count = source->rows->kind->read(source->rows, rows, most);
-    if (count > 0)
+    bool is_streamed = type_is_sequence(source->of.types, source->of.type); /* then the engine looks after its memory */
+    if (count > 0 && (is_streamed || !column_reader_is_over_limit(source->rows)))
         return count;
+    if (count > 0)
+        fail_memory(source);
     source->is_ended = true;
     note_failure(source);
     return 0;

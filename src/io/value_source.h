@@ -31,6 +31,7 @@ ValueSource *value_source_from_value(ValueSourceOf of, Value value);
 typedef struct FileOptions {
     FileFormat otherwise; /* what it holds if neither the end of its path nor its first bytes say it; NONE for text */
     TableOptions table;
+    uint64_t memory_limit; /* bytes that the session may hold; 0 for no limit */
     const StopFlag *stop; /* waiting for it ends when this is set; may be null */
 } FileOptions;
 
