@@ -418,7 +418,8 @@ static size_t read_rows(ArrayReader *reader, Columns *rows, size_t most)
     size_t size = (size_t)row_bytes(reader), whole = 0;
     char *bytes = landing(reader, rows, most * size);
     while (whole == 0) {
-        memcpy(bytes, reader->part, reader->partial);
+        if (reader->partial > 0)
+            memcpy(bytes, reader->part, reader->partial);
         size_t count = byte_input_read(reader->common.input, bytes + reader->partial, most * size - reader->partial);
         if (count == 0)
             return end_reading(reader);
@@ -427,7 +428,8 @@ static size_t read_rows(ArrayReader *reader, Columns *rows, size_t most)
         whole = count / size;
         reader->partial = count % size;
         grow(reader->common.memory, &reader->part, &reader->part_size, reader->partial);
-        memcpy(reader->part, bytes + whole * size, reader->partial);
+        if (reader->partial > 0)
+            memcpy(reader->part, bytes + whole * size, reader->partial);
     }
     return append_rows(reader, rows, bytes, whole);
 }

@@ -156,7 +156,8 @@ static size_t read_only_vector(SetReader *reader, LeafSource *leaf, Columns *row
 static size_t read_scalars(SetReader *reader, LeafSource *leaf, Columns *rows, uint32_t index, size_t most, bool is_single)
 {
     size_t count = read_cells(reader, leaf, most, is_single);
-    memcpy(columns_room(rows, index, count), leaf->cells->leaves[0].cells, count * scalar_size(rows->leaves[index].scalar));
+    if (count > 0)
+        memcpy(columns_room(rows, index, count), leaf->cells->leaves[0].cells, count * scalar_size(rows->leaves[index].scalar));
     return count;
 }
 

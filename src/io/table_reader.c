@@ -163,7 +163,8 @@ static void make_room(TableReader *reader)
     reader->lines += reader->used_lines;
     reader->used_lines = 0;
     reader->filled -= reader->used;
-    memmove(reader->block, reader->block + reader->used, reader->filled);
+    if (reader->filled > 0)
+        memmove(reader->block, reader->block + reader->used, reader->filled);
     reader->used = 0;
     if (reader->filled < reader->block_size)
         return;
@@ -387,7 +388,8 @@ static void close_up(Columns *columns, uint32_t index, const FieldSink *sink, si
     }
     Columns *chars = leaf->elements;
     close_up_ends(out, sink->cells, count, chars->count);
-    memmove(cell_at(&chars->leaves[0], chars->count), sink->chars, sink->char_count);
+    if (sink->char_count > 0)
+        memmove(cell_at(&chars->leaves[0], chars->count), sink->chars, sink->char_count);
     chars->count += sink->char_count;
 }
 
