@@ -191,7 +191,7 @@ $(GENERATE): $(call objects,$(wildcard tests/generate/*.c)) $(LIBRARY)
 # thread sanitizer of older compilers needs addresses that are not randomised.
 TIME_FACTOR := $(if $(filter asan tsan,$(MODE)),5,1)
 # Benchmarks are tests of answers, by every engine.
-ENGINES ?= ref vm
+ENGINES ?= ref vm c
 BENCH_SUITE = $(if $(BENCH_OPENMP),$(SUITE) --runnel $(PROGRAM) --directory $(BENCH) --engines "$(ENGINES)")
 TEST_ENVIRONMENT = RUNNEL=$(PROGRAM) BENCH_SUITE='$(BENCH_SUITE)' TEST_TIME_FACTOR=$(TIME_FACTOR) TEST_MODE=$(MODE) RUNNEL_FLAGS='$(RUNNEL_FLAGS)' \
 	ASAN_OPTIONS=allocator_may_return_null=1:detect_stack_use_after_return=0
@@ -239,13 +239,13 @@ BENCH := build/bench$(if $(filter asan,$(MODE)),-asan)
 BENCH_SOURCES := $(sort $(wildcard bench/programs/*/*.c))
 BENCH_NAMES := $(basename $(notdir $(BENCH_SOURCES)))
 BENCH_OPENMP = $(shell echo 'int main(void) { return 0; }' | $(CC) -fopenmp -x c -o /dev/null - 2>/dev/null && echo yes)
-BENCH_LIBS = $(shell echo 'int main(void) { return 0; }' | $(CC) -x c -o /dev/null - -lmvec -lm 2>/dev/null && echo -lmvec) -lm
+BENCH_MVEC = $(shell echo 'int main(void) { return 0; }' | $(CC) -x c -o /dev/null - -lmvec 2>/dev/null && echo -lmvec)
 BENCH_SANITIZE := $(if $(filter asan,$(MODE)),$(MODE_FLAGS_asan))
 BENCH_FLAGS := -std=gnu17 -Wall -Wextra -Wconversion $(if $(filter 1,$(WERROR)),-Werror) -O3 -march=native -fopenmp \
 	-fno-math-errno -fno-trapping-math -Ibench/programs
 BENCH_EXACT := -ffp-contract=off
 BENCH_FAST := -ffp-contract=fast -fassociative-math -freciprocal-math -fno-signed-zeros
-BENCH_SHARED := $(patsubst %,bench/programs/%.c,harness arguments digest npy memory text_blocks)
+BENCH_SHARED := $(patsubst %,$(BENCH)/shared/%.o,arguments digest npy memory text_blocks)
 BENCH_HEADERS := $(wildcard bench/programs/*.h)
 
 bench-programs: $(if $(BENCH_OPENMP),$(addprefix $(BENCH)/,$(BENCH_NAMES) $(addsuffix -fast,$(BENCH_NAMES)) data check))
@@ -257,28 +257,35 @@ bench-answers: $(if $(BENCH_OPENMP),$(addprefix $(BENCH)/,$(BENCH_NAMES) data ch
 $(BENCH)/flags.stamp: FORCE
 	@$(call stamp,$(COMPILER) | $(BENCH_FLAGS) | $(BENCH_EXACT) | $(BENCH_FAST) | $(BENCH_SANITIZE))
 
+$(BENCH)/shared/%.o: bench/programs/%.c $(BENCH_HEADERS) $(BENCH)/flags.stamp
+	@mkdir -p $(@D)
+	$(Q) $(CC) $(BENCH_FLAGS) $(BENCH_EXACT) $(BENCH_SANITIZE) -c -o $@ $<
+
+# A program may include another one of its directory.
 define bench_rule
-$$(BENCH)/$(basename $(notdir $(1)))$(2): $(1) $$(BENCH_SHARED) $$(BENCH_HEADERS) $$(BENCH)/flags.stamp
-	$$(Q) $$(CC) $$(BENCH_FLAGS) $(3) $$(BENCH_SANITIZE) -o $$@ $$(filter %.c,$$^) $$(BENCH_LIBS)
+$$(BENCH)/$(basename $(notdir $(1)))$(2): $(1) $(wildcard $(dir $(1))*.c) $$(BENCH)/shared/harness.o $$(BENCH_SHARED) $$(BENCH_HEADERS) $$(BENCH)/flags.stamp
+	$$(Q) $$(CC) $$(BENCH_FLAGS) $(3) $$(BENCH_SANITIZE) -o $$@ $$< $$(filter %.o,$$^) $$(BENCH_MVEC) -lm
 endef
-$(foreach source,$(BENCH_SOURCES),$(eval $(call bench_rule,$(source),,$(BENCH_EXACT))) $(eval $(call bench_rule,$(source),-fast,$(BENCH_FAST))))
+$(foreach source,$(BENCH_SOURCES),$(eval $(call bench_rule,$(source),,$(BENCH_EXACT)))$(eval $(call bench_rule,$(source),-fast,$(BENCH_FAST))))
 
 # What makes their data and what checks their answers.
-$(BENCH)/data $(BENCH)/check: $(BENCH)/%: bench/programs/%.c $(filter-out %/harness.c,$(BENCH_SHARED)) $(BENCH_HEADERS) $(BENCH)/flags.stamp
-	$(Q) $(CC) $(BENCH_FLAGS) $(BENCH_EXACT) $(BENCH_SANITIZE) -o $@ $(filter %.c,$^) -lm
+$(BENCH)/data $(BENCH)/check: $(BENCH)/%: $(BENCH)/shared/%.o $(BENCH_SHARED)
+	$(Q) $(CC) $(BENCH_FLAGS) $(BENCH_SANITIZE) -o $@ $^ -lm
 
 # What the machine can do at most; and the program that runs the benchmarks on both sides.
 #   NAMES   "a b": only these
 #   QUICK   1: smaller sizes
 #   BASE    a file that an earlier run wrote (build/bench/results.json): what has changed since
 #   ENGINE  the engine to measure (Runnel's choice)
-#   SECONDS that one configuration of a benchmark may take, about (120)
+#   SECONDS that one configuration of a benchmark may take, about (60)
 $(BENCH)/limits: bench/suite/limits.c $(BENCH_HEADERS) $(BENCH)/flags.stamp
 	$(Q) $(CC) $(BENCH_FLAGS) $(BENCH_FAST) -o $@ $< $(BENCH_LIBS)
 
 SUITE_SOURCES := $(filter-out %/limits.c,$(wildcard bench/suite/*.c)) tests/runner/buffer.c tests/runner/process.c
 $(SUITE): $(call objects,$(SUITE_SOURCES))
 	$(Q) $(CC) $(CFLAGS) -o $@ $^ $(LDLIBS)
+
+$(BUILD)/tests/unit/test_bench_suite: $(call objects,$(filter-out %/suite.c,$(SUITE_SOURCES)))
 
 bench: all bench-programs $(BENCH)/limits $(SUITE)
 	@$(SUITE) --runnel $(PROGRAM) --directory $(BENCH) --threads $(shell nproc) --compiler '$(COMPILER), $(filter-out -W% -I%,$(BENCH_FLAGS))' \
@@ -359,7 +366,7 @@ help:
 	@echo 'make library    only build/MODE/librunnel.a'
 	@echo 'make test       build and run the tests; ONLY=text picks some, UPDATE=1 rewrites .expected files'
 	@echo 'make check-long check-package, streams of 10 GB, and 100,000 random programs: LONG_COUNT=100000 LONG_SEED=2'
-	@echo 'make bench      time the benchmarks beside C (bench/programs/): NAMES="a b" QUICK=1 BASE=file.json ENGINE=vm SECONDS=120'
+	@echo 'make bench      time the benchmarks beside C (bench/programs/): NAMES="a b" QUICK=1 BASE=file.json ENGINE=vm SECONDS=60'
 	@echo 'make bench-micro  time small pieces of the runtime beside plain C (bench/micro/)'
 	@echo 'make bench-programs  the C side of the benchmarks (bench/programs/), in build/bench'
 	@echo 'make run        build and run the demonstration'

@@ -60,6 +60,7 @@ typedef struct RunnelOptions {
     const char *empty_field; /* what an empty field of theirs stands for, where a text is not wanted; null: an error */
     const char *out_path;    /* where the result of `main` goes: a file, or "-" for standard output; null: it is written as other output */
     const char *out_format;  /* what that holds if its name does not say it, as above */
+    bool colours_messages; /* for a terminal that has colours */
     bool materializes;     /* hold sequences in memory where one pass is not enough, instead of rejecting the program */
     bool counts_costs;     /* for runnel_write_cost: of the program as written; runs take longer */
     bool is_unsimplified;  /* run the program as written, nothing inlined or merged */
@@ -94,6 +95,8 @@ typedef struct RunnelRunInfo {
     double seconds;   /* what computing took: arguments were read before, results are printed after it, except those with sequences */
     uint32_t threads; /* that may have shared the work */
     uint64_t kernels; /* of compiled code that the program became; 0 for engines without */
+    uint64_t vector_bytes; /* of elements of vectors that were made, the result included; of several expressions those of the last; 0 for the reference interpreter */
+    double compile_seconds; /* what compiling that code took so far, or loading it where it was known; not in `seconds` */
 } RunnelRunInfo;
 
 /* What is written of results. Those with sequences are printed in any case, for that is how they are computed. */
@@ -141,6 +144,16 @@ void runnel_interrupt(RunnelSession *session);
 
 /* Whether the run under way, or the last one, was told to end, by runnel_interrupt or for its time: what then waits in `write` or `flush` gives up. */
 bool runnel_is_stopping(const RunnelSession *session);
+
+/* How far a run is: elements gone through so far of what is given to it as sequences, or else of the ranges and vectors that it goes through as a whole. Only
+ * the VM tells. */
+typedef struct RunnelProgress {
+    uint64_t elements;
+    uint64_t total; /* how many there will be; 0 if that is not known */
+} RunnelProgress;
+
+/* What the run under way, or the last one, has told; and asks it to tell more, which takes it a moment. From any thread. */
+RunnelProgress runnel_progress(RunnelSession *session);
 
 /* Whether files can be read so: a value for file_format. */
 bool runnel_is_file_format(const char *name);

@@ -15,6 +15,13 @@
 /* Runs are taken in turns, so that what disturbs the machine for a while disturbs both sides. */
 enum { ROUNDS = 5, RUNS_OF_ROUND = 2 };
 
+/* A call may take longer than a configuration is meant to, so that slow programs have a time at all. */
+static double call_limit(const Setup *setup)
+{
+    enum { FACTOR = 10 };
+    return FACTOR * setup->seconds;
+}
+
 static double now(void)
 {
     struct timespec time;
@@ -29,7 +36,7 @@ Sample sample_none(void)
                     .peak_bytes = NAN,
                     .compile_seconds = NAN,
                     .kernels = NAN,
-                    .materialised_bytes = NAN};
+                    .vector_bytes = NAN};
 }
 
 void sample_free(Sample *sample)
@@ -81,13 +88,13 @@ static void take_numbers(Sample *sample, const char *line)
     json_number(line, "peak_bytes", &peak);
     json_number(line, "compile", &compile);
     json_number(line, "kernels", &sample->kernels);
-    json_number(line, "materialised_bytes", &sample->materialised_bytes);
+    json_number(line, "vector_bytes", &sample->vector_bytes);
     if (sample->engine == NULL)
         sample->engine = json_text(line, "engine");
     sample->seconds = fmin(sample->seconds, seconds);
     sample->runs += runs;
     sample->peak_bytes = fmax(sample->peak_bytes, peak);
-    sample->compile_seconds = fmin(sample->compile_seconds, compile);
+    sample->compile_seconds = fmax(sample->compile_seconds, compile);
 }
 
 static void sample_call(Sample *sample, double limit, const Lines *words)
@@ -124,7 +131,9 @@ void sample_runnel(Sample *sample, const Setup *setup, const Case *benchmark, co
 {
     Lines words = {0};
     lines_add(&words, setup->runnel);
-    add_words(&words, checked_format("bench --json --threads %u --runs %u %s", threads, runs, benchmark->program));
+    add_words(&words, checked_format("bench --json --runs %u %s", runs, benchmark->program));
+    if (threads > 0)
+        add_words(&words, checked_format("--threads %u", threads));
     add_lines(&words, arguments);
     if (benchmark->comparison == COMPARE_DIGEST)
         lines_add(&words, "--digest");
@@ -132,21 +141,26 @@ void sample_runnel(Sample *sample, const Setup *setup, const Case *benchmark, co
         add_words(&words, checked_format("--engine %s", setup->engine));
     if (mode == MODE_FAST)
         lines_add(&words, "--fast");
-    sample_call(sample, setup->seconds, &words);
+    sample_call(sample, call_limit(setup), &words);
     lines_free(&words);
 }
 
-void sample_c(Sample *sample, const Setup *setup, const Case *benchmark, const Lines *arguments, ArithmeticMode mode, unsigned threads, unsigned runs)
+static void call_c(Sample *sample, const Setup *setup, const char *name, const Lines *arguments, ArithmeticMode mode, unsigned threads, unsigned runs)
 {
     Lines words = {0};
-    char *name = case_c_name(benchmark);
     char *program = checked_format("%s/%s%s", setup->directory, name, mode == MODE_FAST ? "-fast" : "");
     lines_add(&words, program);
     add_words(&words, checked_format("--threads %u --runs %u", threads, runs));
     add_lines(&words, arguments);
-    sample_call(sample, setup->seconds, &words);
+    sample_call(sample, call_limit(setup), &words);
     lines_free(&words);
     free(program);
+}
+
+void sample_c(Sample *sample, const Setup *setup, const Case *benchmark, const Lines *arguments, ArithmeticMode mode, unsigned threads, unsigned runs)
+{
+    char *name = case_c_name(benchmark);
+    call_c(sample, setup, name, arguments, mode, threads, runs);
     free(name);
 }
 
@@ -158,7 +172,13 @@ static void check_answer(Sample *sample, const Case *benchmark, const char *expe
         sample_fail(sample, checked_format("wrong answer: %.60s, not %.60s", sample->result, expected));
 }
 
-static void check_pair(Pair *pair, const Case *benchmark, const char *expected)
+void sample_stretch(Sample *sample, const Setup *setup, const Case *benchmark, const Lines *arguments, const char *expected, unsigned threads)
+{
+    call_c(sample, setup, case_stretch(benchmark), arguments, MODE_EXACT, threads, ROUNDS * RUNS_OF_ROUND);
+    check_answer(sample, benchmark, expected);
+}
+
+void pair_check(Pair *pair, const Case *benchmark, const char *expected)
 {
     check_answer(&pair->runnel, benchmark, expected);
     check_answer(&pair->c, benchmark, expected);
@@ -176,7 +196,7 @@ void pair_measure(Pair *pair, const Setup *setup, const Case *benchmark, const L
             sample_runnel(&pair->runnel, setup, benchmark, arguments, mode, threads, RUNS_OF_ROUND);
         if (pair->c.is_good)
             sample_c(&pair->c, setup, benchmark, arguments, mode, threads, RUNS_OF_ROUND);
-        check_pair(pair, benchmark, expected);
+        pair_check(pair, benchmark, expected);
         longest = fmax(longest, now() - begin);
         if ((!pair->runnel.is_good && !pair->c.is_good) || now() - start + longest > setup->seconds)
             return;
@@ -209,7 +229,7 @@ static char *ask(const Setup *setup, const Case *benchmark, const char *program,
     lines_add(&words, program);
     lines_add(&words, benchmark->name);
     add_lines(&words, arguments);
-    process_run_within(setup->seconds, &words, NULL, &outcome);
+    process_run_within(call_limit(setup), &words, NULL, &outcome);
     char *answer = outcome.status == 0 ? checked_copy(buffer_text(&outcome.out)) : NULL;
     if (answer != NULL)
         trim_end(answer);

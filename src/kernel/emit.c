@@ -19,6 +19,7 @@ typedef struct Emitter {
     uint32_t depth;  /* of braces */
     uint32_t line;   /* of the source, that was shown last */
     bool has_fast;   /* operations with a version for most operands */
+    bool is_searching; /* values are computed only to see whether anything will be given */
 } Emitter;
 
 /* ---- lines ---- */
@@ -79,6 +80,8 @@ typedef struct Word {
 
 static const char *leaf_c_type(LeafType type)
 {
+    if (type == LEAF_ENDS)
+        return "int64_t";
     return type == LEAF_ARRAY ? "KernelArrayRef" : c_type((ScalarType)type);
 }
 
@@ -168,6 +171,10 @@ static void emit_parameters(Emitter *e)
         uint32_t number = kernel->outputs.count + i;
         line(e, "%s *const restrict out%u = call->outputs[%u];", leaf_c_type(node->inputs[0].type), number, number);
     }
+    for (uint32_t i = 0; i < kernel->sinks.count; i++) {
+        uint32_t number = kernel->outputs.count + kernel->ordered.count + i;
+        line(e, "%s *const restrict out%u = call->outputs[%u];", leaf_c_type(kernel->sinks.items[i].operand.type), number, number);
+    }
 }
 
 /* ---- values ---- */
@@ -182,20 +189,53 @@ static Word canonical(LeafType type, Word value)
     return word;
 }
 
+static void emit_store(Emitter *e, uint32_t output, uint32_t scope, Word value)
+{
+    if (e->kernel->scans.count > 0)
+        line(e, "if (!wants_totals)");
+    const char *indent = e->kernel->scans.count > 0 ? "    " : "";
+    if (scope == KERNEL_ROOT)
+        line(e, "%sout%u[i] = %s;", indent, output, value.text);
+    else
+        line(e, "%sout%u[given%u] = %s;", indent, output, scope, value.text);
+}
+
 /* Gives an output of a node to others. */
 static void emit_output(Emitter *e, FlowStreamId stream)
 {
     int output = index_of(&e->kernel->outputs, stream);
-    if (output < 0)
+    if (output < 0 || e->is_searching || e->network->streams.items[stream].type == LEAF_ENDS)
         return;
     uint32_t scope = scope_of_stream(e, stream);
     LeafType type = e->network->streams.items[stream].type;
     FlowOperand operand = {.type = type, .stream = stream};
-    Word value = canonical(type, operand_text(e, operand));
-    if (scope == KERNEL_ROOT)
-        line(e, "out%d[i] = %s;", output, value.text);
-    else
-        line(e, "out%d[given%u] = %s;", output, scope, value.text);
+    emit_store(e, (uint32_t)output, scope, canonical(type, operand_text(e, operand)));
+}
+
+/* The last elements of vectors that are made. */
+static void emit_sinks(Emitter *e, FlowNodeId id)
+{
+    for (uint32_t i = 0; i < e->kernel->sinks.count && !e->is_searching; i++) {
+        const KernelSink *sink = &e->kernel->sinks.items[i];
+        if (sink->node == id)
+            emit_store(e, e->kernel->outputs.count + e->kernel->ordered.count + i, sink->scope,
+                       canonical(sink->operand.type, operand_text(e, sink->operand)));
+    }
+}
+
+/* After a scope inside `scope`: where the points end that others see, of it and of scopes inside. */
+static void emit_ends(Emitter *e, uint32_t scope, uint32_t inside)
+{
+    for (uint32_t i = 0; i < e->kernel->outputs.count; i++) {
+        FlowStreamId stream = e->kernel->outputs.items[i];
+        if (e->network->streams.items[stream].type != LEAF_ENDS || scope_of_stream(e, stream) != scope)
+            continue;
+        uint32_t of = fuse_scope_of_ends(e->network, e->kernel, stream);
+        Word value;
+        snprintf(value.text, sizeof value.text, "given%u", of);
+        if ((e->kernel->scopes.items[of].ancestors >> inside & 1) != 0)
+            emit_store(e, i, scope, value);
+    }
 }
 
 /* A MERGE outside of the filter it is on reads it: it is declared out there. */
@@ -367,7 +407,8 @@ static void emit_merge(Emitter *e, const FlowNode *node)
 static Word fold_type(const FlowNode *node)
 {
     Word word;
-    snprintf(word.text, sizeof word.text, "Fold%s_%s", node->core_op == OP_SUM ? "SUM" : "PRODUCT",
+    snprintf(word.text, sizeof word.text, "%s%s_%s", node->op == FLOW_SCAN ? "Scan" : "Fold",
+             member_scan_operator(node) == OP_SUM ? "SUM" : "PRODUCT",
              node->inputs[0].type == (LeafType)SCALAR_F32 ? "F32" : "F64");
     return word;
 }
@@ -375,7 +416,7 @@ static Word fold_type(const FlowNode *node)
 /* Its elements are all points of a loop, one after the other, directly below their parents: they are put into the tile by their index. */
 static bool fills_tiles(const Emitter *e, const FlowNode *node)
 {
-    if (!member_is_ordered(node) || fuse_is_total(e->network, node))
+    if (node->op != FLOW_FOLD || !member_is_ordered(node) || fuse_is_total(e->network, node))
         return false;
     const KernelScope *scope = &e->kernel->scopes.items[scope_of(e, node)];
     return scope->kind == SCOPE_LOOP && scope->parent == scope_of_stream(e, node->outputs[0]);
@@ -383,7 +424,7 @@ static bool fills_tiles(const Emitter *e, const FlowNode *node)
 
 static Scalar identity_of(const FlowNode *node, ScalarType type)
 {
-    switch ((int)node->core_op) {
+    switch ((int)member_scan_operator(node)) {
     case OP_PRODUCT: return scalar_of_int(type, 1);
     case OP_MAX_VAL: return scalar_least(type);
     case OP_MIN_VAL: return scalar_greatest(type);
@@ -404,14 +445,14 @@ static const char *unsigned_type(ScalarType type)
 
 static bool is_sum_of_integers(const FlowNode *node)
 {
-    return node->op == FLOW_FOLD && (node->core_op == OP_SUM || node->core_op == OP_PRODUCT);
+    return member_scan_operator(node) == OP_SUM || member_scan_operator(node) == OP_PRODUCT;
 }
 
 /* The type of the variable in which an exact reduction goes on. */
 static const char *total_type(const Emitter *e, const FlowNode *node)
 {
     LeafType result = e->network->streams.items[node->outputs[0]].type;
-    if (node->op != FLOW_FOLD || node->core_op == OP_COUNT_TRUE)
+    if ((node->op != FLOW_FOLD && node->op != FLOW_SCAN) || node->core_op == OP_COUNT_TRUE)
         return "int64_t";
     return is_sum_of_integers(node) ? unsigned_type((ScalarType)result) : leaf_c_type(result);
 }
@@ -422,7 +463,7 @@ static void emit_fold_step(Emitter *e, FlowNodeId id, const FlowNode *node)
     const char *type = total_type(e, node);
     bool is_float = scalar_kind((ScalarType)node->inputs[0].type) == KIND_FLOATING;
     const char *suffix = node->inputs[0].type == (LeafType)SCALAR_F32 ? "F32" : "F64";
-    switch ((int)node->core_op) {
+    switch ((int)member_scan_operator(node)) {
     case OP_SUM: line(e, "total%u += (%s)%s;", id, type, value.text); break;
     case OP_PRODUCT: line(e, "total%u = (%s)(1u * total%u * (%s)%s);", id, type, id, type, value.text); break;
     case OP_COUNT_TRUE: line(e, "total%u += %s;", id, value.text); break;
@@ -458,11 +499,30 @@ static void emit_element(Emitter *e, FlowNodeId id, const FlowNode *node)
     Word value = operand_text(e, node->inputs[0]);
     int ordered = index_of(&e->kernel->ordered, id);
     if (ordered >= 0)
-        line(e, "out%u[i] = %s;", e->kernel->outputs.count + (uint32_t)ordered, canonical(node->inputs[0].type, value).text);
+        emit_store(e, e->kernel->outputs.count + (uint32_t)ordered, KERNEL_ROOT, canonical(node->inputs[0].type, value));
     else if (fills_tiles(e, node))
         line(e, "fold%u.tile[k%u] = %s;", id, scope_of(e, node), value.text);
     else
         line(e, "%s_push(&fold%u, %s);", fold_type(node).text, id, value.text);
+}
+
+static void emit_scan(Emitter *e, FlowNodeId id, const FlowNode *node)
+{
+    FlowStreamId stream = node->outputs[0];
+    if (member_is_ordered(node)) {
+        ScalarType type = (ScalarType)node->inputs[0].type;
+        emit_value(e, stream, "%s_next(&fold%u, %s, %s, %s)", fold_type(node).text, id, operand_text(e, node->inputs[0]).text,
+                   member_is_inclusive(node) ? "true" : "false", constant_word(e, type, identity_of(node, type)).text);
+        return;
+    }
+    const char *type = leaf_c_type(e->network->streams.items[stream].type);
+    if (member_is_inclusive(node)) {
+        emit_fold_step(e, id, node);
+        emit_value(e, stream, "(%s)total%u", type, id);
+    } else {
+        emit_value(e, stream, "(%s)total%u", type, id);
+        emit_fold_step(e, id, node);
+    }
 }
 
 /* Before the loop. */
@@ -474,7 +534,7 @@ static void emit_fold_start(Emitter *e, FlowNodeId id, const FlowNode *node)
         return;
     }
     ScalarType result = (ScalarType)e->network->streams.items[node->outputs[0]].type;
-    Word identity = node->op == FLOW_FOLD && node->core_op != OP_COUNT_TRUE ? constant_word(e, result, identity_of(node, result))
+    Word identity = (node->op == FLOW_FOLD || node->op == FLOW_SCAN) && node->core_op != OP_COUNT_TRUE ? constant_word(e, result, identity_of(node, result))
                                                                             : (Word){"0"};
     const char *type = total_type(e, node);
     line(e, "%s total%u = (%s)%s;", type, id, type, identity.text);
@@ -483,6 +543,8 @@ static void emit_fold_start(Emitter *e, FlowNodeId id, const FlowNode *node)
 /* After it. */
 static void emit_fold_result(Emitter *e, FlowNodeId id, const FlowNode *node)
 {
+    if (node->op == FLOW_SCAN)
+        return;
     FlowStreamId stream = node->outputs[0];
     const char *type = leaf_c_type(e->network->streams.items[stream].type);
     if (member_is_ordered(node)) {
@@ -506,9 +568,10 @@ static void each_reduction(Emitter *e, uint32_t scope, void (*emit)(Emitter *, F
     for (uint32_t i = 0; i < e->kernel->nodes.count; i++) {
         FlowNodeId id = e->kernel->nodes.items[i];
         const FlowNode *node = &e->network->nodes.items[id];
-        if (!fuse_is_reduction(node) || fuse_is_total(e->network, node))
+        bool is_scan = node->op == FLOW_SCAN && !fuse_goes_on(e->network, node);
+        if ((!fuse_is_reduction(node) || fuse_is_total(e->network, node)) && !is_scan)
             continue;
-        uint32_t to = scope_of_stream(e, node->outputs[0]), from = scope_of(e, node);
+        uint32_t to = fuse_parent_scope(e->network, e->kernel, node), from = scope_of(e, node);
         if (scopes[scope].parent == to && (scopes[from].ancestors >> scope & 1) != 0)
             emit(e, id, node);
     }
@@ -565,13 +628,139 @@ static bool has_own_arrays(const Emitter *e, uint32_t scope)
     return false;
 }
 
+static bool gives_points(const Emitter *e, uint32_t scope)
+{
+    return e->kernel->given >> scope & 1;
+}
+
+/* Before a loop: there must be room for all that it may give, or the kernel stops before this point of its root. */
+static void emit_room_check(Emitter *e, uint32_t loop)
+{
+    const KernelScope *scopes = e->kernel->scopes.items;
+    for (uint32_t given = 1; given < e->kernel->scopes.count; given++) {
+        uint32_t scope = given;
+        while (scope != loop && scopes[scope].kind == SCOPE_IF)
+            scope = scopes[scope].parent;
+        if (scope != loop || (e->kernel->stored >> given & 1) == 0)
+            continue;
+        line(e, "if (n%u > call->room - given%u)", loop, given);
+        line(e, "    goto full;");
+    }
+}
+
+/* ---- searching ----
+ * A filter that keeps few points makes a loop that cannot be done in vectors, since it may store. Where the condition is an equation, which seldom holds, a
+ * part of the loop is first searched for any point that is kept, in vectors; most parts are then done. */
+
+static bool is_equation(const Emitter *e, FlowStreamId flags)
+{
+    const FlowNode *maker = &e->network->nodes.items[e->network->streams.items[flags].node];
+    return maker->op == FLOW_OPERATION && maker->core_op == OP_EQUAL;
+}
+
+/* Without it nothing is lost if it is computed where it would not have been. */
+static bool is_harmless(const Emitter *e, const FlowNode *node)
+{
+    switch (node->op) {
+    case FLOW_OPERATION: {
+        ScalarType target = member_result_type(e->network, node);
+        return !op_text_can_fail(node->core_op, node->scalar, target) && !op_text_has_fast(node->core_op, node->scalar, target);
+    }
+    case FLOW_RANGE:
+    case FLOW_PACK:
+    case FLOW_FILTER:
+    case FLOW_DISTRIBUTE:
+    case FLOW_LOCAL_INDEX:
+    case FLOW_COLLECT:
+    case FLOW_SLICES: return true;
+    default: return false;
+    }
+}
+
+/* The one filter in a scope whose other parts are harmless; KERNEL_NO_SCOPE if that is not so, `scope` itself if there is none. */
+static uint32_t only_filter(const Emitter *e, uint32_t scope)
+{
+    const KernelScope *s = &e->kernel->scopes.items[scope];
+    uint32_t found = scope;
+    for (uint32_t i = 0; i < s->body.count; i++) {
+        KernelUnit unit = s->body.items[i];
+        if (!unit.is_scope && is_harmless(e, &e->network->nodes.items[unit.index]))
+            continue;
+        if (!unit.is_scope || found != scope || e->kernel->scopes.items[unit.index].kind != SCOPE_IF)
+            return KERNEL_NO_SCOPE;
+        found = unit.index;
+    }
+    return found;
+}
+
+/* The innermost of the filters that a loop consists of, if it is an equation whose points are stored and nothing else is; else KERNEL_NO_SCOPE. */
+static uint32_t searched_filter(const Emitter *e, uint32_t loop)
+{
+    uint32_t scope = loop;
+    for (uint32_t next = only_filter(e, scope); next != scope; next = only_filter(e, scope)) {
+        if (next == KERNEL_NO_SCOPE)
+            return KERNEL_NO_SCOPE;
+        scope = next;
+    }
+    bool is_only_stored = (e->kernel->stored & ~(UINT64_C(1) << scope) & ~e->kernel->scopes.items[loop].ancestors) == 0 &&
+                          (e->kernel->stored >> loop & 1) == 0;
+    return scope != loop && is_only_stored && (e->kernel->stored >> scope & 1) != 0 && is_equation(e, e->kernel->scopes.items[scope].flags)
+               ? scope
+               : KERNEL_NO_SCOPE;
+}
+
+static void emit_node(Emitter *e, FlowNodeId id);
+
+/* The values of a scope and of those inside it, whatever their conditions. */
+static void emit_all_values(Emitter *e, uint32_t scope)
+{
+    const KernelScope *s = &e->kernel->scopes.items[scope];
+    for (uint32_t i = 0; i < s->body.count; i++)
+        if (s->body.items[i].is_scope)
+            emit_all_values(e, s->body.items[i].index);
+        else
+            emit_node(e, s->body.items[i].index);
+}
+
+static void emit_search(Emitter *e, uint32_t number, uint32_t filter)
+{
+    line(e, "for (int64_t first%u = 0; first%u < n%u; first%u += FOLD_TILE) {", number, number, number, number);
+    open_brace(e);
+    line(e, "const int64_t end%u = n%u - first%u < FOLD_TILE ? n%u : first%u + FOLD_TILE;", number, number, number, number, number);
+    line(e, "OpFlag found = 0;");
+    line(e, "for (int64_t i%u = first%u; i%u < end%u; i%u++) {", number, number, number, number, number);
+    open_brace(e);
+    e->is_searching = true;
+    emit_all_values(e, number);
+    e->is_searching = false;
+    text_add_repeated(e->out, ' ', e->depth * INDENT);
+    text_add(e->out, "found |= (OpFlag)(1");
+    for (uint32_t scope = filter; scope != number; scope = e->kernel->scopes.items[scope].parent) {
+        Word flag = operand_text(e, (FlowOperand){.type = (LeafType)SCALAR_BOOL, .stream = e->kernel->scopes.items[scope].flags});
+        text_addf(e->out, " & %s%s", e->kernel->scopes.items[scope].keep ? "" : "!", flag.text);
+    }
+    text_add(e->out, ");\n");
+    close_brace(e);
+    line(e, "for (int64_t i%u = first%u; found != 0 && i%u < end%u; i%u++) {", number, number, number, number, number);
+    open_brace(e);
+    emit_body(e, number);
+    close_brace(e);
+    close_brace(e);
+}
+
 static void emit_loop(Emitter *e, uint32_t number)
 {
     emit_loop_count(e, number);
     emit_slice_starts(e, number);
     if (has_own_arrays(e, number))
         line(e, "n%u = failed ? 0 : n%u;", number, number);
+    emit_room_check(e, number);
     each_reduction(e, number, emit_fold_start);
+    uint32_t searched = searched_filter(e, number);
+    if (searched != KERNEL_NO_SCOPE) {
+        emit_search(e, number, searched);
+        return;
+    }
     bool is_tiled = has_tiles(e, number);
     if (is_tiled) {
         line(e, "for (int64_t first%u = 0; first%u < n%u; first%u += FOLD_TILE) {", number, number, number, number);
@@ -585,6 +774,8 @@ static void emit_loop(Emitter *e, uint32_t number)
         open_brace(e);
     }
     emit_body(e, number);
+    if (gives_points(e, number))
+        line(e, "given%u++;", number);
     close_brace(e);
     if (is_tiled) {
         each_reduction(e, number, add_tile);
@@ -593,24 +784,13 @@ static void emit_loop(Emitter *e, uint32_t number)
     each_reduction(e, number, emit_fold_result);
 }
 
-/* Points of a filter are given to others. */
-static bool gives_points(const Emitter *e, uint32_t scope)
-{
-    for (uint32_t i = 0; i < e->kernel->outputs.count; i++)
-        if (scope_of_stream(e, e->kernel->outputs.items[i]) == scope)
-            return true;
-    for (uint32_t i = 0; i < e->kernel->counted.count; i++)
-        if (scope_of_stream(e, e->kernel->counted.items[i]) == scope)
-            return true;
-    return false;
-}
-
 static bool is_merely_packed(const Emitter *e, const KernelScope *scope)
 {
-    for (uint32_t i = 0; i < scope->body.count; i++)
-        if (scope->body.items[i].is_scope || (e->network->nodes.items[scope->body.items[i].index].op != FLOW_PACK &&
-                                              e->network->nodes.items[scope->body.items[i].index].op != FLOW_FILTER))
+    for (uint32_t i = 0; i < scope->body.count; i++) {
+        FlowOp op = scope->body.items[i].is_scope ? FLOW_CALL : e->network->nodes.items[scope->body.items[i].index].op;
+        if (op != FLOW_PACK && op != FLOW_FILTER && op != FLOW_COLLECT)
             return false;
+    }
     return true;
 }
 
@@ -628,9 +808,8 @@ static void declare_merged(Emitter *e, uint32_t number)
 static void emit_if(Emitter *e, uint32_t number)
 {
     const KernelScope *scope = &e->kernel->scopes.items[number];
-    const FlowNode *filter = &e->network->nodes.items[scope->makers.items[0]];
-    const char *negation = filter->keep ? "" : "!";
-    Word flag = operand_text(e, filter->inputs[0]);
+    const char *negation = scope->keep ? "" : "!";
+    Word flag = operand_text(e, (FlowOperand){.type = (LeafType)SCALAR_BOOL, .stream = scope->flags});
     if (is_merely_packed(e, scope)) {
         /* what is written and not kept is written over by the next one */
         emit_body(e, number);
@@ -652,7 +831,8 @@ static void emit_if(Emitter *e, uint32_t number)
 static void emit_node(Emitter *e, FlowNodeId id)
 {
     const FlowNode *node = &e->network->nodes.items[id];
-    if (node->op != FLOW_PACK && node->op != FLOW_DISTRIBUTE && node->op != FLOW_FILTER && node->op != FLOW_RANGE)
+    if (node->op != FLOW_PACK && node->op != FLOW_DISTRIBUTE && node->op != FLOW_FILTER && node->op != FLOW_RANGE &&
+        node->op != FLOW_COLLECT)
         show_source(e, node->span);
     switch (node->op) {
     case FLOW_OPERATION: emit_operation(e, node); break;
@@ -669,6 +849,8 @@ static void emit_node(Emitter *e, FlowNodeId id)
     case FLOW_FOLD:
     case FLOW_LENGTH:
     case FLOW_EMPTY: emit_element(e, id, node); break;
+    case FLOW_SCAN: emit_scan(e, id, node); break;
+    case FLOW_COLLECT: emit_sinks(e, id); break;
     case FLOW_PACK:
     case FLOW_DISTRIBUTE: emit_output(e, node->outputs[0]); break;
     default: break; /* only says how points lie */
@@ -680,12 +862,15 @@ static void emit_body(Emitter *e, uint32_t number)
     const KernelScope *scope = &e->kernel->scopes.items[number];
     for (uint32_t i = 0; i < scope->body.count; i++) {
         KernelUnit unit = scope->body.items[i];
-        if (!unit.is_scope)
+        if (!unit.is_scope) {
             emit_node(e, unit.index);
-        else if (e->kernel->scopes.items[unit.index].kind == SCOPE_LOOP)
+            continue;
+        }
+        if (e->kernel->scopes.items[unit.index].kind == SCOPE_LOOP)
             emit_loop(e, unit.index);
         else
             emit_if(e, unit.index);
+        emit_ends(e, number, unit.index);
     }
 }
 
@@ -725,6 +910,92 @@ static void emit_inputs(Emitter *e)
     }
 }
 
+/* The value of scans before the first point, and after the last. */
+static void emit_carries(Emitter *e, bool is_start)
+{
+    for (uint32_t i = 0; i < e->kernel->scans.count; i++) {
+        FlowNodeId id = e->kernel->scans.items[i];
+        const char *type = total_type(e, &e->network->nodes.items[id]);
+        if (is_start)
+            line(e, "%s total%u = *(const %s *)call->carries[%u];", type, id, type, i);
+        else
+            line(e, "*(%s *)call->carries[%u] = total%u;", type, i, id);
+    }
+}
+
+/* What was given and counted before the point at hand, to go back to. */
+typedef enum MarkStep { MARK_DECLARE, MARK_SET, MARK_GO_BACK } MarkStep;
+
+static void emit_mark_of_total(Emitter *e, FlowNodeId id, MarkStep step)
+{
+    const char *type = total_type(e, &e->network->nodes.items[id]);
+    switch (step) {
+    case MARK_DECLARE: line(e, "%s before%u = total%u;", type, id, id); break;
+    case MARK_SET: line(e, "before%u = total%u;", id, id); break;
+    case MARK_GO_BACK: line(e, "total%u = before%u;", id, id); break;
+    }
+}
+
+static void emit_marks(Emitter *e, MarkStep step)
+{
+    static const char *const of_points[] = {
+        [MARK_DECLARE] = "int64_t mark%u = given%u;", [MARK_SET] = "mark%u = given%u;", [MARK_GO_BACK] = "given%u = mark%u;"};
+    static const char *const of_root[] = {
+        [MARK_DECLARE] = "int64_t done = 0;", [MARK_SET] = "done = i;", [MARK_GO_BACK] = "*call->done = done;"};
+    line(e, "%s", of_root[step]);
+    for (uint32_t i = 1; i < e->kernel->scopes.count; i++)
+        if (gives_points(e, i)) {
+            text_add_repeated(e->out, ' ', e->depth * INDENT);
+            text_addf(e->out, of_points[step], i, i);
+            text_add_char(e->out, '\n');
+        }
+    for (uint32_t i = 0; i < e->kernel->totals.count; i++)
+        emit_mark_of_total(e, e->kernel->totals.items[i], step);
+    for (uint32_t i = 0; i < e->kernel->scans.count; i++)
+        emit_mark_of_total(e, e->kernel->scans.items[i], step);
+}
+
+/* What is told when the points, or as many as there was room for, are done. */
+static void emit_results(Emitter *e)
+{
+    line(e, "if (failed)");
+    line(e, "    return KERNEL_FAILED;");
+    if (e->has_fast) {
+        line(e, "if (slow)");
+        line(e, "    return KERNEL_SLOW;");
+    }
+    emit_carries(e, false);
+    emit_given(e, false);
+    emit_totals(e);
+    line(e, "return 0;");
+}
+
+static void emit_work(Emitter *e)
+{
+    emit_parameters(e);
+    emit_slice_starts(e, KERNEL_ROOT);
+    emit_given(e, true);
+    emit_carries(e, true);
+    for (uint32_t i = 0; i < e->kernel->totals.count; i++)
+        emit_fold_start(e, e->kernel->totals.items[i], &e->network->nodes.items[e->kernel->totals.items[i]]);
+    if (e->kernel->is_deep)
+        emit_marks(e, MARK_DECLARE);
+    line(e, "for (int64_t i = 0; i < count; i++) {");
+    open_brace(e);
+    if (e->kernel->is_deep)
+        emit_marks(e, MARK_SET);
+    emit_inputs(e);
+    emit_body(e, KERNEL_ROOT);
+    close_brace(e);
+    emit_results(e);
+    if (!e->kernel->is_deep)
+        return;
+    text_add(e->out, "full:\n");
+    emit_marks(e, MARK_GO_BACK);
+    emit_results(e);
+}
+
+/* A kernel is one function; or one for most operands and one for all, and these again for the totals of scans alone, all made of one text. */
 static void emit_kernel(Emitter *e)
 {
     Text body, *out = e->out;
@@ -733,40 +1004,30 @@ static void emit_kernel(Emitter *e)
     e->depth = 1;
     e->line = 0;
     e->has_fast = false;
-    emit_parameters(e);
-    emit_slice_starts(e, KERNEL_ROOT);
-    emit_given(e, true);
-    for (uint32_t i = 0; i < e->kernel->totals.count; i++)
-        emit_fold_start(e, e->kernel->totals.items[i], &e->network->nodes.items[e->kernel->totals.items[i]]);
-    line(e, "for (int64_t i = 0; i < count; i++) {");
-    open_brace(e);
-    emit_inputs(e);
-    emit_body(e, KERNEL_ROOT);
-    close_brace(e);
-    line(e, "if (failed)");
-    line(e, "    return KERNEL_FAILED;");
-    if (e->has_fast) {
-        line(e, "if (slow)");
-        line(e, "    return KERNEL_SLOW;");
-    }
-    emit_given(e, false);
-    emit_totals(e);
-    line(e, "return 0;");
+    emit_work(e);
     e->out = out;
     uint32_t number = e->kernel->number;
-    if (e->has_fast)
-        text_addf(out, "\nMATH_INLINE uint64_t kernel_%u_work(const KernelCall *restrict call, const bool is_exact)\n{\n", number);
+    bool has_scans = e->kernel->scans.count > 0;
+    if (e->has_fast || has_scans)
+        text_addf(out, "\nMATH_INLINE uint64_t kernel_%u_work(const KernelCall *restrict call, const bool is_exact, const bool wants_totals)\n{\n", number);
     else
         text_addf(out, "\nuint64_t kernel_%u(const KernelCall *restrict call)\n{\n", number);
     text_addf(out, "    const int64_t count = call->count;\n    OpFlag failed = 0;\n%s", e->has_fast ? "    OpFlag slow = 0;\n" : "");
     text_add(out, text_string(&body));
     text_add(out, "}\n");
-    if (e->has_fast)
-        text_addf(out,
-                  "\nuint64_t kernel_%u(const KernelCall *call)\n{\n    uint64_t status = kernel_%u_work(call, false);\n"
-                  "    return status == KERNEL_SLOW ? kernel_%u_work(call, true) : status;\n}\n",
-                  number, number, number);
     text_free(&body);
+    if (!e->has_fast && !has_scans)
+        return;
+    text_addf(out, "\nuint64_t kernel_%u(const KernelCall *call)\n{\n", number);
+    if (!has_scans)
+        text_addf(out, "    uint64_t status = kernel_%u_work(call, false, false);\n", number);
+    else
+        text_addf(out, "    uint64_t status = call->wants_totals ? kernel_%u_work(call, false, true) : kernel_%u_work(call, false, false);\n", number, number);
+    if (e->has_fast && has_scans)
+        text_addf(out, "    if (status == KERNEL_SLOW)\n        status = kernel_%u_work(call, true, call->wants_totals);\n", number);
+    else if (e->has_fast)
+        text_addf(out, "    if (status == KERNEL_SLOW)\n        status = kernel_%u_work(call, true, false);\n", number);
+    text_add(out, "    return status;\n}\n");
 }
 
 void emit_kernels_only(const EmitContext *context, const Fusion *const *fusions, uint32_t count, Text *out)

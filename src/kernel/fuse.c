@@ -9,6 +9,10 @@ enum {
     NOWHERE = UINT32_MAX,
 };
 
+/* Among the scopes that must be over before a node: it needs what a scan over all points gives. A second such scan cannot be done in the same
+ * kernel, which first finds the totals of scans for all its pieces. */
+#define AFTER_SCAN (UINT64_C(1) << 63)
+
 typedef struct Reader {
     FlowNodeId node; /* NOWHERE: the network's result */
     uint32_t input;
@@ -82,6 +86,8 @@ uint32_t fuse_value_inputs(const FlowNode *node)
     case FLOW_FOLD:
     case FLOW_SCAN:
         return 1;
+    case FLOW_COLLECT:
+        return node->input_count; /* the driver stands first */
     case FLOW_SLICES:
         return 2;
     case FLOW_LOCAL_INDEX:
@@ -132,11 +138,44 @@ bool fuse_is_total(const FlowNetwork *network, const FlowNode *node)
     return fuse_is_reduction(node) && node->outputs[0] != 0 && points_of_stream(network, node->outputs[0]) == FLOW_UNIT;
 }
 
+uint32_t fuse_parent_scope(const FlowNetwork *network, const Kernel *kernel, const FlowNode *node)
+{
+    return scope_in(kernel, points_of_space(network, network->spaces.items[node->space].parent));
+}
+
+bool fuse_goes_on(const FlowNetwork *network, const FlowNode *node)
+{
+    return node->op == FLOW_SCAN && (node->segments == SEGMENTS_SINGLE ||
+                                     points_of_space(network, network->spaces.items[node->space].parent) == FLOW_UNIT);
+}
+
+uint32_t fuse_scope_of_ends(const FlowNetwork *network, const Kernel *kernel, FlowStreamId ends)
+{
+    const FlowNode *node = &network->nodes.items[network->streams.items[ends].node];
+    switch (node->op) {
+    case FLOW_COMPOSE: return fuse_scope_of_ends(network, kernel, node->inputs[1].stream);
+    case FLOW_FLAG_ENDS:
+        for (uint32_t i = 1; i < kernel->scopes.count; i++)
+            if (kernel->scopes.items[i].kind == SCOPE_IF && kernel->scopes.items[i].flags == node->inputs[0].stream &&
+                kernel->scopes.items[i].keep == node->keep)
+                return i;
+        return KERNEL_NO_SCOPE;
+    case FLOW_RANGE:
+    case FLOW_ENDS: return scope_in(kernel, points_of_space(network, node->space));
+    default: return KERNEL_NO_SCOPE;
+    }
+}
+
 /* ---- the tree of scopes ---- */
 
 static uint32_t tree_scope(const Finder *finder, uint32_t points)
 {
     return finder->tree.scope_of[points];
+}
+
+static bool can_be_scope(const Finder *finder, uint32_t points)
+{
+    return points != FLOW_UNIT && !finder->is_evicted[points] && finder->tree.scopes.count < KERNEL_SCOPES_MAX;
 }
 
 static KernelScope *add_scope(Finder *finder, KernelScopeKind kind, uint32_t points, uint32_t parent)
@@ -150,25 +189,42 @@ static KernelScope *add_scope(Finder *finder, KernelScopeKind kind, uint32_t poi
     return scope;
 }
 
-/* A node that makes points below others that are in the tree. */
-static void add_maker(Finder *finder, FlowNodeId id)
+/* Points that a range makes below others that are in the tree. */
+static void add_loop(Finder *finder, FlowNodeId id, const FlowNode *node)
 {
     const FlowNetwork *network = finder->network;
-    const FlowNode *node = &network->nodes.items[id];
-    bool is_range = node->op == FLOW_RANGE && node->segments != SEGMENTS_SINGLE;
-    if ((!is_range && node->op != FLOW_FILTER) || finder->fusion->kernel_of[id] != 0 || !member_accepts(network, node))
-        return;
-    uint32_t points = points_of_node(network, node);
-    uint32_t parent = tree_scope(finder, is_range ? points_of_space(network, network->spaces.items[node->space].parent)
-                                                  : points_of_stream(network, node->inputs[0].stream));
-    if (parent == NOWHERE || points == FLOW_UNIT || finder->is_evicted[points] || finder->tree.scopes.count == KERNEL_SCOPES_MAX)
-        return;
+    uint32_t points = points_of_space(network, node->space);
+    uint32_t parent = tree_scope(finder, points_of_space(network, network->spaces.items[node->space].parent));
     uint32_t number = tree_scope(finder, points);
-    KernelScope *scope = number != NOWHERE ? &finder->tree.scopes.items[number]
-                                           : add_scope(finder, is_range ? SCOPE_LOOP : SCOPE_IF, points, parent);
-    bool is_same = scope->kind == (is_range ? SCOPE_LOOP : SCOPE_IF) && scope->parent == parent;
-    if (is_same)
+    if (parent == NOWHERE || !can_be_scope(finder, points))
+        return;
+    KernelScope *scope = number != NOWHERE ? &finder->tree.scopes.items[number] : add_scope(finder, SCOPE_LOOP, points, parent);
+    if (scope->kind == SCOPE_LOOP && scope->parent == parent)
         *vec_push(finder->arena, &scope->makers) = id;
+}
+
+/* Points of a filter, of which some node takes elements. */
+static void add_if(Finder *finder, const FlowNode *node)
+{
+    const FlowNetwork *network = finder->network;
+    FlowStreamId flags = node->inputs[node->op == FLOW_PACK].stream;
+    uint32_t points = points_of_node(network, node), parent = tree_scope(finder, points_of_stream(network, flags));
+    if (parent == NOWHERE || !can_be_scope(finder, points) || tree_scope(finder, points) != NOWHERE)
+        return;
+    KernelScope *scope = add_scope(finder, SCOPE_IF, points, parent);
+    scope->flags = flags;
+    scope->keep = node->keep;
+}
+
+static void add_maker(Finder *finder, FlowNodeId id)
+{
+    const FlowNode *node = &finder->network->nodes.items[id];
+    if (finder->fusion->kernel_of[id] != 0 || !member_accepts(finder->network, node))
+        return;
+    if (node->op == FLOW_RANGE && node->segments != SEGMENTS_SINGLE)
+        add_loop(finder, id, node);
+    else if (node->op == FLOW_FILTER || node->op == FLOW_PACK)
+        add_if(finder, node);
 }
 
 static void grow_tree(Finder *finder, uint32_t root)
@@ -207,13 +263,22 @@ static bool is_inside(const KernelScope *scopes, uint32_t inner, uint32_t outer)
 
 /* ---- who can be a member ---- */
 
+/* Its points are the root's, or those of filters below it. */
+static bool is_below_filters(const Finder *finder, uint32_t scope)
+{
+    const KernelScope *scopes = finder->tree.scopes.items;
+    while (scopes[scope].kind == SCOPE_IF)
+        scope = scopes[scope].parent;
+    return scope == KERNEL_ROOT;
+}
+
 /* Where the elements of a node with <C/P> lie below their parents: in a loop directly below them, or anywhere below. Unit is above the root. */
 static bool has_parents_in_tree(const Finder *finder, const FlowNode *node, uint32_t scope)
 {
     uint32_t parent_points = points_of_space(finder->network, finder->network->spaces.items[node->space].parent);
     const KernelScope *scopes = finder->tree.scopes.items;
     if (parent_points == FLOW_UNIT || node->segments == SEGMENTS_SINGLE)
-        return node->op == FLOW_DISTRIBUTE || (scope == KERNEL_ROOT ? node->segments == SEGMENTS_SINGLE && node->op != FLOW_EMPTY
+        return node->op == FLOW_DISTRIBUTE || (node->op == FLOW_SCAN ? member_may_go_on(node) && is_below_filters(finder, scope) : scope == KERNEL_ROOT ? node->segments == SEGMENTS_SINGLE && node->op != FLOW_EMPTY
                                                                     : member_may_be_total(node));
     uint32_t parent = tree_scope(finder, parent_points);
     if (parent == NOWHERE || parent == scope || !is_inside(scopes, scope, parent))
@@ -231,11 +296,8 @@ static bool merge_operand_is_near(const Finder *finder, const FlowNode *node, ui
     const KernelScope *scopes = finder->tree.scopes.items;
     if (from == scope)
         return true;
-    if (scopes[from].kind != SCOPE_IF || scopes[from].parent != scope || scopes[from].makers.count == 0)
-        return false;
-    const FlowNode *filter = &finder->network->nodes.items[scopes[from].makers.items[0]];
-    const FlowOperand *selector = &node->inputs[0];
-    return !selector->is_constant && filter->inputs[0].stream == selector->stream && filter->keep == (input == 2);
+    return scopes[from].kind == SCOPE_IF && scopes[from].parent == scope && scopes[from].flags == node->inputs[0].stream &&
+           scopes[from].keep == (input == 2);
 }
 
 static bool merge_is_near(const Finder *finder, const FlowNode *node, uint32_t scope)
@@ -261,6 +323,16 @@ static bool compares_makers(const Finder *finder, const FlowNode *node)
     return points[0] == points[1] && scope != NOWHERE && finder->tree.scopes.items[scope].kind == SCOPE_LOOP;
 }
 
+/* Every leaf of a vector's elements is on its points, or the same for all. */
+static bool has_leaves_near(const Finder *finder, const FlowNode *node, uint32_t scope)
+{
+    for (uint32_t i = 1; i <= node->layout->count; i++)
+        if (!fuse_is_uniform(finder->network, &node->inputs[i]) &&
+            tree_scope(finder, points_of_stream(finder->network, node->inputs[i].stream)) != scope)
+            return false;
+    return true;
+}
+
 static bool has_place(const Finder *finder, FlowNodeId id)
 {
     const FlowNode *node = &finder->network->nodes.items[id];
@@ -273,13 +345,14 @@ static bool has_place(const Finder *finder, FlowNodeId id)
     case FLOW_RANGE:
         return node->segments == SEGMENTS_SINGLE ? scope == KERNEL_ROOT : is_maker(finder, scope, id);
     case FLOW_FILTER:
-        return is_maker(finder, scope, id);
     case FLOW_PACK: {
-        uint32_t flags = tree_scope(finder, points_of_stream(finder->network, node->inputs[1].stream));
-        return scope != KERNEL_ROOT && finder->tree.scopes.items[scope].parent == flags;
+        const KernelScope *filter = &finder->tree.scopes.items[scope];
+        return filter->kind == SCOPE_IF && filter->flags == node->inputs[node->op == FLOW_PACK].stream && filter->keep == node->keep;
     }
     case FLOW_MERGE:
         return merge_is_near(finder, node, scope);
+    case FLOW_COLLECT:
+        return has_leaves_near(finder, node, scope);
     case FLOW_SAME_LENGTHS:
         return node->segments == SEGMENTS_SINGLE ? scope == KERNEL_ROOT : compares_makers(finder, node);
     default:
@@ -346,11 +419,12 @@ static void find_depth(Finder *finder, FlowNodeId id)
     }
     if (is_member) {
         uint32_t scope = tree_scope(finder, points_of_node(finder->network, node));
-        if ((over & finder->tree.scopes.items[scope].ancestors) != 0) {
+        bool goes_on = fuse_goes_on(finder->network, node);
+        if ((over & finder->tree.scopes.items[scope].ancestors) != 0 || (goes_on && (over & AFTER_SCAN) != 0)) {
             depth++;
             over = 0;
         }
-        over |= ended_by(finder, node);
+        over |= ended_by(finder, node) | (goes_on ? AFTER_SCAN : 0);
     }
     finder->depths[id] = depth;
     finder->over[id] = over;
@@ -368,26 +442,27 @@ static bool is_member_at(const Finder *finder, FlowNodeId id, uint32_t depth)
     return id >= finder->first && id <= finder->last && finder->depths[id] == depth && finder->is_candidate[id];
 }
 
-/* May be given to others as it comes: on filters below the root. */
-static bool is_given_in_order(const Finder *finder, uint32_t scope)
+/* Whether ends can be given: their points are those of a scope inside the one they are on. */
+static bool has_ends_inside(const Finder *finder, FlowStreamId stream, uint32_t scope)
 {
-    const KernelScope *scopes = finder->tree.scopes.items;
-    while (scope != KERNEL_ROOT && scopes[scope].kind == SCOPE_IF)
-        scope = scopes[scope].parent;
-    return scope == KERNEL_ROOT;
+    Kernel tree = {.scopes = {finder->tree.scopes.items, finder->tree.scopes.count, 0}};
+    uint32_t of = fuse_scope_of_ends(finder->network, &tree, stream);
+    return scope != NOWHERE && of != KERNEL_NO_SCOPE && of != scope && is_inside(tree.scopes.items, of, scope);
 }
 
 /* Whether a stream that a member makes is read as it can be. */
 static bool is_read_well(const Finder *finder, FlowStreamId stream, uint32_t depth)
 {
     const FlowStream *made = &finder->network->streams.items[stream];
+    if (points_of_stream(finder->network, stream) == FLOW_UNIT)
+        return true; /* of a reduction, or a vector: it is there when all is done */
     uint32_t scope = tree_scope(finder, points_of_stream(finder->network, stream));
     Readers readers = finder->readers_of[stream];
     for (uint32_t i = 0; i < readers.count; i++) {
         const Reader *reader = &finder->readers[readers.first + i];
         if (reader->node != NOWHERE && is_member_at(finder, reader->node, depth))
             continue;
-        if (made->type == LEAF_ENDS || made->type == LEAF_ARRAY || (scope != NOWHERE && !is_given_in_order(finder, scope)))
+        if (made->type == LEAF_ARRAY || (made->type == LEAF_ENDS && !has_ends_inside(finder, stream, scope)))
             return false;
     }
     return true;
@@ -528,6 +603,24 @@ static void gather_units(const Finder *finder, const Kernel *kernel, uint32_t sc
     }
 }
 
+/* Scopes of which nothing but their points is wanted: they come after what decides about these. */
+static void add_empty_scopes(const Finder *finder, const Kernel *kernel, uint32_t scope, Ordering *ordering)
+{
+    for (uint32_t i = 1; i < kernel->scopes.count; i++) {
+        if (kernel->scopes.items[i].parent != scope || ordering->unit_of_scope[i] != NOWHERE)
+            continue;
+        uint32_t unit = ordering->unit_of_scope[i] = ordering->units.count;
+        *vec_push(finder->arena, &ordering->units) = (Unit){.unit = {true, i}};
+        uint32_t position = position_in(kernel, finder->network->streams.items[kernel->scopes.items[i].flags].node);
+        if (kernel->scopes.items[i].kind != SCOPE_IF || position == kernel->nodes.count ||
+            kernel->nodes.items[position] != finder->network->streams.items[kernel->scopes.items[i].flags].node ||
+            ordering->unit_of[position] == NOWHERE)
+            continue;
+        *vec_push(finder->arena, &ordering->edges) = (Edge){ordering->unit_of[position], unit};
+        ordering->units.items[unit].waits++;
+    }
+}
+
 static void gather_edges(const Finder *finder, const Kernel *kernel, Ordering *ordering)
 {
     const FlowNetwork *network = finder->network;
@@ -580,6 +673,7 @@ static bool order_body(Finder *finder, Kernel *kernel, uint32_t scope)
     for (uint32_t i = 0; i < kernel->scopes.count; i++)
         ordering.unit_of_scope[i] = NOWHERE;
     gather_units(finder, kernel, scope, &ordering);
+    add_empty_scopes(finder, kernel, scope, &ordering);
     gather_edges(finder, kernel, &ordering);
     uint32_t *first_edge = sort_edges(finder, &ordering);
     for (uint32_t done = 0, before; done < ordering.units.count;) {
@@ -605,9 +699,9 @@ static bool is_worth_it(const FlowNetwork *network, const Kernel *kernel)
     uint32_t computed = 0;
     for (uint32_t i = 0; i < kernel->nodes.count; i++) {
         FlowOp op = network->nodes.items[kernel->nodes.items[i]].op;
-        computed += op != FLOW_RANGE && op != FLOW_SAME_LENGTHS && op != FLOW_LENGTH;
+        computed += op != FLOW_RANGE && op != FLOW_SAME_LENGTHS && op != FLOW_LENGTH && op != FLOW_COLLECT;
     }
-    return computed > 1;
+    return computed > 1 || (computed > 0 && kernel->scopes.count > 1);
 }
 
 static bool is_member_of(const Kernel *kernel, FlowNodeId id)
@@ -647,22 +741,33 @@ static void add_column(Finder *finder, Kernel *kernel, const FlowNode *node, Flo
     *vec_push(finder->arena, &kernel->columns) = (KernelLeaf){array, node->leaf, type};
 }
 
+/* An operand that is not constant, if others make it. */
+static void find_input(Finder *finder, Kernel *kernel, FlowOperand operand)
+{
+    operand = fuse_resolve(finder->fusion, kernel, operand);
+    if (operand.is_constant)
+        return;
+    if (fuse_is_uniform(finder->network, &operand))
+        add_stream(finder->arena, &kernel->uniforms, operand.stream);
+    else if (!is_member_of(kernel, finder->network->streams.items[operand.stream].node))
+        add_stream(finder->arena, &kernel->streams, operand.stream);
+}
+
 /* What a node takes from outside. */
 static void find_inputs(Finder *finder, Kernel *kernel, const FlowNode *node)
 {
     const FlowNetwork *network = finder->network;
     for (uint32_t i = 0; i < fuse_value_inputs(node); i++) {
         FlowOperand operand = fuse_resolve(finder->fusion, kernel, node->inputs[i]);
-        bool is_passed_on = node->op == FLOW_DISTRIBUTE || node->op == FLOW_PACK;
-        if (operand.is_constant || (is_passed_on && i == 0))
+        bool is_passed_on = node->op == FLOW_DISTRIBUTE || node->op == FLOW_PACK || node->op == FLOW_COLLECT; /* or a driver */
+        if (is_passed_on && i == 0)
             continue;
-        if (fuse_is_uniform(network, &operand)) {
-            if (i == 0 && operand.type == LEAF_ARRAY && (node->op == FLOW_SLICES || node->op == FLOW_GATHER))
-                add_column(finder, kernel, node, operand.stream);
-            else if (node->op != FLOW_RANGE || node->segments != SEGMENTS_SINGLE)
-                add_stream(finder->arena, &kernel->uniforms, operand.stream);
-        } else if (!is_member_of(kernel, network->streams.items[operand.stream].node))
-            add_stream(finder->arena, &kernel->streams, operand.stream);
+        bool is_vector = i == 0 && operand.type == LEAF_ARRAY && (node->op == FLOW_SLICES || node->op == FLOW_GATHER);
+        bool is_count = node->op == FLOW_RANGE && node->segments == SEGMENTS_SINGLE;
+        if (is_vector && fuse_is_uniform(network, &operand))
+            add_column(finder, kernel, node, operand.stream);
+        else if (!is_count)
+            find_input(finder, kernel, operand);
     }
 }
 
@@ -682,13 +787,14 @@ static bool is_driver(const FlowNode *node, uint32_t input)
 static void find_use(const Finder *finder, FlowStreamId stream, const Kernel *kernel, bool *is_given, bool *is_looked_at)
 {
     Readers readers = finder->readers_of[stream];
+    bool is_ends = finder->network->streams.items[stream].type == LEAF_ENDS;
     *is_given = *is_looked_at = false;
     for (uint32_t i = 0; i < readers.count; i++) {
         Reader reader = finder->readers[readers.first + i];
         if (reader.node != NOWHERE && is_member_of(kernel, reader.node))
             continue;
         *is_given = true;
-        *is_looked_at |= reader.node == NOWHERE || !is_driver(&finder->network->nodes.items[reader.node], reader.input);
+        *is_looked_at |= is_ends || reader.node == NOWHERE || !is_driver(&finder->network->nodes.items[reader.node], reader.input);
     }
 }
 
@@ -709,6 +815,53 @@ static void find_outputs(Finder *finder, Kernel *kernel, const FlowNode *node)
     }
 }
 
+static void add_sinks(Finder *finder, Kernel *kernel, FlowNodeId id)
+{
+    const FlowNode *node = &finder->network->nodes.items[id];
+    for (uint32_t leaf = 0; leaf < node->layout->count; leaf++)
+        *vec_push(finder->arena, &kernel->sinks) = (KernelSink){.node = id,
+                                                                .leaf = leaf,
+                                                                .scope = fuse_scope_of_node(finder->network, kernel, node),
+                                                                .operand = node->inputs[leaf + 1]};
+}
+
+static void note_given(Kernel *kernel, uint32_t scope, bool is_stored)
+{
+    if (scope == KERNEL_ROOT || scope == KERNEL_NO_SCOPE)
+        return;
+    kernel->given |= UINT64_C(1) << scope;
+    kernel->stored |= (uint64_t)is_stored << scope;
+    for (; is_stored && scope != KERNEL_ROOT; scope = kernel->scopes.items[scope].parent)
+        kernel->is_deep |= kernel->scopes.items[scope].kind == SCOPE_LOOP;
+}
+
+/* A node whose points are told apart by ends that somebody else makes must go on from the right ones. */
+static void note_foreign_ends(const FlowNetwork *network, Kernel *kernel, const FlowNode *node)
+{
+    if (!member_has_segments(node) || node->segments != SEGMENTS_ENDS)
+        return;
+    FlowStreamId ends = node->inputs[node->input_count - 1].stream;
+    if (!is_member_of(kernel, network->streams.items[ends].node))
+        note_given(kernel, fuse_scope_of_node(network, kernel, node), false);
+}
+
+/* The scopes whose points somebody else sees. */
+static void find_given(const FlowNetwork *network, Kernel *kernel)
+{
+    for (uint32_t i = 0; i < kernel->outputs.count; i++) {
+        FlowStreamId stream = kernel->outputs.items[i];
+        note_given(kernel, fuse_scope_of_stream(network, kernel, stream), true);
+        if (network->streams.items[stream].type == LEAF_ENDS)
+            note_given(kernel, fuse_scope_of_ends(network, kernel, stream), false);
+    }
+    for (uint32_t i = 0; i < kernel->counted.count; i++)
+        note_given(kernel, fuse_scope_of_stream(network, kernel, kernel->counted.items[i]), false);
+    for (uint32_t i = 0; i < kernel->sinks.count; i++)
+        note_given(kernel, kernel->sinks.items[i].scope, true);
+    for (uint32_t i = 0; i < kernel->nodes.count; i++)
+        note_foreign_ends(network, kernel, &network->nodes.items[kernel->nodes.items[i]]);
+}
+
 static void find_lists(Finder *finder, Kernel *kernel)
 {
     for (uint32_t i = 0; i < kernel->nodes.count; i++) {
@@ -716,12 +869,31 @@ static void find_lists(Finder *finder, Kernel *kernel)
         const FlowNode *node = &finder->network->nodes.items[id];
         find_inputs(finder, kernel, node);
         find_outputs(finder, kernel, node);
+        if (node->op == FLOW_COLLECT)
+            add_sinks(finder, kernel, id);
+        if (fuse_goes_on(finder->network, node))
+            *vec_push(finder->arena, &kernel->scans) = id;
         if (fuse_is_total(finder->network, node))
             *(member_is_ordered(node) ? vec_push(finder->arena, &kernel->ordered)
                                       : vec_push(finder->arena, &kernel->totals)) = id;
     }
-    for (uint32_t i = 0; i < kernel->scopes.count; i++)
-        kernel->has_loops |= kernel->scopes.items[i].kind == SCOPE_LOOP;
+    for (uint32_t i = 0; i < kernel->scopes.count; i++) {
+        const KernelScope *scope = &kernel->scopes.items[i];
+        kernel->has_loops |= scope->kind == SCOPE_LOOP;
+        if (scope->kind == SCOPE_IF)
+            find_input(finder, kernel, (FlowOperand){.type = (LeafType)SCALAR_BOOL, .stream = scope->flags});
+    }
+    find_given(finder->network, kernel);
+}
+
+/* The scopes whose ends a node gives. */
+static uint64_t scopes_of_ends(const Finder *finder, FlowNodeId id)
+{
+    const FlowNode *node = &finder->network->nodes.items[id];
+    Kernel tree = {.scopes = {finder->tree.scopes.items, finder->tree.scopes.count, 0}};
+    uint32_t of = fuse_is_structure(node) && node->outputs[0] != 0 ? fuse_scope_of_ends(finder->network, &tree, node->outputs[0])
+                                                                   : KERNEL_NO_SCOPE;
+    return of == KERNEL_NO_SCOPE ? 0 : tree.scopes.items[of].ancestors;
 }
 
 /* Only the scopes that have members, numbered anew. */
@@ -730,7 +902,7 @@ static void copy_scopes(Finder *finder, Kernel *kernel)
     uint64_t used = 1;
     for (uint32_t i = 0; i < kernel->nodes.count; i++) {
         uint32_t scope = tree_scope(finder, points_of_node(finder->network, &finder->network->nodes.items[kernel->nodes.items[i]]));
-        used |= finder->tree.scopes.items[scope].ancestors;
+        used |= finder->tree.scopes.items[scope].ancestors | scopes_of_ends(finder, kernel->nodes.items[i]);
     }
     uint32_t new_number[KERNEL_SCOPES_MAX];
     for (uint32_t i = 0; i < finder->tree.scopes.count; i++) {
@@ -761,9 +933,9 @@ static void make_kernel(Finder *finder, uint32_t depth)
     for (FlowNodeId id = finder->first; id <= finder->last; id++)
         if (is_member_at(finder, id, depth))
             *vec_push(finder->arena, &kernel.nodes) = id;
+    copy_scopes(finder, &kernel);
     if (!is_worth_it(finder->network, &kernel))
         return;
-    copy_scopes(finder, &kernel);
     if (!order_bodies(finder, &kernel))
         return;
     uint32_t index = finder->fusion->kernels.count + 1;

@@ -5,8 +5,6 @@
  * is a variable of the outer scope, `flat` is nothing at all. What ends a kernel:
  *
  *   - an operation that is not computed point by point (sort, calls, scatter, vectors made, input and output);
- *   - a value on points below the root that somebody outside wants: then that space is the root of a kernel of its own. Points of a
- *     filter directly below the root may be given: as many as there are, one after the other;
  *   - the result of a loop that is needed inside the same loop, or one that must first go through somebody outside.
  *
  * Nodes of one kernel are thus those on a tree of spaces that can be done without waiting for anybody else in between. */
@@ -16,7 +14,7 @@
 #include "flow/flow.h"
 
 enum {
-    KERNEL_SCOPES_MAX = 64, /* sets of them are words of bits */
+    KERNEL_SCOPES_MAX = 63, /* sets of them are words of bits, with one bit left */
     KERNEL_ROOT = 0,
     KERNEL_NO_SCOPE = UINT32_MAX,
 };
@@ -34,7 +32,9 @@ typedef struct KernelScope {
     uint32_t points;
     uint32_t parent;        /* the scope around it; of the root itself */
     uint64_t ancestors;     /* with itself, as bits */
-    VEC(FlowNodeId) makers; /* LOOP: ranges, of zipped sequences several; IF: the filter */
+    VEC(FlowNodeId) makers; /* LOOP: ranges, of zipped sequences several */
+    FlowStreamId flags;     /* IF: the points around that have this value */
+    bool keep;
     VEC(KernelUnit) body;   /* in the order in which it is done */
 } KernelScope;
 
@@ -45,9 +45,20 @@ typedef struct KernelLeaf {
     LeafType type;
 } KernelLeaf;
 
+/* A column of a vector that is made of the points of a scope. */
+typedef struct KernelSink {
+    FlowNodeId node; /* COLLECT */
+    uint32_t leaf;
+    uint32_t scope;
+    FlowOperand operand;
+} KernelSink;
+
 typedef struct Kernel {
     uint32_t number; /* in its program, from 1 */
     bool has_loops;  /* below the root */
+    uint64_t given;  /* scopes other than the root whose points others count; as bits, */
+    uint64_t stored; /* ... and of them those of which others get elements */
+    bool is_deep;    /* one of these is in a loop: nobody knows beforehand how many there will be */
     VEC(KernelScope) scopes;
     VEC(FlowNodeId) nodes;      /* in the order of the network */
     VEC(FlowStreamId) streams;  /* on the root's points, that others make and its nodes look at */
@@ -56,7 +67,9 @@ typedef struct Kernel {
     VEC(FlowStreamId) outputs;  /* whose elements others read: on the root, or on a filter below it */
     VEC(FlowStreamId) counted;  /* of which others want to know only how many there are */
     VEC(FlowNodeId) ordered;    /* reductions to unit whose elements come after the outputs */
+    VEC(KernelSink) sinks;      /* and after those */
     VEC(FlowNodeId) totals;     /* other reductions to unit */
+    VEC(FlowNodeId) scans;      /* over all points, whose value goes on from call to call */
 } Kernel;
 
 /* Those of a network. */
@@ -78,10 +91,16 @@ uint32_t fuse_scope_of_node(const FlowNetwork *network, const Kernel *kernel, co
 uint32_t fuse_scope_of_stream(const FlowNetwork *network, const Kernel *kernel, FlowStreamId stream);
 /* Reads a value that is the same for all points of the kernel: constant, or on unit. */
 bool fuse_is_uniform(const FlowNetwork *network, const FlowOperand *operand);
+/* The scope whose ends a stream has; KERNEL_NO_SCOPE if it has none in the kernel. */
+uint32_t fuse_scope_of_ends(const FlowNetwork *network, const Kernel *kernel, FlowStreamId ends);
 /* Gives a result for the points around its elements: a reduction, a length. */
 bool fuse_is_reduction(const FlowNode *node);
 /* Says only how points lie below others. */
 bool fuse_is_structure(const FlowNode *node);
+/* A scan over all points of the kernel, or of a filter below its root. */
+bool fuse_goes_on(const FlowNetwork *network, const FlowNode *node);
+/* The scope under whose points a reduction or a scan is done; KERNEL_NO_SCOPE if it is unit. */
+uint32_t fuse_parent_scope(const FlowNetwork *network, const Kernel *kernel, const FlowNode *node);
 /* A reduction of points of the kernel to unit. */
 bool fuse_is_total(const FlowNetwork *network, const FlowNode *node);
 /* The operand itself: what distributing and packing inside the kernel only passes on is followed to where it comes from. */

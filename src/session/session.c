@@ -103,6 +103,7 @@ static RunnelStatus open_work(RunnelSession *session, void *argument)
     names_init(&session->names, &session->arena);
     sources_init(&session->sources, &session->arena);
     diagnostics_init(&session->diagnostics, &session->arena, &session->sources);
+    session->diagnostics.is_coloured = session->options.colours_messages;
     types_init(&session->types, &session->arena, &session->names);
     environment_init(&session->environment, memory, &session->arena, &session->names, &session->sources,
                      &session->diagnostics, &session->types);
@@ -618,7 +619,11 @@ static RunnelStatus run_prepared_work(RunnelSession *session, void *argument)
     if (is_right)
         is_right = session->prepared.is_for_main ? run_main_again(session, &nanoseconds)
                                                  : run_steps_again(session, &nanoseconds);
-    *info = (RunnelRunInfo){.seconds = (double)nanoseconds / 1e9, .threads = engine_threads(session), .kernels = engine_kernels(session)};
+    *info = (RunnelRunInfo){.seconds = (double)nanoseconds / 1e9,
+                            .threads = engine_threads(session),
+                            .kernels = engine_kernels(session),
+                            .vector_bytes = engine_vector_bytes(session),
+                            .compile_seconds = engine_compile_seconds(session)};
     return is_right ? RUNNEL_OK : status_of_errors(session);
 }
 
@@ -847,6 +852,13 @@ const char *runnel_stats(RunnelSession *session)
 void runnel_interrupt(RunnelSession *session)
 {
     stop_set(&session->stop, STOP_INTERRUPTED);
+}
+
+RunnelProgress runnel_progress(RunnelSession *session)
+{
+    Progress *progress = &session->progress;
+    atomic_store(&progress->is_wanted, true);
+    return (RunnelProgress){.elements = atomic_load(&progress->elements), .total = atomic_load(&progress->total)};
 }
 
 bool runnel_is_stopping(const RunnelSession *session)

@@ -16,6 +16,8 @@ enum {
     PIECE_PICOSECONDS = 20000000,
     FIRING_PICOSECONDS = 500000000, /* for each thread */
     COLUMN_MAX = 64 << 20,    /* bytes: larger columns of one repeated element are not written out */
+    ROOM_LEAST = 4096,        /* elements that a tile may give below the root, */
+    ROOM_MOST = 64 << 20,     /* ... and that one point may */
 };
 
 struct BundleKernel {
@@ -23,33 +25,10 @@ struct BundleKernel {
     KernelFunction *function;
     uint32_t *cursors;    /* of `streams`: some input that reads it */
     uint64_t picoseconds; /* that a point took the last time; 0 while none was done */
+    double elements;      /* and how many it gave below the root */
 };
 
 /* ---- finding them ---- */
-
-/* The scope whose ends a stream has. */
-static uint32_t scope_of_ends(const FlowNetwork *network, const Kernel *kernel, FlowStreamId ends)
-{
-    const FlowNode *node = &network->nodes.items[network->streams.items[ends].node];
-    switch (node->op) {
-    case FLOW_COMPOSE: return scope_of_ends(network, kernel, node->inputs[1].stream);
-    case FLOW_FLAG_ENDS:
-        for (uint32_t i = 1; i < kernel->scopes.count; i++) {
-            const KernelScope *scope = &kernel->scopes.items[i];
-            if (scope->kind != SCOPE_IF)
-                continue;
-            const FlowNode *filter = &network->nodes.items[scope->makers.items[0]];
-            if (filter->inputs[0].stream == node->inputs[0].stream && filter->keep == node->keep)
-                return i;
-        }
-        return KERNEL_NO_SCOPE;
-    default:
-        for (uint32_t i = 0; i < kernel->scopes.count; i++)
-            if (kernel->scopes.items[i].points == network->spaces.items[node->space].points)
-                return i;
-        return KERNEL_NO_SCOPE;
-    }
-}
 
 /* Of which points a node's state counts how many were done. The last position is that of points that nobody counts. */
 static void find_scopes(Plan *plan, NodePlan *node, const Kernel *kernel)
@@ -63,7 +42,7 @@ static void find_scopes(Plan *plan, NodePlan *node, const Kernel *kernel)
     else if (scope != KERNEL_NO_SCOPE)
         parent = kernel->scopes.items[scope].parent;
     if (fuse_is_structure(flow) && flow->outputs[0] != 0)
-        scope = scope_of_ends(network, kernel, flow->outputs[0]);
+        scope = fuse_scope_of_ends(network, kernel, flow->outputs[0]);
     node->scope = scope == KERNEL_NO_SCOPE ? none : scope;
     node->parent_scope = parent == KERNEL_NO_SCOPE ? none : parent;
 }
@@ -79,7 +58,8 @@ static uint32_t find_cursor(const Bundle *bundle, const Plan *plan, FlowStreamId
 static bool fits(const Kernel *kernel)
 {
     return kernel->streams.count <= TABLE_MAX && kernel->uniforms.count <= TABLE_MAX && kernel->columns.count <= TABLE_MAX &&
-           kernel->outputs.count + kernel->ordered.count <= TABLE_MAX && kernel->totals.count <= TABLE_MAX;
+           kernel->outputs.count + kernel->ordered.count + kernel->sinks.count <= TABLE_MAX && kernel->totals.count <= TABLE_MAX &&
+           kernel->scans.count <= TABLE_MAX;
 }
 
 static void add_kernel(Vm *vm, Plan *plan, const Kernel *kernel)
@@ -123,6 +103,12 @@ size_t bundle_kernel_limit(const Vm *vm, const Bundle *bundle, size_t count, boo
 
 /* ---- doing points ---- */
 
+/* What one call of the code has done. */
+typedef struct Tile {
+    int64_t done; /* points */
+    bool is_there;
+} Tile;
+
 typedef struct Doing {
     Vm *vm;
     Instance *instance;
@@ -130,22 +116,28 @@ typedef struct Doing {
     const Kernel *kernel;
     KernelFunction *function;
     int64_t position;
-    size_t tile;            /* points of a call */
+    size_t count;           /* points, */
+    size_t tile;            /* ... of them those of a call */
+    size_t room;            /* elements that a tile may give of each scope below the root */
     const char **streams;   /* by number in the kernel's list */
     const void **uniforms;
     const void **columns;
     int64_t *strides;
-    char **outputs;         /* of streams, then of the elements of reductions that are kept */
+    char **outputs;         /* of streams, of the elements of reductions that are kept, of vectors */
+    uint8_t *sizes;         /* of their elements */
+    uint32_t *scopes;       /* on which they are */
     char **block_totals;    /* by ordered reduction, if it is done in blocks */
     char *tiles;            /* for the elements of those, of every member of the team */
+    Tile *done;             /* by tile */
     int64_t *given;         /* by tile and scope */
-    char *totals;           /* by member and number: state of a reduction that goes on */
+    uint64_t *totals;       /* by tile and number */
+    uint64_t *carries;      /* the same, of scans: their value before a tile, then after it */
+    bool wants_totals;      /* of scans only, for pieces that are done in any order */
+    bool is_in_order;       /* tiles are done one after the other, each with what the one before has left */
     _Atomic bool has_failed;
 } Doing;
 
 #define TILE_BYTES ((size_t)BUNDLE_TILE * sizeof(uint64_t))
-/* A state, and room before and after it so that members do not share cache lines. */
-enum { TOTAL_BYTES = FOLD_STATE_MAX + 64 };
 
 static const FlowNode *node_of(const Doing *doing, FlowNodeId id)
 {
@@ -157,25 +149,14 @@ static const FoldKind *fold_of(const Doing *doing, FlowNodeId id)
     return doing->instance->plan->nodes[id].fold;
 }
 
-static char *total_of(const Doing *doing, uint32_t member, uint32_t number)
+static uint32_t output_count(const Kernel *kernel)
 {
-    return doing->totals + ((size_t)member * doing->kernel->totals.count + number) * TOTAL_BYTES;
+    return kernel->outputs.count + kernel->ordered.count + kernel->sinks.count;
 }
 
-/* Counts of points are added, whatever is reduced. */
-static bool is_count(const FlowNode *node)
+static bool is_ordered(const Kernel *kernel, uint32_t output)
 {
-    return node->op != FLOW_FOLD || node->core_op == OP_COUNT_TRUE;
-}
-
-static void join_total(const Doing *doing, uint32_t member, uint32_t number, const uint64_t *cell)
-{
-    FlowNodeId id = doing->kernel->totals.items[number];
-    char *state = total_of(doing, member, number);
-    if (is_count(node_of(doing, id)))
-        *(int64_t *)(void *)state += *(const int64_t *)cell;
-    else
-        fold_add(NULL, fold_of(doing, id), state, (Cells){.data = cell}, 1);
+    return output >= kernel->outputs.count && output < kernel->outputs.count + kernel->ordered.count;
 }
 
 static void fill_tables(const Doing *doing, size_t first, uint32_t member, const void **streams, void **outputs)
@@ -184,14 +165,12 @@ static void fill_tables(const Doing *doing, size_t first, uint32_t member, const
     const Plan *plan = doing->instance->plan;
     for (uint32_t i = 0; i < kernel->streams.count; i++)
         streams[i] = doing->streams[i] + first * plan->streams[kernel->streams.items[i]].size;
-    for (uint32_t i = 0; i < kernel->outputs.count; i++)
-        outputs[i] = doing->outputs[i] + first * plan->streams[kernel->outputs.items[i]].size;
-    for (uint32_t i = 0; i < kernel->ordered.count; i++) {
-        uint32_t number = kernel->outputs.count + i;
-        size_t size = leaf_size(node_of(doing, kernel->ordered.items[i])->inputs[0].type);
-        outputs[number] = doing->block_totals != NULL
-                              ? doing->tiles + ((size_t)member * kernel->ordered.count + i) * TILE_BYTES
-                              : doing->outputs[number] + first * size;
+    for (uint32_t i = 0; i < output_count(kernel); i++) {
+        size_t place = doing->scopes[i] == BUNDLE_ROOT ? first : first / doing->tile * doing->room;
+        if (is_ordered(kernel, i) && doing->block_totals != NULL)
+            outputs[i] = doing->tiles + ((size_t)member * kernel->ordered.count + (i - kernel->outputs.count)) * TILE_BYTES;
+        else
+            outputs[i] = doing->outputs[i] + place * doing->sizes[i];
     }
 }
 
@@ -199,12 +178,19 @@ static void fill_tables(const Doing *doing, size_t first, uint32_t member, const
 static bool do_tile(Doing *doing, size_t first, size_t count, uint32_t member)
 {
     const Kernel *kernel = doing->kernel;
+    size_t number = first / doing->tile;
     const void *streams[TABLE_MAX];
-    void *outputs[TABLE_MAX], *totals[TABLE_MAX];
-    uint64_t cells[TABLE_MAX];
+    void *outputs[TABLE_MAX], *totals[TABLE_MAX], *carries[TABLE_MAX];
     for (uint32_t i = 0; i < kernel->totals.count; i++)
-        totals[i] = &cells[i];
+        totals[i] = &doing->totals[number * kernel->totals.count + i];
+    for (uint32_t i = 0; i < kernel->scans.count; i++) {
+        uint64_t *carry = &doing->carries[number * kernel->scans.count + i];
+        if (doing->is_in_order && number > 0)
+            *carry = *(carry - kernel->scans.count);
+        carries[i] = carry;
+    }
     fill_tables(doing, first, member, streams, outputs);
+    doing->done[number] = (Tile){.done = (int64_t)count, .is_there = true};
     KernelCall call = {.position = doing->position + (int64_t)first,
                        .count = (int64_t)count,
                        .streams = streams,
@@ -212,12 +198,16 @@ static bool do_tile(Doing *doing, size_t first, size_t count, uint32_t member)
                        .columns = doing->columns,
                        .strides = doing->strides,
                        .outputs = outputs,
-                       .given = doing->given == NULL ? NULL : doing->given + first / doing->tile * kernel->scopes.count,
+                       .room = (int64_t)doing->room,
+                       .given = doing->given + number * kernel->scopes.count,
+                       .done = &doing->done[number].done,
+                       .wants_totals = doing->wants_totals,
+                       .carries = carries,
                        .totals = totals};
     if (doing->function(&call) != 0)
         return false;
-    for (uint32_t i = 0; i < kernel->totals.count; i++)
-        join_total(doing, member, i, &cells[i]);
+    if (doing->wants_totals)
+        return true;
     for (uint32_t i = 0; i < kernel->ordered.count && doing->block_totals != NULL; i++) {
         const FoldKind *fold = fold_of(doing, kernel->ordered.items[i]);
         fold_block_totals(fold, outputs[kernel->outputs.count + i], count / COMBINE_BLOCK,
@@ -242,14 +232,14 @@ static void *reserve(Doing *doing, size_t bytes)
 }
 
 /* Elements of a stream; one that stands for all is written out. */
-static const char *stream_elements(Doing *doing, uint32_t cursor, size_t count)
+static const char *stream_elements(Doing *doing, uint32_t cursor)
 {
     const InputPlan *input = &doing->instance->plan->inputs[cursor];
     Cells cells = bundle_operand_cells(doing->instance, doing->bundle, cursor);
     if (!cells.is_uniform || input->size == 0)
         return cells.data;
-    char *room = reserve(doing, count * input->size);
-    for (size_t i = 0; i < count; i++)
+    char *room = reserve(doing, doing->count * input->size);
+    for (size_t i = 0; i < doing->count; i++)
         memcpy(room + i * input->size, cells.data, input->size);
     return room;
 }
@@ -279,7 +269,7 @@ static bool find_column(Doing *doing, const KernelLeaf *leaf, const void **eleme
     return true;
 }
 
-static bool find_inputs(Doing *doing, size_t count)
+static bool find_inputs(Doing *doing)
 {
     const Kernel *kernel = doing->kernel;
     doing->streams = reserve(doing, kernel->streams.count * sizeof *doing->streams);
@@ -287,7 +277,7 @@ static bool find_inputs(Doing *doing, size_t count)
     doing->columns = reserve(doing, kernel->columns.count * sizeof *doing->columns);
     doing->strides = reserve(doing, kernel->columns.count * sizeof *doing->strides);
     for (uint32_t i = 0; i < kernel->streams.count; i++)
-        doing->streams[i] = stream_elements(doing, doing->bundle->kernel->cursors[i], count);
+        doing->streams[i] = stream_elements(doing, doing->bundle->kernel->cursors[i]);
     for (uint32_t i = 0; i < kernel->uniforms.count; i++)
         doing->uniforms[i] = uniform_cell(doing, kernel->uniforms.items[i]);
     for (uint32_t i = 0; i < kernel->columns.count; i++)
@@ -296,73 +286,154 @@ static bool find_inputs(Doing *doing, size_t count)
     return true;
 }
 
-/* Room for what the code gives. What nobody reads any more is written nevertheless. */
-static void find_outputs(Doing *doing, size_t count)
+static size_t tile_count(const Doing *doing)
+{
+    return (doing->count + doing->tile - 1) / doing->tile;
+}
+
+/* ---- where results go ---- */
+
+static Array *array_of_sink(const Doing *doing, const KernelSink *sink)
+{
+    const NodePlan *node = &doing->instance->plan->nodes[sink->node];
+    return node->kind->array(doing->vm, node->node, instance_state(doing->instance, node));
+}
+
+/* Room at the end of a vector's column. */
+static char *sink_room(Doing *doing, const KernelSink *sink, size_t count)
+{
+    Array *array = array_of_sink(doing, sink);
+    if (sink->leaf == 0)
+        array_reserve(doing->vm->memory, array, count);
+    array_write_out(doing->vm->memory, array, sink->leaf);
+    return (char *)array->columns[sink->leaf].data + array->count * leaf_size(sink->operand.type);
+}
+
+/* Points still to come, these included, if that is known. */
+static size_t points_to_come(const Doing *doing)
+{
+    size_t least_count = SIZE_MAX;
+    for (uint32_t i = 0; i < doing->bundle->counts.count; i++) {
+        uint64_t all = *(const uint64_t *)bundle_operand_cells(doing->instance, doing->bundle, doing->bundle->counts.items[i]).data;
+        least_count = least(least_count, (size_t)(all - (uint64_t)doing->position));
+    }
+    return least_count == SIZE_MAX ? doing->count : least_count;
+}
+
+/* Elements on the root's points go straight to where they are wanted, all others to a place of the tile's. */
+static char *output_room(Doing *doing, uint32_t number)
 {
     const Kernel *kernel = doing->kernel;
     Instance *instance = doing->instance;
-    size_t members = team_size(doing->vm->team);
-    doing->outputs = reserve(doing, (kernel->outputs.count + kernel->ordered.count) * sizeof(char *));
-    for (uint32_t i = 0; i < kernel->outputs.count; i++) {
-        FlowStreamId stream = kernel->outputs.items[i];
-        doing->outputs[i] = instance->streams[stream].is_read ? stream_reserve(doing->vm, instance, stream, count)
-                                                              : reserve(doing, count * instance->plan->streams[stream].size);
-    }
-    bool in_blocks = doing->bundle->needs_blocks && count >= COMBINE_BLOCK;
-    if (in_blocks) {
-        doing->block_totals = reserve(doing, kernel->ordered.count * sizeof(char *));
-        doing->tiles = vm_tiles(doing->vm, members * kernel->ordered.count * TILE_BYTES);
-    }
-    for (uint32_t i = 0; i < kernel->ordered.count; i++) {
-        FlowNodeId id = kernel->ordered.items[i];
-        if (in_blocks)
-            doing->block_totals[i] = reserve(doing, count / COMBINE_BLOCK * fold_result_size(fold_of(doing, id)));
-        else
-            doing->outputs[kernel->outputs.count + i] = reserve(doing, count * leaf_size(node_of(doing, id)->inputs[0].type));
-    }
+    if (doing->scopes[number] != BUNDLE_ROOT)
+        return reserve(doing, tile_count(doing) * doing->room * doing->sizes[number]);
+    if (number < kernel->outputs.count && instance->streams[kernel->outputs.items[number]].is_read)
+        return stream_reserve(doing->vm, instance, kernel->outputs.items[number], doing->count);
+    if (number < kernel->outputs.count + kernel->ordered.count)
+        return doing->block_totals != NULL ? NULL : reserve(doing, doing->count * doing->sizes[number]);
+    return sink_room(doing, &kernel->sinks.items[number - kernel->outputs.count - kernel->ordered.count], points_to_come(doing));
 }
 
-static bool gives_filtered(const Doing *doing)
-{
-    for (uint32_t i = 0; i < doing->bundle->made.count; i++)
-        if (doing->bundle->made.items[i].is_given && doing->bundle->made.items[i].scope != BUNDLE_ROOT)
-            return true;
-    return false;
-}
-
-static void start_totals(Doing *doing, size_t count)
+/* On which points an output is, and how large its elements. */
+static void describe_output(const Doing *doing, uint32_t number, uint32_t *scope, uint8_t *size)
 {
     const Kernel *kernel = doing->kernel;
-    size_t members = team_size(doing->vm->team);
-    if (gives_filtered(doing)) {
-        size_t tiles = (count + doing->tile - 1) / doing->tile;
-        doing->given = reserve(doing, tiles * kernel->scopes.count * sizeof(int64_t));
-        memset(doing->given, 0, tiles * kernel->scopes.count * sizeof(int64_t));
+    const FlowNetwork *network = doing->instance->plan->network;
+    *scope = BUNDLE_ROOT;
+    if (number < kernel->outputs.count) {
+        *scope = fuse_scope_of_stream(network, kernel, kernel->outputs.items[number]);
+        *size = doing->instance->plan->streams[kernel->outputs.items[number]].size;
+    } else if (is_ordered(kernel, number))
+        *size = (uint8_t)leaf_size(node_of(doing, kernel->ordered.items[number - kernel->outputs.count])->inputs[0].type);
+    else {
+        const KernelSink *sink = &kernel->sinks.items[number - kernel->outputs.count - kernel->ordered.count];
+        *scope = sink->scope;
+        *size = (uint8_t)leaf_size(sink->operand.type);
     }
-    doing->totals = reserve(doing, members * kernel->totals.count * TOTAL_BYTES);
-    for (uint32_t member = 0; member < members; member++)
-        for (uint32_t i = 0; i < kernel->totals.count; i++) {
-            FlowNodeId id = kernel->totals.items[i];
-            if (is_count(node_of(doing, id)))
-                *(int64_t *)(void *)total_of(doing, member, i) = 0;
-            else
-                fold_start(fold_of(doing, id), total_of(doing, member, i));
-        }
+}
+
+static void find_outputs(Doing *doing)
+{
+    const Kernel *kernel = doing->kernel;
+    size_t members = team_size(doing->vm->team), outputs = output_count(kernel), tiles = tile_count(doing);
+    doing->outputs = reserve(doing, outputs * sizeof *doing->outputs);
+    doing->sizes = reserve(doing, outputs * sizeof *doing->sizes);
+    doing->scopes = reserve(doing, outputs * sizeof *doing->scopes);
+    if (doing->bundle->needs_blocks && doing->count >= COMBINE_BLOCK) {
+        doing->block_totals = reserve(doing, kernel->ordered.count * sizeof(char *));
+        doing->tiles = vm_tiles(doing->vm, members * kernel->ordered.count * TILE_BYTES);
+        for (uint32_t i = 0; i < kernel->ordered.count; i++)
+            doing->block_totals[i] =
+                reserve(doing, doing->count / COMBINE_BLOCK * fold_result_size(fold_of(doing, kernel->ordered.items[i])));
+    }
+    for (uint32_t i = 0; i < outputs; i++) {
+        describe_output(doing, i, &doing->scopes[i], &doing->sizes[i]);
+        doing->outputs[i] = output_room(doing, i);
+    }
+    doing->done = reserve(doing, tiles * sizeof *doing->done);
+    doing->given = reserve(doing, tiles * kernel->scopes.count * sizeof *doing->given);
+    doing->totals = reserve(doing, tiles * kernel->totals.count * sizeof *doing->totals);
+    doing->carries = reserve(doing, tiles * kernel->scans.count * sizeof *doing->carries);
+    memset(doing->done, 0, tiles * sizeof *doing->done);
+    memset(doing->given, 0, tiles * kernel->scopes.count * sizeof *doing->given);
 }
 
 /* ---- after ---- */
 
-/* What tiles have given of a filter's points is moved together; gives how many there are. */
-static size_t join_given(const Doing *doing, uint32_t scope, char *elements, size_t size, size_t count)
+static size_t tile_points(const Doing *doing, size_t tile)
 {
-    size_t done = 0;
-    for (size_t first = 0; first < count; first += doing->tile) {
-        size_t given = (size_t)doing->given[first / doing->tile * doing->kernel->scopes.count + scope];
-        if (elements != NULL && done < first)
-            memmove(elements + done * size, elements + first * size, given * size);
-        done += given;
+    return least(doing->tile, doing->count - tile * doing->tile);
+}
+
+/* Tiles that count: all, up to the first that had no room for all its points; gives how many, and of how many points. */
+static size_t accept_tiles(const Doing *doing, size_t *points)
+{
+    size_t tiles = 0;
+    *points = 0;
+    while (tiles < tile_count(doing)) {
+        size_t done = (size_t)doing->done[tiles].done;
+        *points += done;
+        tiles++;
+        if (done < tile_points(doing, tiles - 1))
+            break;
     }
-    return done;
+    return tiles;
+}
+
+static size_t given_by(const Doing *doing, size_t tiles, uint32_t scope)
+{
+    size_t given = 0;
+    for (size_t tile = 0; tile < tiles; tile++)
+        given += (size_t)doing->given[tile * doing->kernel->scopes.count + scope];
+    return given;
+}
+
+/* Copies what tiles have given of a scope below the root, one after the other. */
+static void join_given(const Doing *doing, size_t tiles, uint32_t output, char *out)
+{
+    const Kernel *kernel = doing->kernel;
+    size_t size = doing->sizes[output];
+    for (size_t tile = 0; tile < tiles; tile++) {
+        size_t given = (size_t)doing->given[tile * kernel->scopes.count + doing->scopes[output]];
+        memcpy(out, doing->outputs[output] + tile * doing->room * size, given * size);
+        out += given * size;
+    }
+}
+
+/* Ends are counted from the start of their tile: those given before are added. */
+static void rebase_ends(const Doing *doing, size_t tiles, uint32_t output, int64_t *ends)
+{
+    const Kernel *kernel = doing->kernel;
+    uint32_t of = fuse_scope_of_ends(doing->instance->plan->network, kernel, kernel->outputs.items[output]);
+    int64_t before = (int64_t)bundle_positions(doing->instance, doing->bundle)[of];
+    for (size_t tile = 0; tile < tiles; tile++) {
+        const int64_t *given = doing->given + tile * kernel->scopes.count;
+        size_t count = doing->scopes[output] == BUNDLE_ROOT ? (size_t)doing->done[tile].done : (size_t)given[doing->scopes[output]];
+        for (size_t i = 0; i < count; i++)
+            ends[i] += before;
+        ends += count;
+        before += given[of];
+    }
 }
 
 static bool is_output(const Kernel *kernel, FlowStreamId stream, uint32_t *number)
@@ -373,32 +444,56 @@ static bool is_output(const Kernel *kernel, FlowStreamId stream, uint32_t *numbe
     return false;
 }
 
-static void give_outputs(Doing *doing, size_t count)
+static void give_stream(Doing *doing, const MadeStream *made, size_t tiles, size_t count)
 {
     Instance *instance = doing->instance;
-    size_t given[KERNEL_SCOPES_MAX] = {count};
+    uint32_t number;
+    if (!is_output(doing->kernel, made->stream, &number)) {
+        uint64_t anything = 0;
+        stream_produce_uniform(doing->vm, instance, made->stream, &anything, count);
+        return;
+    }
+    char *out = doing->outputs[number];
+    if (made->scope != BUNDLE_ROOT) {
+        out = stream_reserve(doing->vm, instance, made->stream, count);
+        join_given(doing, tiles, number, out);
+    }
+    if (instance->plan->streams[made->stream].type == LEAF_ENDS)
+        rebase_ends(doing, tiles, number, (int64_t *)(void *)out);
+    stream_produce(instance, made->stream, count);
+}
+
+static void give_sinks(Doing *doing, size_t tiles, const size_t *given)
+{
+    const Kernel *kernel = doing->kernel;
+    for (uint32_t i = 0; i < kernel->sinks.count; i++) {
+        const KernelSink *sink = &kernel->sinks.items[i];
+        if (sink->scope != BUNDLE_ROOT)
+            join_given(doing, tiles, kernel->outputs.count + kernel->ordered.count + i, sink_room(doing, sink, given[sink->scope]));
+    }
+    for (uint32_t i = 0; i < kernel->sinks.count; i++)
+        if (kernel->sinks.items[i].leaf == 0)
+            array_count_more(doing->vm->memory, array_of_sink(doing, &kernel->sinks.items[i]), given[kernel->sinks.items[i].scope]);
+}
+
+static void give_outputs(Doing *doing, size_t tiles, size_t points)
+{
+    Instance *instance = doing->instance;
+    size_t given[KERNEL_SCOPES_MAX] = {points};
     for (uint32_t scope = 1; scope < doing->kernel->scopes.count; scope++)
-        given[scope] = doing->given == NULL ? 0 : join_given(doing, scope, NULL, 0, count);
+        given[scope] = given_by(doing, tiles, scope);
     for (uint32_t i = 0; i < doing->bundle->made.count; i++) {
         const MadeStream *made = &doing->bundle->made.items[i];
-        uint32_t number;
-        if (!made->is_given || !instance->streams[made->stream].is_read)
-            continue;
-        if (!is_output(doing->kernel, made->stream, &number)) {
-            uint64_t anything = 0;
-            stream_produce_uniform(doing->vm, instance, made->stream, &anything, given[made->scope]);
-            continue;
-        }
-        if (made->scope != BUNDLE_ROOT)
-            join_given(doing, made->scope, doing->outputs[number], instance->plan->streams[made->stream].size, count);
-        stream_produce(instance, made->stream, given[made->scope]);
+        if (made->is_given && instance->streams[made->stream].is_read)
+            give_stream(doing, made, tiles, given[made->scope]);
     }
+    give_sinks(doing, tiles, given);
     uint64_t *positions = bundle_positions(instance, doing->bundle);
-    for (uint32_t scope = 1; scope < doing->kernel->scopes.count; scope++) {
+    for (uint32_t scope = 0; scope < doing->kernel->scopes.count; scope++) {
         positions[scope] += given[scope];
         bundle_advance_given(doing->vm, instance, doing->bundle, scope, given[scope]);
     }
-    bundle_advance_given(doing->vm, instance, doing->bundle, BUNDLE_ROOT, count);
+    bundle_advance_outside(doing->vm, instance, doing->bundle, points);
 }
 
 static void *running_of(const Doing *doing, FlowNodeId id)
@@ -407,44 +502,40 @@ static void *running_of(const Doing *doing, FlowNodeId id)
     return node->kind->running(node, instance_state(doing->instance, node));
 }
 
-static void join_ordered(const Doing *doing, size_t count)
+static void join_ordered(const Doing *doing, size_t points)
 {
     const Kernel *kernel = doing->kernel;
     for (uint32_t i = 0; i < kernel->ordered.count; i++) {
         FlowNodeId id = kernel->ordered.items[i];
         if (doing->block_totals != NULL)
-            fold_join_totals(fold_of(doing, id), running_of(doing, id), doing->block_totals[i], count / COMBINE_BLOCK);
+            fold_join_totals(fold_of(doing, id), running_of(doing, id), doing->block_totals[i], points / COMBINE_BLOCK);
         else
             fold_add(doing->vm->team, fold_of(doing, id), running_of(doing, id),
-                     (Cells){.data = doing->outputs[kernel->outputs.count + i]}, count);
+                     (Cells){.data = doing->outputs[kernel->outputs.count + i]}, points);
     }
 }
 
-static void join_totals(const Doing *doing)
+static void join_total(const Doing *doing, FlowNodeId id, uint64_t *cell)
 {
-    const Kernel *kernel = doing->kernel;
-    for (uint32_t i = 0; i < kernel->totals.count; i++) {
-        FlowNodeId id = kernel->totals.items[i];
-        void *running = running_of(doing, id);
-        for (uint32_t member = 0; member < team_size(doing->vm->team); member++) {
-            uint64_t cell = 0;
-            if (node_of(doing, id)->op != FLOW_FOLD)
-                *(int64_t *)running += *(const int64_t *)(const void *)total_of(doing, member, i);
-            else if (is_count(node_of(doing, id)))
-                fold_join_totals(fold_of(doing, id), running, total_of(doing, member, i), 1);
-            else {
-                fold_result(fold_of(doing, id), total_of(doing, member, i), &cell);
-                fold_add(NULL, fold_of(doing, id), running, (Cells){.data = &cell}, 1);
-            }
-        }
-    }
+    void *running = running_of(doing, id);
+    const FlowNode *node = node_of(doing, id);
+    if (node->op != FLOW_FOLD)
+        *(int64_t *)running += *(const int64_t *)cell;
+    else if (node->core_op == OP_COUNT_TRUE)
+        fold_join_totals(fold_of(doing, id), running, cell, 1);
+    else
+        fold_add(NULL, fold_of(doing, id), running, (Cells){.data = cell}, 1);
 }
 
-/* Everything that was reserved, last first. */
-static void give_back(Doing *doing)
+static void join_totals(const Doing *doing, size_t tiles)
 {
-    team_give_back_all(doing->vm->team);
+    uint32_t count = doing->kernel->totals.count;
+    for (size_t tile = 0; tile < tiles; tile++)
+        for (uint32_t i = 0; i < count; i++)
+            join_total(doing, doing->kernel->totals.items[i], &doing->totals[tile * count + i]);
 }
+
+/* ---- how much at a time ---- */
 
 /* Points of a call, and of a piece: few where each takes long. */
 static size_t tile_of(const Bundle *bundle)
@@ -453,6 +544,15 @@ static size_t tile_of(const Bundle *bundle)
     if (!kernel->kernel->has_loops)
         return BUNDLE_TILE;
     return kernel->picoseconds == 0 ? 1 : least(BUNDLE_TILE, PIECE_PICOSECONDS / kernel->picoseconds + 1);
+}
+
+/* Elements that a tile may give below the root: twice what those before gave, or, in filters, one for each point. */
+static size_t room_of(const Bundle *bundle, size_t tile)
+{
+    const BundleKernel *kernel = bundle->kernel;
+    if (!kernel->kernel->is_deep)
+        return tile;
+    return (size_t)(2.0 * kernel->elements * (double)tile) + ROOM_LEAST;
 }
 
 static size_t grain_of(const Doing *doing)
@@ -464,12 +564,99 @@ static size_t grain_of(const Doing *doing)
     return (grain + BUNDLE_TILE - 1) / BUNDLE_TILE * BUNDLE_TILE;
 }
 
-static void measure(BundleKernel *kernel, const Vm *vm, uint64_t nanoseconds, size_t count)
+/* What the points took, and gave, is what the next ones are expected to. */
+static void measure(const Doing *doing, uint64_t nanoseconds, size_t tiles, size_t points)
 {
-    uint64_t members = vm->options.threads;
-    kernel->picoseconds = nanoseconds * 1000 * members / count + 1;
+    BundleKernel *kernel = doing->bundle->kernel;
+    kernel->picoseconds = nanoseconds * 1000 * doing->vm->options.threads / doing->count + 1;
+    double most = 0;
+    for (uint32_t scope = 1; scope < doing->kernel->scopes.count && points > 0; scope++) {
+        double each = (double)given_by(doing, tiles, scope) / (double)points;
+        most = each > most ? each : most;
+    }
+    kernel->elements = most;
 }
 
+/* ---- scans ----
+ * The state of one by integers is its value. With several threads the totals of all tiles are found first, which gives each the value before it. */
+
+static void start_carries(const Doing *doing, size_t tiles, bool from_identity)
+{
+    const Kernel *kernel = doing->kernel;
+    for (uint32_t i = 0; i < kernel->scans.count; i++) {
+        const FoldKind *fold = fold_of(doing, kernel->scans.items[i]);
+        _Alignas(8) unsigned char state[FOLD_STATE_MAX];
+        fold_start(fold, state);
+        const void *from = from_identity ? state : running_of(doing, kernel->scans.items[i]);
+        for (size_t tile = 0; tile < tiles; tile++)
+            memcpy(&doing->carries[tile * kernel->scans.count + i], from, fold_result_size(fold));
+    }
+}
+
+/* From the totals of tiles to the values before them. */
+static void join_carries(const Doing *doing)
+{
+    const Kernel *kernel = doing->kernel;
+    for (uint32_t i = 0; i < kernel->scans.count; i++) {
+        const FoldKind *fold = fold_of(doing, kernel->scans.items[i]);
+        _Alignas(8) unsigned char state[FOLD_STATE_MAX];
+        memcpy(state, running_of(doing, kernel->scans.items[i]), fold_state_size(fold));
+        for (size_t tile = 0; tile < tile_count(doing); tile++) {
+            uint64_t total = doing->carries[tile * kernel->scans.count + i], result;
+            memcpy(&doing->carries[tile * kernel->scans.count + i], state, fold_result_size(fold));
+            fold_scan(NULL, fold, state, (Cells){.data = &total}, 1, &result);
+        }
+    }
+}
+
+/* The value after the last tile that counts. */
+static void keep_carries(const Doing *doing, size_t tiles)
+{
+    const Kernel *kernel = doing->kernel;
+    for (uint32_t i = 0; i < kernel->scans.count; i++)
+        memcpy(running_of(doing, kernel->scans.items[i]), &doing->carries[(tiles - 1) * kernel->scans.count + i],
+               fold_result_size(fold_of(doing, kernel->scans.items[i])));
+}
+
+static void do_all_tiles(Doing *doing)
+{
+    size_t grain = grain_of(doing);
+    bool is_shared = team_shares(doing->vm->team, doing->count, grain);
+    if (doing->kernel->scans.count > 0 && is_shared) {
+        start_carries(doing, tile_count(doing), true);
+        doing->wants_totals = true;
+        team_run(doing->vm->team, doing->count, grain, do_tiles, doing);
+        doing->wants_totals = false;
+        join_carries(doing);
+    } else if (doing->kernel->scans.count > 0) {
+        start_carries(doing, 1, false);
+        doing->is_in_order = true;
+    }
+    if (!atomic_load(&doing->has_failed))
+        team_run(doing->vm->team, doing->count, grain, do_tiles, doing);
+}
+
+/* Gives how many points were done: none if it failed. */
+static size_t do_once(Doing *doing)
+{
+    find_outputs(doing);
+    uint64_t start = machine_clock();
+    do_all_tiles(doing);
+    if (atomic_load(&doing->has_failed))
+        return 0;
+    size_t points, tiles = accept_tiles(doing, &points);
+    measure(doing, machine_clock() - start, tiles, points);
+    if (points == 0)
+        return 0;
+    give_outputs(doing, tiles, points);
+    join_ordered(doing, points);
+    join_totals(doing, tiles);
+    keep_carries(doing, tiles);
+    doing->vm->produced += points * doing->bundle->nodes.count;
+    return points;
+}
+
+/* Where not even one point had room for what it gives, it is tried again with more. */
 bool bundle_kernel_do(Vm *vm, Instance *instance, Bundle *bundle, size_t count)
 {
     Doing doing = {.vm = vm,
@@ -478,23 +665,15 @@ bool bundle_kernel_do(Vm *vm, Instance *instance, Bundle *bundle, size_t count)
                    .kernel = bundle->kernel->kernel,
                    .function = bundle->kernel->function,
                    .position = (int64_t)bundle_positions(instance, bundle)[BUNDLE_ROOT],
+                   .count = count,
                    .tile = tile_of(bundle)};
-    bool is_done = find_inputs(&doing, count);
-    if (is_done) {
-        find_outputs(&doing, count);
-        start_totals(&doing, count);
-        uint64_t start = machine_clock();
-        team_run(vm->team, count, grain_of(&doing), do_tiles, &doing);
-        measure(bundle->kernel, vm, machine_clock() - start, count);
-        is_done = !atomic_load(&doing.has_failed);
+    doing.room = room_of(bundle, doing.tile);
+    size_t points = 0;
+    bool is_possible = find_inputs(&doing);
+    for (; is_possible && points == 0 && !doing.has_failed && doing.room < ROOM_MOST; doing.room *= 8) {
+        points = do_once(&doing);
+        doing.count = doing.tile = 1;
     }
-    if (is_done) {
-        give_outputs(&doing, count);
-        join_ordered(&doing, count);
-        join_totals(&doing);
-        bundle_advance_outside(vm, instance, bundle, count);
-        vm->produced += count * bundle->nodes.count;
-    }
-    give_back(&doing);
-    return is_done;
+    team_give_back_all(vm->team); /* nobody else holds any of it between firings */
+    return points > 0;
 }

@@ -416,6 +416,7 @@ static void conclude(Doing *doing, size_t count)
             fold_join_totals(node->fold, node->kind->running(node, instance_state(instance, node)),
                              doing->totals[step->fold], count / COMBINE_BLOCK);
     }
+    bundle_positions(instance, doing->bundle)[BUNDLE_ROOT] += count;
     bundle_advance_outside(doing->vm, instance, doing->bundle, count);
     bundle_advance_given(doing->vm, instance, doing->bundle, BUNDLE_ROOT, count);
     doing->vm->produced += count * work->step_count;

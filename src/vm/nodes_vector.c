@@ -30,12 +30,19 @@ static void release_collect(Vm *vm, const FlowNode *node, void *memory)
     array_release(vm->memory, ((Collect *)memory)->array);
 }
 
+static Array *collect_array(Vm *vm, const FlowNode *node, void *memory)
+{
+    Collect *state = memory;
+    if (state->array == NULL)
+        state->array = array_new(vm->memory, node->layout);
+    return state->array;
+}
+
 static void append_points(Firing *firing, size_t count)
 {
     Collect *state = firing->state;
     Memory *memory = firing->vm->memory;
-    if (state->array == NULL)
-        state->array = array_new(memory, firing->node->layout);
+    collect_array(firing->vm, firing->node, state);
     PointsViews views;
     points_views(firing, COLLECT_LEAVES, count == 0 ? 0 : firing->node->layout->count, &views);
     array_append(memory, firing->vm->team, state->array, views.cells, 0, count);
@@ -110,7 +117,7 @@ static void fire_collect(Firing *firing)
 }
 
 const NodeKind node_kind_COLLECT = {
-    .fire = fire_collect, .state_size = sizeof(Collect), .release = release_collect};
+    .fire = fire_collect, .state_size = sizeof(Collect), .release = release_collect, .skip = segments_skip, .array = collect_array};
 
 /* ---- vectors into points ---- */
 

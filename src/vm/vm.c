@@ -3,6 +3,7 @@
 #include "vm/array_columns.h"
 #include "vm/call.h"
 #include "vm/code.h"
+#include "vm/survey.h"
 
 /* ---- making ---- */
 
@@ -113,6 +114,11 @@ const VmStats *vm_stats(const Vm *vm)
 uint64_t vm_run_time(const Vm *vm)
 {
     return vm->run_time;
+}
+
+uint64_t vm_vector_bytes(const Vm *vm)
+{
+    return vm->vector_bytes;
 }
 
 uint32_t vm_threads(const Vm *vm)
@@ -336,12 +342,15 @@ static bool run_network(Vm *vm, const Run *run)
 {
     make_arguments(vm, vm->program->networks.items[run->network], run->block, run->values);
     vm->has_failed = false;
+    if (vm->options.progress != NULL)
+        progress_tell(vm->options.progress, 0, 0);
     text_clear(&vm->printed);
     plan_of(vm, run->network); /* with compiling, if need be */
-    uint64_t start = machine_clock();
+    uint64_t start = machine_clock(), vector_bytes = vm->memory->vector_bytes;
     call_start_item(vm, run->network, vm->passage.cells);
     bool is_done = call_run(vm);
     vm->run_time = machine_clock() - start;
+    vm->vector_bytes = vm->memory->vector_bytes - vector_bytes;
     if (is_done)
         take_results(vm, run->type, run->global, run->result);
     return is_done;
@@ -352,6 +361,8 @@ static bool run_or_stop(Vm *vm, const Run *run)
 {
     if (setjmp(vm->stopped) == 0)
         return run_network(vm, run);
+    if (vm->options.progress != NULL)
+        survey_run(vm); /* how far it came */
     failure_stopped(failure_at(&vm->failure, vm->diagnostics->sources, (Span){0}), vm->options.stop);
     return false;
 }

@@ -6,6 +6,7 @@
 #ifndef RUNNEL_VM_VM_H
 #define RUNNEL_VM_VM_H
 
+#include "base/progress.h"
 #include "base/stop.h"
 #include "flow/flatten.h"
 #include "io/value_source.h"
@@ -26,6 +27,7 @@ typedef struct VmOptions {
     const Names *names;   /* of what is compiled, for people who read it */
     WorldOutput output; /* of the program */
     const StopFlag *stop; /* polled; null for never */
+    Progress *progress;   /* likewise */
 } VmOptions;
 
 /* What was done so far. */
@@ -64,6 +66,8 @@ void vm_forget(Vm *vm, uint32_t function_count);
 const VmStats *vm_stats(const Vm *vm);
 /* Nanoseconds that the last run took, without making its arguments and taking its result; what it printed is in them. */
 uint64_t vm_run_time(const Vm *vm);
+/* Bytes of elements of vectors that it made, its result included. */
+uint64_t vm_vector_bytes(const Vm *vm);
 uint32_t vm_threads(const Vm *vm);
 /* Its threads, for reading arguments: before a run or in it. */
 Sharing vm_sharing(Vm *vm);

@@ -53,6 +53,7 @@ struct Vm {
     VmOptions options;
     VmStats stats;
     uint64_t produced; /* elements made so far */
+    uint64_t vector_bytes; /* of elements of vectors that the last run made */
     uint64_t run_time; /* nanoseconds of the last run, its arguments being there, without what becomes of its result */
     World world;
 
@@ -225,6 +226,8 @@ typedef struct NodeKind {
     void (*skip)(const FlowNode *node, void *state, uint64_t points, uint64_t parents);
     /* Reductions: the state of the one under way (fold.h). */
     void *(*running)(const struct NodePlan *plan, void *state);
+    /* COLLECT: the array that is being made, to be appended to. */
+    Array *(*array)(Vm *vm, const FlowNode *node, void *state);
 } NodeKind;
 
 /* Each is defined beside its firing function: `const NodeKind node_kind_RANGE = {...}`. */

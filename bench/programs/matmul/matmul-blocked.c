@@ -10,7 +10,8 @@ const char bench_arguments[] = "A B";
 static Array a, b;
 static double *product;
 
-enum { ROWS = 4, COLUMNS = 12, PANEL = 256 };
+typedef double Vector __attribute__((vector_size(32)));
+enum { LANES = sizeof(Vector) / sizeof(double), ROWS = 4, VECTORS = 3, COLUMNS = VECTORS * LANES, PANEL = 256 };
 
 void bench_prepare(char **arguments)
 {
@@ -18,33 +19,41 @@ void bench_prepare(char **arguments)
     b = argument_array(arguments[1], ELEMENT_F64);
 }
 
-static void copy_panel(double *restrict panel, size_t depth, size_t k, size_t j, size_t width)
+static void copy_panel(Vector *restrict panel, size_t depth, size_t k, size_t j, size_t width)
 {
     const double *y = b.data;
     for (size_t p = 0; p < depth; p++)
         for (size_t q = 0; q < COLUMNS; q++)
-            panel[p * COLUMNS + q] = q < width ? y[(k + p) * b.columns + j + q] : 0;
+            ((double *)panel)[p * COLUMNS + q] = q < width ? y[(k + p) * b.columns + j + q] : 0;
 }
 
-/* sums += height rows of A, from column k on, times the panel. */
-static void multiply_tile(double sums[ROWS][COLUMNS], const double *restrict panel, size_t depth, const double *const rows[ROWS])
+/* sums += rows of A times the panel. */
+static void multiply_tile(Vector sums[ROWS][VECTORS], const Vector *restrict panel, size_t depth, const double *const rows[ROWS])
 {
-    double local[ROWS][COLUMNS];
-    memcpy(local, sums, sizeof local);
+    Vector local[ROWS][VECTORS];
+#pragma GCC unroll 16
+    for (int r = 0; r < ROWS; r++)
+#pragma GCC unroll 16
+        for (int q = 0; q < VECTORS; q++)
+            local[r][q] = sums[r][q];
     for (size_t p = 0; p < depth; p++)
-#pragma GCC unroll 4
-        for (size_t r = 0; r < ROWS; r++)
-#pragma GCC unroll 12
-            for (size_t q = 0; q < COLUMNS; q++)
-                local[r][q] += rows[r][p] * panel[p * COLUMNS + q];
-    memcpy(sums, local, sizeof local);
+#pragma GCC unroll 16
+        for (int r = 0; r < ROWS; r++)
+#pragma GCC unroll 16
+            for (int q = 0; q < VECTORS; q++)
+                local[r][q] += rows[r][p] * panel[p * VECTORS + (size_t)q];
+#pragma GCC unroll 16
+    for (int r = 0; r < ROWS; r++)
+#pragma GCC unroll 16
+        for (int q = 0; q < VECTORS; q++)
+            sums[r][q] = local[r][q];
 }
 
 /* Rows i .. i + height - 1 of a strip of columns; rows beyond the matrix repeat the last, and are not stored. */
-static void multiply_rows(const double *panel, size_t depth, size_t i, size_t k, size_t j, size_t width)
+static void multiply_rows(const Vector *panel, size_t depth, size_t i, size_t k, size_t j, size_t width)
 {
     const double *x = a.data, *rows[ROWS];
-    double sums[ROWS][COLUMNS] = {{0}};
+    Vector sums[ROWS][VECTORS] = {{{0}}};
     size_t height = a.rows - i < ROWS ? a.rows - i : ROWS;
     for (size_t r = 0; r < ROWS; r++)
         rows[r] = x + (i + (r < height ? r : height - 1)) * a.columns + k;
@@ -61,7 +70,7 @@ void bench_run(void)
     product = allocate(a.rows * b.columns * sizeof *product);
 #pragma omp parallel for schedule(static)
     for (size_t j = 0; j < b.columns; j += COLUMNS) {
-        double panel[PANEL * COLUMNS] __attribute__((aligned(64)));
+        Vector panel[PANEL * VECTORS];
         size_t width = b.columns - j < COLUMNS ? b.columns - j : COLUMNS;
         for (size_t k = 0; k < a.columns; k += PANEL) {
             size_t depth = a.columns - k < PANEL ? a.columns - k : PANEL;

@@ -30,8 +30,12 @@ typedef struct KernelCall {
     const void *const *uniforms; /* one cell each */
     const void *const *columns;  /* elements of arrays that serve all points */
     const int64_t *strides;      /* for each of them: 0 if one element stands for all, as may be with arrays in arrays, else 1 */
-    void *const *outputs;        /* room for as many elements as there are points */
-    int64_t *given;              /* by scope: how many elements were given of each output on a filter's points */
+    void *const *outputs;        /* room for as many elements as there are points, or for `room` if their number is not known beforehand */
+    int64_t room;
+    int64_t *given;              /* by scope: how many elements were given of each output on points below the root */
+    int64_t *done;               /* is set if not all points were done, for want of room */
+    bool wants_totals;           /* only those of scans, nothing else is given */
+    void *const *carries;        /* scans over all points: their value before these, and where it goes after them */
     void *const *totals;         /* reductions to unit: what is added to the cell there */
 } KernelCall;
 
