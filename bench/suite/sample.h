@@ -26,6 +26,7 @@ typedef struct Sample {
     double kernels, vector_bytes; /* Runnel's */
     char *result;        /* without NESL's decoration */
     char *engine;        /* Runnel's */
+    char *warning;       /* what it said though it ended well; null for nothing */
 } Sample;
 
 typedef struct Pair {
