@@ -54,6 +54,7 @@ typedef struct RunnelOptions {
     bool measures;         /* the VM: for runnel_write_stats */
     uint64_t fail_after;   /* testing: the nth allocation fails; 0 for never */
     const char *file_format; /* what files given as arguments hold if neither their names nor their first bytes say it: "text", also if null, "npy", or scalars of this type as bytes */
+    bool colours_messages; /* for a terminal that has colours */
     bool materializes;     /* hold sequences in memory where one pass is not enough, instead of rejecting the program */
     bool counts_costs;     /* for runnel_write_cost: of the program as written; runs take longer */
     bool is_unsimplified;  /* run the program as written, nothing inlined or merged */
@@ -137,6 +138,16 @@ void runnel_interrupt(RunnelSession *session);
 
 /* Whether the run under way, or the last one, was told to end, by runnel_interrupt or for its time: what then waits in `write` or `flush` gives up. */
 bool runnel_is_stopping(const RunnelSession *session);
+
+/* How far a run is: elements gone through so far of what is given to it as sequences, or else of the ranges and vectors that it goes through as a whole. Only
+ * the VM tells. */
+typedef struct RunnelProgress {
+    uint64_t elements;
+    uint64_t total; /* how many there will be; 0 if that is not known */
+} RunnelProgress;
+
+/* What the run under way, or the last one, has told; and asks it to tell more, which takes it a moment. From any thread. */
+RunnelProgress runnel_progress(RunnelSession *session);
 
 /* Whether files can be read so: a value for file_format. */
 bool runnel_is_file_format(const char *name);

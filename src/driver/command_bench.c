@@ -5,6 +5,7 @@
 #include "driver/commands.h"
 #include "driver/host.h"
 #include "driver/output.h"
+#include "driver/progress_line.h"
 #include "driver/report.h"
 
 #include <inttypes.h>
@@ -309,6 +310,7 @@ int command_bench(const Options *options)
     Host *host = &bench.host;
     if (!host_open(host, options))
         return RUNNEL_RUN_ERROR;
+    progress_end(); /* nothing else runs beside what is timed */
     host->take_result = result_take;
     host->take_context = &bench.result;
     if (options_has(options, OPTION_JSON))

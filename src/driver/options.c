@@ -3,7 +3,9 @@
 #include "driver/report.h"
 #include "driver/terminal.h"
 
+#include <ctype.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -204,9 +206,14 @@ static void report_unknown_option(const char *word, size_t length)
     size_t kept = length < sizeof name ? length : sizeof name - 1;
     memcpy(name, word, kept);
     name[kept] = '\0';
-    Suggestion suggestion = suggestion_for(name);
+    char in_full[sizeof name + 1]; /* `-v` and `-V` may be meant for --version */
+    snprintf(in_full, sizeof in_full, "%s%s", name[1] == '-' ? "" : "-", name);
+    for (char *c = in_full; *c != '\0'; c++)
+        *c = (char)tolower((unsigned char)*c);
+    Suggestion suggestion = suggestion_for(in_full);
     for (OptionId id = 0; id < OPTION_COUNT; id++)
         suggestion_try(&suggestion, option_rows[id].name);
+    suggestion.word = name;
     report_unknown("option", &suggestion, "after `--` everything is a value");
 }
 

@@ -190,10 +190,13 @@ static Word canonical(LeafType type, Word value)
 
 static void emit_store(Emitter *e, uint32_t output, uint32_t scope, Word value)
 {
+    if (e->kernel->scans.count > 0)
+        line(e, "if (!wants_totals)");
+    const char *indent = e->kernel->scans.count > 0 ? "    " : "";
     if (scope == KERNEL_ROOT)
-        line(e, "out%u[i] = %s;", output, value.text);
+        line(e, "%sout%u[i] = %s;", indent, output, value.text);
     else
-        line(e, "out%u[given%u] = %s;", output, scope, value.text);
+        line(e, "%sout%u[given%u] = %s;", indent, output, scope, value.text);
 }
 
 /* Gives an output of a node to others. */
@@ -403,7 +406,8 @@ static void emit_merge(Emitter *e, const FlowNode *node)
 static Word fold_type(const FlowNode *node)
 {
     Word word;
-    snprintf(word.text, sizeof word.text, "Fold%s_%s", node->core_op == OP_SUM ? "SUM" : "PRODUCT",
+    snprintf(word.text, sizeof word.text, "%s%s_%s", node->op == FLOW_SCAN ? "Scan" : "Fold",
+             member_scan_operator(node) == OP_SUM ? "SUM" : "PRODUCT",
              node->inputs[0].type == (LeafType)SCALAR_F32 ? "F32" : "F64");
     return word;
 }
@@ -411,7 +415,7 @@ static Word fold_type(const FlowNode *node)
 /* Its elements are all points of a loop, one after the other, directly below their parents: they are put into the tile by their index. */
 static bool fills_tiles(const Emitter *e, const FlowNode *node)
 {
-    if (!member_is_ordered(node) || fuse_is_total(e->network, node))
+    if (node->op != FLOW_FOLD || !member_is_ordered(node) || fuse_is_total(e->network, node))
         return false;
     const KernelScope *scope = &e->kernel->scopes.items[scope_of(e, node)];
     return scope->kind == SCOPE_LOOP && scope->parent == scope_of_stream(e, node->outputs[0]);
@@ -419,7 +423,7 @@ static bool fills_tiles(const Emitter *e, const FlowNode *node)
 
 static Scalar identity_of(const FlowNode *node, ScalarType type)
 {
-    switch ((int)node->core_op) {
+    switch ((int)member_scan_operator(node)) {
     case OP_PRODUCT: return scalar_of_int(type, 1);
     case OP_MAX_VAL: return scalar_least(type);
     case OP_MIN_VAL: return scalar_greatest(type);
@@ -440,14 +444,14 @@ static const char *unsigned_type(ScalarType type)
 
 static bool is_sum_of_integers(const FlowNode *node)
 {
-    return node->op == FLOW_FOLD && (node->core_op == OP_SUM || node->core_op == OP_PRODUCT);
+    return member_scan_operator(node) == OP_SUM || member_scan_operator(node) == OP_PRODUCT;
 }
 
 /* The type of the variable in which an exact reduction goes on. */
 static const char *total_type(const Emitter *e, const FlowNode *node)
 {
     LeafType result = e->network->streams.items[node->outputs[0]].type;
-    if (node->op != FLOW_FOLD || node->core_op == OP_COUNT_TRUE)
+    if ((node->op != FLOW_FOLD && node->op != FLOW_SCAN) || node->core_op == OP_COUNT_TRUE)
         return "int64_t";
     return is_sum_of_integers(node) ? unsigned_type((ScalarType)result) : leaf_c_type(result);
 }
@@ -458,7 +462,7 @@ static void emit_fold_step(Emitter *e, FlowNodeId id, const FlowNode *node)
     const char *type = total_type(e, node);
     bool is_float = scalar_kind((ScalarType)node->inputs[0].type) == KIND_FLOATING;
     const char *suffix = node->inputs[0].type == (LeafType)SCALAR_F32 ? "F32" : "F64";
-    switch ((int)node->core_op) {
+    switch ((int)member_scan_operator(node)) {
     case OP_SUM: line(e, "total%u += (%s)%s;", id, type, value.text); break;
     case OP_PRODUCT: line(e, "total%u = (%s)(1u * total%u * (%s)%s);", id, type, id, type, value.text); break;
     case OP_COUNT_TRUE: line(e, "total%u += %s;", id, value.text); break;
@@ -494,11 +498,30 @@ static void emit_element(Emitter *e, FlowNodeId id, const FlowNode *node)
     Word value = operand_text(e, node->inputs[0]);
     int ordered = index_of(&e->kernel->ordered, id);
     if (ordered >= 0)
-        line(e, "out%u[i] = %s;", e->kernel->outputs.count + (uint32_t)ordered, canonical(node->inputs[0].type, value).text);
+        emit_store(e, e->kernel->outputs.count + (uint32_t)ordered, KERNEL_ROOT, canonical(node->inputs[0].type, value));
     else if (fills_tiles(e, node))
         line(e, "fold%u.tile[k%u] = %s;", id, scope_of(e, node), value.text);
     else
         line(e, "%s_push(&fold%u, %s);", fold_type(node).text, id, value.text);
+}
+
+static void emit_scan(Emitter *e, FlowNodeId id, const FlowNode *node)
+{
+    FlowStreamId stream = node->outputs[0];
+    if (member_is_ordered(node)) {
+        ScalarType type = (ScalarType)node->inputs[0].type;
+        emit_value(e, stream, "%s_next(&fold%u, %s, %s, %s)", fold_type(node).text, id, operand_text(e, node->inputs[0]).text,
+                   member_is_inclusive(node) ? "true" : "false", constant_word(e, type, identity_of(node, type)).text);
+        return;
+    }
+    const char *type = leaf_c_type(e->network->streams.items[stream].type);
+    if (member_is_inclusive(node)) {
+        emit_fold_step(e, id, node);
+        emit_value(e, stream, "(%s)total%u", type, id);
+    } else {
+        emit_value(e, stream, "(%s)total%u", type, id);
+        emit_fold_step(e, id, node);
+    }
 }
 
 /* Before the loop. */
@@ -510,7 +533,7 @@ static void emit_fold_start(Emitter *e, FlowNodeId id, const FlowNode *node)
         return;
     }
     ScalarType result = (ScalarType)e->network->streams.items[node->outputs[0]].type;
-    Word identity = node->op == FLOW_FOLD && node->core_op != OP_COUNT_TRUE ? constant_word(e, result, identity_of(node, result))
+    Word identity = (node->op == FLOW_FOLD || node->op == FLOW_SCAN) && node->core_op != OP_COUNT_TRUE ? constant_word(e, result, identity_of(node, result))
                                                                             : (Word){"0"};
     const char *type = total_type(e, node);
     line(e, "%s total%u = (%s)%s;", type, id, type, identity.text);
@@ -519,6 +542,8 @@ static void emit_fold_start(Emitter *e, FlowNodeId id, const FlowNode *node)
 /* After it. */
 static void emit_fold_result(Emitter *e, FlowNodeId id, const FlowNode *node)
 {
+    if (node->op == FLOW_SCAN)
+        return;
     FlowStreamId stream = node->outputs[0];
     const char *type = leaf_c_type(e->network->streams.items[stream].type);
     if (member_is_ordered(node)) {
@@ -542,9 +567,10 @@ static void each_reduction(Emitter *e, uint32_t scope, void (*emit)(Emitter *, F
     for (uint32_t i = 0; i < e->kernel->nodes.count; i++) {
         FlowNodeId id = e->kernel->nodes.items[i];
         const FlowNode *node = &e->network->nodes.items[id];
-        if (!fuse_is_reduction(node) || fuse_is_total(e->network, node))
+        bool is_scan = node->op == FLOW_SCAN && !fuse_goes_on(e->network, node);
+        if ((!fuse_is_reduction(node) || fuse_is_total(e->network, node)) && !is_scan)
             continue;
-        uint32_t to = scope_of_stream(e, node->outputs[0]), from = scope_of(e, node);
+        uint32_t to = fuse_parent_scope(e->network, e->kernel, node), from = scope_of(e, node);
         if (scopes[scope].parent == to && (scopes[from].ancestors >> scope & 1) != 0)
             emit(e, id, node);
     }
@@ -717,6 +743,7 @@ static void emit_node(Emitter *e, FlowNodeId id)
     case FLOW_FOLD:
     case FLOW_LENGTH:
     case FLOW_EMPTY: emit_element(e, id, node); break;
+    case FLOW_SCAN: emit_scan(e, id, node); break;
     case FLOW_COLLECT: emit_sinks(e, id); break;
     case FLOW_PACK:
     case FLOW_DISTRIBUTE: emit_output(e, node->outputs[0]); break;
@@ -777,45 +804,92 @@ static void emit_inputs(Emitter *e)
     }
 }
 
+/* The value of scans before the first point, and after the last. */
+static void emit_carries(Emitter *e, bool is_start)
+{
+    for (uint32_t i = 0; i < e->kernel->scans.count; i++) {
+        FlowNodeId id = e->kernel->scans.items[i];
+        const char *type = total_type(e, &e->network->nodes.items[id]);
+        if (is_start)
+            line(e, "%s total%u = *(const %s *)call->carries[%u];", type, id, type, i);
+        else
+            line(e, "*(%s *)call->carries[%u] = total%u;", type, i, id);
+    }
+}
+
 /* What was given and counted before the point at hand, to go back to. */
-static void declare_marks(Emitter *e)
+typedef enum MarkStep { MARK_DECLARE, MARK_SET, MARK_GO_BACK } MarkStep;
+
+static void emit_mark_of_total(Emitter *e, FlowNodeId id, MarkStep step)
 {
-    line(e, "int64_t done = 0;");
-    for (uint32_t i = 1; i < e->kernel->scopes.count; i++)
-        if (gives_points(e, i))
-            line(e, "int64_t mark%u = 0;", i);
-    for (uint32_t i = 0; i < e->kernel->totals.count; i++)
-        line(e, "%s before%u = total%u;", total_type(e, &e->network->nodes.items[e->kernel->totals.items[i]]),
-             e->kernel->totals.items[i], e->kernel->totals.items[i]);
+    const char *type = total_type(e, &e->network->nodes.items[id]);
+    switch (step) {
+    case MARK_DECLARE: line(e, "%s before%u = total%u;", type, id, id); break;
+    case MARK_SET: line(e, "before%u = total%u;", id, id); break;
+    case MARK_GO_BACK: line(e, "total%u = before%u;", id, id); break;
+    }
 }
 
-static void emit_marks(Emitter *e)
+static void emit_marks(Emitter *e, MarkStep step)
 {
-    line(e, "done = i;");
+    static const char *const of_points[] = {
+        [MARK_DECLARE] = "int64_t mark%u = given%u;", [MARK_SET] = "mark%u = given%u;", [MARK_GO_BACK] = "given%u = mark%u;"};
+    static const char *const of_root[] = {
+        [MARK_DECLARE] = "int64_t done = 0;", [MARK_SET] = "done = i;", [MARK_GO_BACK] = "*call->done = done;"};
+    line(e, "%s", of_root[step]);
     for (uint32_t i = 1; i < e->kernel->scopes.count; i++)
-        if (gives_points(e, i))
-            line(e, "mark%u = given%u;", i, i);
+        if (gives_points(e, i)) {
+            text_add_repeated(e->out, ' ', e->depth * INDENT);
+            text_addf(e->out, of_points[step], i, i);
+            text_add_char(e->out, '\n');
+        }
     for (uint32_t i = 0; i < e->kernel->totals.count; i++)
-        line(e, "before%u = total%u;", e->kernel->totals.items[i], e->kernel->totals.items[i]);
+        emit_mark_of_total(e, e->kernel->totals.items[i], step);
+    for (uint32_t i = 0; i < e->kernel->scans.count; i++)
+        emit_mark_of_total(e, e->kernel->scans.items[i], step);
 }
 
-/* There was no room for what the point at hand gives. */
-static void emit_full(Emitter *e)
+/* What is told when the points, or as many as there was room for, are done. */
+static void emit_results(Emitter *e)
 {
-    text_add(e->out, "full:\n");
-    line(e, "if (failed%s)", e->has_fast ? " | slow" : "");
-    line(e, "    return %s;", e->has_fast ? "failed ? KERNEL_FAILED : KERNEL_SLOW" : "KERNEL_FAILED");
-    line(e, "*call->done = done;");
-    for (uint32_t i = 1; i < e->kernel->scopes.count; i++)
-        if (gives_points(e, i))
-            line(e, "given%u = mark%u;", i, i);
-    for (uint32_t i = 0; i < e->kernel->totals.count; i++)
-        line(e, "total%u = before%u;", e->kernel->totals.items[i], e->kernel->totals.items[i]);
+    line(e, "if (failed)");
+    line(e, "    return KERNEL_FAILED;");
+    if (e->has_fast) {
+        line(e, "if (slow)");
+        line(e, "    return KERNEL_SLOW;");
+    }
+    emit_carries(e, false);
     emit_given(e, false);
     emit_totals(e);
     line(e, "return 0;");
 }
 
+static void emit_work(Emitter *e)
+{
+    emit_parameters(e);
+    emit_slice_starts(e, KERNEL_ROOT);
+    emit_given(e, true);
+    emit_carries(e, true);
+    for (uint32_t i = 0; i < e->kernel->totals.count; i++)
+        emit_fold_start(e, e->kernel->totals.items[i], &e->network->nodes.items[e->kernel->totals.items[i]]);
+    if (e->kernel->is_deep)
+        emit_marks(e, MARK_DECLARE);
+    line(e, "for (int64_t i = 0; i < count; i++) {");
+    open_brace(e);
+    if (e->kernel->is_deep)
+        emit_marks(e, MARK_SET);
+    emit_inputs(e);
+    emit_body(e, KERNEL_ROOT);
+    close_brace(e);
+    emit_results(e);
+    if (!e->kernel->is_deep)
+        return;
+    text_add(e->out, "full:\n");
+    emit_marks(e, MARK_GO_BACK);
+    emit_results(e);
+}
+
+/* A kernel is one function; or one for most operands and one for all, and these again for the totals of scans alone, all made of one text. */
 static void emit_kernel(Emitter *e)
 {
     Text body, *out = e->out;
@@ -824,46 +898,30 @@ static void emit_kernel(Emitter *e)
     e->depth = 1;
     e->line = 0;
     e->has_fast = false;
-    emit_parameters(e);
-    emit_slice_starts(e, KERNEL_ROOT);
-    emit_given(e, true);
-    for (uint32_t i = 0; i < e->kernel->totals.count; i++)
-        emit_fold_start(e, e->kernel->totals.items[i], &e->network->nodes.items[e->kernel->totals.items[i]]);
-    if (e->kernel->is_deep)
-        declare_marks(e);
-    line(e, "for (int64_t i = 0; i < count; i++) {");
-    open_brace(e);
-    if (e->kernel->is_deep)
-        emit_marks(e);
-    emit_inputs(e);
-    emit_body(e, KERNEL_ROOT);
-    close_brace(e);
-    line(e, "if (failed)");
-    line(e, "    return KERNEL_FAILED;");
-    if (e->has_fast) {
-        line(e, "if (slow)");
-        line(e, "    return KERNEL_SLOW;");
-    }
-    emit_given(e, false);
-    emit_totals(e);
-    line(e, "return 0;");
-    if (e->kernel->is_deep)
-        emit_full(e);
+    emit_work(e);
     e->out = out;
     uint32_t number = e->kernel->number;
-    if (e->has_fast)
-        text_addf(out, "\nMATH_INLINE uint64_t kernel_%u_work(const KernelCall *restrict call, const bool is_exact)\n{\n", number);
+    bool has_scans = e->kernel->scans.count > 0;
+    if (e->has_fast || has_scans)
+        text_addf(out, "\nMATH_INLINE uint64_t kernel_%u_work(const KernelCall *restrict call, const bool is_exact, const bool wants_totals)\n{\n", number);
     else
         text_addf(out, "\nuint64_t kernel_%u(const KernelCall *restrict call)\n{\n", number);
     text_addf(out, "    const int64_t count = call->count;\n    OpFlag failed = 0;\n%s", e->has_fast ? "    OpFlag slow = 0;\n" : "");
     text_add(out, text_string(&body));
     text_add(out, "}\n");
-    if (e->has_fast)
-        text_addf(out,
-                  "\nuint64_t kernel_%u(const KernelCall *call)\n{\n    uint64_t status = kernel_%u_work(call, false);\n"
-                  "    return status == KERNEL_SLOW ? kernel_%u_work(call, true) : status;\n}\n",
-                  number, number, number);
     text_free(&body);
+    if (!e->has_fast && !has_scans)
+        return;
+    text_addf(out, "\nuint64_t kernel_%u(const KernelCall *call)\n{\n", number);
+    if (!has_scans)
+        text_addf(out, "    uint64_t status = kernel_%u_work(call, false, false);\n", number);
+    else
+        text_addf(out, "    uint64_t status = call->wants_totals ? kernel_%u_work(call, false, true) : kernel_%u_work(call, false, false);\n", number, number);
+    if (e->has_fast && has_scans)
+        text_addf(out, "    if (status == KERNEL_SLOW)\n        status = kernel_%u_work(call, true, call->wants_totals);\n", number);
+    else if (e->has_fast)
+        text_addf(out, "    if (status == KERNEL_SLOW)\n        status = kernel_%u_work(call, true, false);\n", number);
+    text_add(out, "    return status;\n}\n");
 }
 
 void emit_kernels_only(const EmitContext *context, const Fusion *const *fusions, uint32_t count, Text *out)

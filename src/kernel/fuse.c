@@ -9,6 +9,10 @@ enum {
     NOWHERE = UINT32_MAX,
 };
 
+/* Among the scopes that must be over before a node: it needs what a scan over all points gives. A second such scan cannot be done in the same
+ * kernel, which first finds the totals of scans for all its pieces. */
+#define AFTER_SCAN (UINT64_C(1) << 63)
+
 typedef struct Reader {
     FlowNodeId node; /* NOWHERE: the network's result */
     uint32_t input;
@@ -134,6 +138,17 @@ bool fuse_is_total(const FlowNetwork *network, const FlowNode *node)
     return fuse_is_reduction(node) && node->outputs[0] != 0 && points_of_stream(network, node->outputs[0]) == FLOW_UNIT;
 }
 
+uint32_t fuse_parent_scope(const FlowNetwork *network, const Kernel *kernel, const FlowNode *node)
+{
+    return scope_in(kernel, points_of_space(network, network->spaces.items[node->space].parent));
+}
+
+bool fuse_goes_on(const FlowNetwork *network, const FlowNode *node)
+{
+    return node->op == FLOW_SCAN && (node->segments == SEGMENTS_SINGLE ||
+                                     points_of_space(network, network->spaces.items[node->space].parent) == FLOW_UNIT);
+}
+
 uint32_t fuse_scope_of_ends(const FlowNetwork *network, const Kernel *kernel, FlowStreamId ends)
 {
     const FlowNode *node = &network->nodes.items[network->streams.items[ends].node];
@@ -248,13 +263,22 @@ static bool is_inside(const KernelScope *scopes, uint32_t inner, uint32_t outer)
 
 /* ---- who can be a member ---- */
 
+/* Its points are the root's, or those of filters below it. */
+static bool is_below_filters(const Finder *finder, uint32_t scope)
+{
+    const KernelScope *scopes = finder->tree.scopes.items;
+    while (scopes[scope].kind == SCOPE_IF)
+        scope = scopes[scope].parent;
+    return scope == KERNEL_ROOT;
+}
+
 /* Where the elements of a node with <C/P> lie below their parents: in a loop directly below them, or anywhere below. Unit is above the root. */
 static bool has_parents_in_tree(const Finder *finder, const FlowNode *node, uint32_t scope)
 {
     uint32_t parent_points = points_of_space(finder->network, finder->network->spaces.items[node->space].parent);
     const KernelScope *scopes = finder->tree.scopes.items;
     if (parent_points == FLOW_UNIT || node->segments == SEGMENTS_SINGLE)
-        return node->op == FLOW_DISTRIBUTE || (scope == KERNEL_ROOT ? node->segments == SEGMENTS_SINGLE && node->op != FLOW_EMPTY
+        return node->op == FLOW_DISTRIBUTE || (node->op == FLOW_SCAN ? member_may_go_on(node) && is_below_filters(finder, scope) : scope == KERNEL_ROOT ? node->segments == SEGMENTS_SINGLE && node->op != FLOW_EMPTY
                                                                     : member_may_be_total(node));
     uint32_t parent = tree_scope(finder, parent_points);
     if (parent == NOWHERE || parent == scope || !is_inside(scopes, scope, parent))
@@ -395,11 +419,12 @@ static void find_depth(Finder *finder, FlowNodeId id)
     }
     if (is_member) {
         uint32_t scope = tree_scope(finder, points_of_node(finder->network, node));
-        if ((over & finder->tree.scopes.items[scope].ancestors) != 0) {
+        bool goes_on = fuse_goes_on(finder->network, node);
+        if ((over & finder->tree.scopes.items[scope].ancestors) != 0 || (goes_on && (over & AFTER_SCAN) != 0)) {
             depth++;
             over = 0;
         }
-        over |= ended_by(finder, node);
+        over |= ended_by(finder, node) | (goes_on ? AFTER_SCAN : 0);
     }
     finder->depths[id] = depth;
     finder->over[id] = over;
@@ -804,6 +829,8 @@ static void find_lists(Finder *finder, Kernel *kernel)
         find_outputs(finder, kernel, node);
         if (node->op == FLOW_COLLECT)
             add_sinks(finder, kernel, id);
+        if (fuse_goes_on(finder->network, node))
+            *vec_push(finder->arena, &kernel->scans) = id;
         if (fuse_is_total(finder->network, node))
             *(member_is_ordered(node) ? vec_push(finder->arena, &kernel->ordered)
                                       : vec_push(finder->arena, &kernel->totals)) = id;

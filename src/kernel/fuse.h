@@ -14,7 +14,7 @@
 #include "flow/flow.h"
 
 enum {
-    KERNEL_SCOPES_MAX = 64, /* sets of them are words of bits */
+    KERNEL_SCOPES_MAX = 63, /* sets of them are words of bits, with one bit left */
     KERNEL_ROOT = 0,
     KERNEL_NO_SCOPE = UINT32_MAX,
 };
@@ -68,6 +68,7 @@ typedef struct Kernel {
     VEC(FlowNodeId) ordered;    /* reductions to unit whose elements come after the outputs */
     VEC(KernelSink) sinks;      /* and after those */
     VEC(FlowNodeId) totals;     /* other reductions to unit */
+    VEC(FlowNodeId) scans;      /* over all points, whose value goes on from call to call */
 } Kernel;
 
 /* Those of a network. */
@@ -95,6 +96,10 @@ uint32_t fuse_scope_of_ends(const FlowNetwork *network, const Kernel *kernel, Fl
 bool fuse_is_reduction(const FlowNode *node);
 /* Says only how points lie below others. */
 bool fuse_is_structure(const FlowNode *node);
+/* A scan over all points of the kernel, or of a filter below its root. */
+bool fuse_goes_on(const FlowNetwork *network, const FlowNode *node);
+/* The scope under whose points a reduction or a scan is done; KERNEL_NO_SCOPE if it is unit. */
+uint32_t fuse_parent_scope(const FlowNetwork *network, const Kernel *kernel, const FlowNode *node);
 /* A reduction of points of the kernel to unit. */
 bool fuse_is_total(const FlowNetwork *network, const FlowNode *node);
 /* The operand itself: what distributing and packing inside the kernel only passes on is followed to where it comes from. */

@@ -72,6 +72,7 @@ static bool accepts_kind(const FlowNetwork *network, const FlowNode *node)
     case FLOW_LENGTH:
     case FLOW_EMPTY:
     case FLOW_FOLD:
+    case FLOW_SCAN:
     case FLOW_SLICES:
     case FLOW_INDEX:
     case FLOW_GATHER: return node->outputs[0] != 0;
@@ -102,6 +103,7 @@ bool member_has_segments(const FlowNode *node)
     case FLOW_LENGTH:
     case FLOW_EMPTY:
     case FLOW_FOLD:
+    case FLOW_SCAN:
     case FLOW_SLICES: return true;
     default: return false;
     }
@@ -112,10 +114,39 @@ bool member_needs_loop(const FlowNode *node)
     return node->op == FLOW_SLICES || node->op == FLOW_LOCAL_INDEX;
 }
 
+Op member_scan_operator(const FlowNode *node)
+{
+    switch ((int)node->core_op) {
+#define FOLD_OPERATOR(OPERATOR, reduction, scan, inclusive)                                                            \
+    case OP_##scan:                                                                                                    \
+    case OP_##inclusive: return OP_##reduction;
+#include "ops/fold_operators.def"
+#undef FOLD_OPERATOR
+    default: return node->core_op;
+    }
+}
+
+bool member_is_inclusive(const FlowNode *node)
+{
+    switch ((int)node->core_op) {
+#define FOLD_OPERATOR(OPERATOR, reduction, scan, inclusive) case OP_##inclusive:
+#include "ops/fold_operators.def"
+#undef FOLD_OPERATOR
+        return true;
+    default: return false;
+    }
+}
+
 bool member_is_ordered(const FlowNode *node)
 {
-    return node->op == FLOW_FOLD && (node->core_op == OP_SUM || node->core_op == OP_PRODUCT) &&
+    Op operator = member_scan_operator(node);
+    return (node->op == FLOW_FOLD || node->op == FLOW_SCAN) && (operator == OP_SUM || operator == OP_PRODUCT) &&
            scalar_kind((ScalarType)node->inputs[0].type) == KIND_FLOATING;
+}
+
+bool member_may_go_on(const FlowNode *node)
+{
+    return node->op == FLOW_SCAN && scalar_kind((ScalarType)node->inputs[0].type) != KIND_FLOATING;
 }
 
 bool member_may_be_total(const FlowNode *node)

@@ -29,7 +29,8 @@ void engine_open(RunnelSession *session)
                                      .compiler = options->compiler,
                                      .names = &session->names,
                                      .output = output,
-                                     .stop = &session->stop});
+                                     .stop = &session->stop,
+                                     .progress = &session->progress});
 }
 
 void engine_close(RunnelSession *session)

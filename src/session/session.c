@@ -102,6 +102,7 @@ static RunnelStatus open_work(RunnelSession *session, void *argument)
     names_init(&session->names, &session->arena);
     sources_init(&session->sources, &session->arena);
     diagnostics_init(&session->diagnostics, &session->arena, &session->sources);
+    session->diagnostics.is_coloured = session->options.colours_messages;
     types_init(&session->types, &session->arena, &session->names);
     environment_init(&session->environment, memory, &session->arena, &session->names, &session->sources,
                      &session->diagnostics, &session->types);
@@ -822,6 +823,13 @@ const char *runnel_stats(RunnelSession *session)
 void runnel_interrupt(RunnelSession *session)
 {
     stop_set(&session->stop, STOP_INTERRUPTED);
+}
+
+RunnelProgress runnel_progress(RunnelSession *session)
+{
+    Progress *progress = &session->progress;
+    atomic_store(&progress->is_wanted, true);
+    return (RunnelProgress){.elements = atomic_load(&progress->elements), .total = atomic_load(&progress->total)};
 }
 
 bool runnel_is_stopping(const RunnelSession *session)

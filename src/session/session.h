@@ -85,6 +85,7 @@ struct RunnelSession {
     RunnelResults results;
     StopFlag stop; /* of the run under way, or about to begin */
     bool was_stopped; /* the last run */
+    Progress progress; /* of the run under way, or the last one */
     bool is_broken; /* an allocation failed: nothing can be relied on */
 };
 

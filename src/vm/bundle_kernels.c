@@ -58,7 +58,8 @@ static uint32_t find_cursor(const Bundle *bundle, const Plan *plan, FlowStreamId
 static bool fits(const Kernel *kernel)
 {
     return kernel->streams.count <= TABLE_MAX && kernel->uniforms.count <= TABLE_MAX && kernel->columns.count <= TABLE_MAX &&
-           kernel->outputs.count + kernel->ordered.count + kernel->sinks.count <= TABLE_MAX && kernel->totals.count <= TABLE_MAX;
+           kernel->outputs.count + kernel->ordered.count + kernel->sinks.count <= TABLE_MAX && kernel->totals.count <= TABLE_MAX &&
+           kernel->scans.count <= TABLE_MAX;
 }
 
 static void add_kernel(Vm *vm, Plan *plan, const Kernel *kernel)
@@ -130,6 +131,9 @@ typedef struct Doing {
     Tile *done;             /* by tile */
     int64_t *given;         /* by tile and scope */
     uint64_t *totals;       /* by tile and number */
+    uint64_t *carries;      /* the same, of scans: their value before a tile, then after it */
+    bool wants_totals;      /* of scans only, for pieces that are done in any order */
+    bool is_in_order;       /* tiles are done one after the other, each with what the one before has left */
     _Atomic bool has_failed;
 } Doing;
 
@@ -176,9 +180,15 @@ static bool do_tile(Doing *doing, size_t first, size_t count, uint32_t member)
     const Kernel *kernel = doing->kernel;
     size_t number = first / doing->tile;
     const void *streams[TABLE_MAX];
-    void *outputs[TABLE_MAX], *totals[TABLE_MAX];
+    void *outputs[TABLE_MAX], *totals[TABLE_MAX], *carries[TABLE_MAX];
     for (uint32_t i = 0; i < kernel->totals.count; i++)
         totals[i] = &doing->totals[number * kernel->totals.count + i];
+    for (uint32_t i = 0; i < kernel->scans.count; i++) {
+        uint64_t *carry = &doing->carries[number * kernel->scans.count + i];
+        if (doing->is_in_order && number > 0)
+            *carry = *(carry - kernel->scans.count);
+        carries[i] = carry;
+    }
     fill_tables(doing, first, member, streams, outputs);
     doing->done[number] = (Tile){.done = (int64_t)count, .is_there = true};
     KernelCall call = {.position = doing->position + (int64_t)first,
@@ -191,9 +201,13 @@ static bool do_tile(Doing *doing, size_t first, size_t count, uint32_t member)
                        .room = (int64_t)doing->room,
                        .given = doing->given + number * kernel->scopes.count,
                        .done = &doing->done[number].done,
+                       .wants_totals = doing->wants_totals,
+                       .carries = carries,
                        .totals = totals};
     if (doing->function(&call) != 0)
         return false;
+    if (doing->wants_totals)
+        return true;
     for (uint32_t i = 0; i < kernel->ordered.count && doing->block_totals != NULL; i++) {
         const FoldKind *fold = fold_of(doing, kernel->ordered.items[i]);
         fold_block_totals(fold, outputs[kernel->outputs.count + i], count / COMBINE_BLOCK,
@@ -359,6 +373,7 @@ static void find_outputs(Doing *doing)
     doing->done = reserve(doing, tiles * sizeof *doing->done);
     doing->given = reserve(doing, tiles * kernel->scopes.count * sizeof *doing->given);
     doing->totals = reserve(doing, tiles * kernel->totals.count * sizeof *doing->totals);
+    doing->carries = reserve(doing, tiles * kernel->scans.count * sizeof *doing->carries);
     memset(doing->done, 0, tiles * sizeof *doing->done);
     memset(doing->given, 0, tiles * kernel->scopes.count * sizeof *doing->given);
 }
@@ -562,12 +577,71 @@ static void measure(const Doing *doing, uint64_t nanoseconds, size_t tiles, size
     kernel->elements = most;
 }
 
+/* ---- scans ----
+ * The state of one by integers is its value. With several threads the totals of all tiles are found first, which gives each the value before it. */
+
+static void start_carries(const Doing *doing, size_t tiles, bool from_identity)
+{
+    const Kernel *kernel = doing->kernel;
+    for (uint32_t i = 0; i < kernel->scans.count; i++) {
+        const FoldKind *fold = fold_of(doing, kernel->scans.items[i]);
+        _Alignas(8) unsigned char state[FOLD_STATE_MAX];
+        fold_start(fold, state);
+        const void *from = from_identity ? state : running_of(doing, kernel->scans.items[i]);
+        for (size_t tile = 0; tile < tiles; tile++)
+            memcpy(&doing->carries[tile * kernel->scans.count + i], from, fold_result_size(fold));
+    }
+}
+
+/* From the totals of tiles to the values before them. */
+static void join_carries(const Doing *doing)
+{
+    const Kernel *kernel = doing->kernel;
+    for (uint32_t i = 0; i < kernel->scans.count; i++) {
+        const FoldKind *fold = fold_of(doing, kernel->scans.items[i]);
+        _Alignas(8) unsigned char state[FOLD_STATE_MAX];
+        memcpy(state, running_of(doing, kernel->scans.items[i]), fold_state_size(fold));
+        for (size_t tile = 0; tile < tile_count(doing); tile++) {
+            uint64_t total = doing->carries[tile * kernel->scans.count + i], result;
+            memcpy(&doing->carries[tile * kernel->scans.count + i], state, fold_result_size(fold));
+            fold_scan(NULL, fold, state, (Cells){.data = &total}, 1, &result);
+        }
+    }
+}
+
+/* The value after the last tile that counts. */
+static void keep_carries(const Doing *doing, size_t tiles)
+{
+    const Kernel *kernel = doing->kernel;
+    for (uint32_t i = 0; i < kernel->scans.count; i++)
+        memcpy(running_of(doing, kernel->scans.items[i]), &doing->carries[(tiles - 1) * kernel->scans.count + i],
+               fold_result_size(fold_of(doing, kernel->scans.items[i])));
+}
+
+static void do_all_tiles(Doing *doing)
+{
+    size_t grain = grain_of(doing);
+    bool is_shared = team_shares(doing->vm->team, doing->count, grain);
+    if (doing->kernel->scans.count > 0 && is_shared) {
+        start_carries(doing, tile_count(doing), true);
+        doing->wants_totals = true;
+        team_run(doing->vm->team, doing->count, grain, do_tiles, doing);
+        doing->wants_totals = false;
+        join_carries(doing);
+    } else if (doing->kernel->scans.count > 0) {
+        start_carries(doing, 1, false);
+        doing->is_in_order = true;
+    }
+    if (!atomic_load(&doing->has_failed))
+        team_run(doing->vm->team, doing->count, grain, do_tiles, doing);
+}
+
 /* Gives how many points were done: none if it failed. */
 static size_t do_once(Doing *doing)
 {
     find_outputs(doing);
     uint64_t start = machine_clock();
-    team_run(doing->vm->team, doing->count, grain_of(doing), do_tiles, doing);
+    do_all_tiles(doing);
     if (atomic_load(&doing->has_failed))
         return 0;
     size_t points, tiles = accept_tiles(doing, &points);
@@ -577,6 +651,7 @@ static size_t do_once(Doing *doing)
     give_outputs(doing, tiles, points);
     join_ordered(doing, points);
     join_totals(doing, tiles);
+    keep_carries(doing, tiles);
     doing->vm->produced += points * doing->bundle->nodes.count;
     return points;
 }

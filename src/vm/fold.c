@@ -28,7 +28,7 @@ const FoldKind *fold_kind_at(VectorLevel level, Op op, ScalarType type)
     case OP_##reduction: return kind_of(level, FOLD_##OPERATOR, FOLD_REDUCTION, type);                                 \
     case OP_##scan: return kind_of(level, FOLD_##OPERATOR, FOLD_SCAN, type);                                           \
     case OP_##inclusive: return kind_of(level, FOLD_##OPERATOR, FOLD_SCAN_INCLUSIVE, type);
-#include "vm/fold_operators.def"
+#include "ops/fold_operators.def"
 #undef FOLD_OPERATOR
     case OP_COUNT_TRUE: return kind_of(level, FOLD_COUNT, FOLD_REDUCTION, type);
     }

@@ -7,7 +7,7 @@
 
 typedef enum FoldOperator {
 #define FOLD_OPERATOR(OPERATOR, reduction, scan, inclusive) FOLD_##OPERATOR,
-#include "vm/fold_operators.def"
+#include "ops/fold_operators.def"
 #undef FOLD_OPERATOR
     FOLD_COUNT, /* how many are true: only a reduction, only of bool */
     FOLD_OPERATOR_COUNT

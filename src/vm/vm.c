@@ -3,6 +3,7 @@
 #include "vm/array_columns.h"
 #include "vm/call.h"
 #include "vm/code.h"
+#include "vm/survey.h"
 
 /* ---- making ---- */
 
@@ -319,6 +320,8 @@ static bool run_network(Vm *vm, const Run *run)
 {
     make_arguments(vm, vm->program->networks.items[run->network], run->block, run->values);
     vm->has_failed = false;
+    if (vm->options.progress != NULL)
+        progress_tell(vm->options.progress, 0, 0);
     text_clear(&vm->printed);
     plan_of(vm, run->network); /* with compiling, if need be */
     uint64_t start = machine_clock(), vector_bytes = vm->memory->vector_bytes;
@@ -336,6 +339,8 @@ static bool run_or_stop(Vm *vm, const Run *run)
 {
     if (setjmp(vm->stopped) == 0)
         return run_network(vm, run);
+    if (vm->options.progress != NULL)
+        survey_run(vm); /* how far it came */
     failure_stopped(failure_at(&vm->failure, vm->diagnostics->sources, (Span){0}), vm->options.stop);
     return false;
 }

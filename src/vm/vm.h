@@ -6,6 +6,7 @@
 #ifndef RUNNEL_VM_VM_H
 #define RUNNEL_VM_VM_H
 
+#include "base/progress.h"
 #include "base/stop.h"
 #include "flow/flatten.h"
 #include "io/value_source.h"
@@ -26,6 +27,7 @@ typedef struct VmOptions {
     const Names *names;   /* of what is compiled, for people who read it */
     WorldOutput output; /* of the program */
     const StopFlag *stop; /* polled; null for never */
+    Progress *progress;   /* likewise */
 } VmOptions;
 
 /* What was done so far. */
