@@ -487,6 +487,12 @@ static void emit_fold_step(Emitter *e, FlowNodeId id, const FlowNode *node)
     }
 }
 
+/* Reductions to unit whose order matters are done here block by block where points are many and alike; else their elements are given. */
+static bool folds_blocks(const Emitter *e)
+{
+    return e->kernel->ordered.count > 0 && !e->kernel->has_loops;
+}
+
 /* One more element. */
 static void emit_element(Emitter *e, FlowNodeId id, const FlowNode *node)
 {
@@ -500,7 +506,9 @@ static void emit_element(Emitter *e, FlowNodeId id, const FlowNode *node)
     }
     Word value = operand_text(e, node->inputs[0]);
     int ordered = index_of(&e->kernel->ordered, id);
-    if (ordered >= 0)
+    if (ordered >= 0 && folds_blocks(e))
+        line(e, "fold%u.tile[i - first] = %s;", id, value.text);
+    else if (ordered >= 0)
         emit_store(e, e->kernel->outputs.count + (uint32_t)ordered, KERNEL_ROOT, canonical(node->inputs[0].type, value));
     else if (fills_tiles(e, node))
         line(e, "fold%u.tile[k%u] = %s;", id, scope_of(e, node), value.text);
@@ -981,6 +989,38 @@ static void emit_results(Emitter *e)
     line(e, "return 0;");
 }
 
+static void emit_root_loop(Emitter *e, const char *head)
+{
+    line(e, "%s", head);
+    open_brace(e);
+    if (e->kernel->is_deep)
+        emit_marks(e, MARK_SET);
+    emit_inputs(e);
+    emit_body(e, KERNEL_ROOT);
+    close_brace(e);
+}
+
+static void emit_blocks(Emitter *e)
+{
+    const Kernel *kernel = e->kernel;
+    line(e, "for (int64_t block = 0; block < count; block += COMBINE_BLOCK) {");
+    open_brace(e);
+    line(e, "const int64_t block_end = count - block < COMBINE_BLOCK ? count : block + COMBINE_BLOCK;");
+    for (uint32_t i = 0; i < kernel->ordered.count; i++)
+        emit_fold_start(e, kernel->ordered.items[i], &e->network->nodes.items[kernel->ordered.items[i]]);
+    line(e, "for (int64_t first = block; first < block_end; first += FOLD_TILE) {");
+    open_brace(e);
+    line(e, "const int64_t end = block_end - first < FOLD_TILE ? block_end : first + FOLD_TILE;");
+    emit_root_loop(e, "for (int64_t i = first; i < end; i++) {");
+    for (uint32_t i = 0; i < kernel->ordered.count; i++)
+        line(e, "%s_add(&fold%u, end - first);", fold_type(&e->network->nodes.items[kernel->ordered.items[i]]).text, kernel->ordered.items[i]);
+    close_brace(e);
+    for (uint32_t i = 0; i < kernel->ordered.count; i++)
+        line(e, "out%u[block / COMBINE_BLOCK] = %s_result(&fold%u, 0);", kernel->outputs.count + i,
+             fold_type(&e->network->nodes.items[kernel->ordered.items[i]]).text, kernel->ordered.items[i]);
+    close_brace(e);
+}
+
 static void emit_work(Emitter *e)
 {
     emit_parameters(e);
@@ -993,13 +1033,10 @@ static void emit_work(Emitter *e)
         emit_fold_start(e, e->kernel->totals.items[i], &e->network->nodes.items[e->kernel->totals.items[i]]);
     if (e->kernel->is_deep)
         emit_marks(e, MARK_DECLARE);
-    line(e, "for (int64_t i = 0; i < count; i++) {");
-    open_brace(e);
-    if (e->kernel->is_deep)
-        emit_marks(e, MARK_SET);
-    emit_inputs(e);
-    emit_body(e, KERNEL_ROOT);
-    close_brace(e);
+    if (folds_blocks(e))
+        emit_blocks(e);
+    else
+        emit_root_loop(e, "for (int64_t i = 0; i < count; i++) {");
     emit_results(e);
     if (!e->kernel->is_deep)
         return;
