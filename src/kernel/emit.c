@@ -1,14 +1,14 @@
 #include "kernel/emit.h"
 
+#include "kernel/c_text.h"
 #include "kernel/members.h"
 #include "kernel/op_text.h"
 #include "kernel/preamble.h"
 #include "math/scalar.h"
 
 #include <stdio.h>
-#include <string.h>
 
-enum { INDENT = 4, NAME_MAX = 24, OPERAND_SIZE = 96, OPERANDS_MAX = 8 };
+enum { OPERAND_SIZE = 96, OPERANDS_MAX = 8 };
 
 typedef struct Emitter {
     const EmitContext *context;
@@ -19,18 +19,18 @@ typedef struct Emitter {
     uint32_t depth;  /* of braces */
     uint32_t line;   /* of the source, that was shown last */
     bool has_fast;   /* operations with a version for most operands */
+    bool is_searching; /* values are computed only to see whether anything will be given */
+    bool calls_functions;
 } Emitter;
 
 /* ---- lines ---- */
 
 __attribute__((format(printf, 2, 3))) static void line(Emitter *e, const char *format, ...)
 {
-    text_add_repeated(e->out, ' ', e->depth * INDENT);
     va_list arguments;
     va_start(arguments, format);
-    text_add_list(e->out, format, arguments);
+    c_line(e->out, e->depth, format, arguments);
     va_end(arguments);
-    text_add_char(e->out, '\n');
 }
 
 static void open_brace(Emitter *e)
@@ -44,31 +44,9 @@ static void close_brace(Emitter *e)
     line(e, "}");
 }
 
-/* A line of the source as a comment, without anything that could end it or mean something to the compiler. */
-static void add_harmless(Text *out, const char *bytes, size_t length)
-{
-    for (size_t i = 0; i < length; i++) {
-        unsigned char c = (unsigned char)bytes[i];
-        bool is_plain = c >= ' ' && c < 0x7f && c != '\\' && c != '?' && !(c == '/' && i > 0 && bytes[i - 1] == '*') &&
-                        !(c == '*' && i > 0 && bytes[i - 1] == '/');
-        text_add_char(out, is_plain ? (char)c : c == '/' || c == '*' ? ' ' : '.');
-    }
-}
-
 static void show_source(Emitter *e, Span span)
 {
-    if (span.start == 0 || e->context->sources == NULL)
-        return;
-    Location location = sources_locate(e->context->sources, span.start);
-    if (location.source == NULL || location.line == e->line)
-        return;
-    e->line = location.line;
-    const char *text = location.source->text + location.source->line_starts[location.line - 1];
-    size_t length = strcspn(text, "\n"), blanks = strspn(text, " \t");
-    text_add_repeated(e->out, ' ', e->depth * INDENT);
-    text_addf(e->out, "/* line %u: ", location.line);
-    add_harmless(e->out, text + (blanks < length ? blanks : length), blanks < length ? length - blanks : 0);
-    text_add(e->out, " */\n");
+    c_source(e->out, e->depth, e->context->sources, span, &e->line);
 }
 
 /* ---- names and types ---- */
@@ -87,14 +65,11 @@ static const char *leaf_c_type(LeafType type)
 /* A variable for a stream: its name in the source, as far as C allows, and its number. */
 static Word variable(const Emitter *e, FlowStreamId stream)
 {
-    Word word = {""};
+    Word word;
+    char letters[C_NAME_MAX + 1] = "";
     Name name = e->network->streams.items[stream].name;
-    const char *source = name == 0 || e->context->names == NULL ? "" : names_text(e->context->names, name);
-    size_t length = 0;
-    for (const char *c = source; *c != '\0' && length < NAME_MAX; c++)
-        if ((*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') || *c == '_' || (*c >= '0' && *c <= '9' && length > 0))
-            word.text[length++] = *c;
-    snprintf(word.text + length, sizeof word.text - length, "%s%u", length == 0 ? "v" : "_", stream);
+    bool is_named = name != 0 && e->context->names != NULL && c_name(names_text(e->context->names, name), letters) > 0;
+    snprintf(word.text, sizeof word.text, "%s%s%u", letters, is_named ? "_" : "v", stream);
     return word;
 }
 
@@ -203,7 +178,7 @@ static void emit_store(Emitter *e, uint32_t output, uint32_t scope, Word value)
 static void emit_output(Emitter *e, FlowStreamId stream)
 {
     int output = index_of(&e->kernel->outputs, stream);
-    if (output < 0 || e->network->streams.items[stream].type == LEAF_ENDS)
+    if (output < 0 || e->is_searching || e->network->streams.items[stream].type == LEAF_ENDS)
         return;
     uint32_t scope = scope_of_stream(e, stream);
     LeafType type = e->network->streams.items[stream].type;
@@ -214,7 +189,7 @@ static void emit_output(Emitter *e, FlowStreamId stream)
 /* The last elements of vectors that are made. */
 static void emit_sinks(Emitter *e, FlowNodeId id)
 {
-    for (uint32_t i = 0; i < e->kernel->sinks.count; i++) {
+    for (uint32_t i = 0; i < e->kernel->sinks.count && !e->is_searching; i++) {
         const KernelSink *sink = &e->kernel->sinks.items[i];
         if (sink->node == id)
             emit_store(e, e->kernel->outputs.count + e->kernel->ordered.count + i, sink->scope,
@@ -257,7 +232,7 @@ static bool is_merged(const Emitter *e, FlowStreamId stream)
 /* `type name = `, or `name = ` where it is declared already. */
 static void begin_value(Emitter *e, FlowStreamId stream)
 {
-    text_add_repeated(e->out, ' ', e->depth * INDENT);
+    text_add_repeated(e->out, ' ', e->depth * C_INDENT);
     if (!is_merged(e, stream))
         text_addf(e->out, "const %s ", leaf_c_type(e->network->streams.items[stream].type));
     text_addf(e->out, "%s = ", variable(e, stream).text);
@@ -283,12 +258,12 @@ static void emit_operation(Emitter *e, const FlowNode *node)
         words[i] = operand_text(e, node->inputs[i]);
         arguments[i] = words[i].text;
     }
-    bool has_fast = op_text_has_fast(node->core_op, node->scalar, target);
+    bool has_fast = op_text_has_fast(node->core_op, node->scalar, target) && !e->calls_functions;
     bool is_wanted = node->outputs[0] != 0;
     if (is_wanted)
         begin_value(e, node->outputs[0]);
     else {
-        text_add_repeated(e->out, ' ', e->depth * INDENT);
+        text_add_repeated(e->out, ' ', e->depth * C_INDENT);
         text_add(e->out, "(void)(");
     }
     if (has_fast) {
@@ -400,6 +375,34 @@ static void emit_merge(Emitter *e, const FlowNode *node)
     emit_value(e, node->outputs[0], "%s ? %s : %s", selector.text, yes.text, no.text);
 }
 
+/* A function is called with values that are right, or not at all: it might not come to its end. */
+static void emit_scalar_call(Emitter *e, const FlowNode *node)
+{
+    Text call;
+    text_init(&call, e->out->memory);
+    function_text_name(e->context->functions, node->function, &call);
+    for (uint32_t i = 0; i < node->input_count; i++)
+        if (!fuse_is_driver(node, i))
+            text_addf(&call, "%s, ", operand_text(e, node->inputs[i]).text);
+    const Layout *results = function_text_results(e->context->functions, node->function);
+    for (uint32_t i = 0; i < results->count; i++) {
+        const char *type = leaf_c_type(results->leaves[i].type);
+        if (node->outputs[i] == 0) {
+            text_addf(&call, "&(%s){0}, ", type);
+            continue;
+        }
+        if (!is_merged(e, node->outputs[i]))
+            line(e, "%s %s;", type, variable(e, node->outputs[i]).text);
+        text_addf(&call, "&%s, ", variable(e, node->outputs[i]).text);
+    }
+    line(e, "if (failed || !%scall->depth, &scalars))", text_string(&call));
+    line(e, "    return KERNEL_FAILED;");
+    text_free(&call);
+    for (uint32_t i = 0; i < results->count; i++)
+        if (node->outputs[i] != 0)
+            emit_output(e, node->outputs[i]);
+}
+
 /* ---- reductions ---- */
 
 /* The struct of a reduction whose order matters. */
@@ -484,6 +487,12 @@ static void emit_fold_step(Emitter *e, FlowNodeId id, const FlowNode *node)
     }
 }
 
+/* Reductions to unit whose order matters are done here block by block where points are many and alike; else their elements are given. */
+static bool folds_blocks(const Emitter *e)
+{
+    return e->kernel->ordered.count > 0 && !e->kernel->has_loops;
+}
+
 /* One more element. */
 static void emit_element(Emitter *e, FlowNodeId id, const FlowNode *node)
 {
@@ -497,7 +506,9 @@ static void emit_element(Emitter *e, FlowNodeId id, const FlowNode *node)
     }
     Word value = operand_text(e, node->inputs[0]);
     int ordered = index_of(&e->kernel->ordered, id);
-    if (ordered >= 0)
+    if (ordered >= 0 && folds_blocks(e))
+        line(e, "fold%u.tile[i - first] = %s;", id, value.text);
+    else if (ordered >= 0)
         emit_store(e, e->kernel->outputs.count + (uint32_t)ordered, KERNEL_ROOT, canonical(node->inputs[0].type, value));
     else if (fills_tiles(e, node))
         line(e, "fold%u.tile[k%u] = %s;", id, scope_of(e, node), value.text);
@@ -647,6 +658,106 @@ static void emit_room_check(Emitter *e, uint32_t loop)
     }
 }
 
+/* ---- searching ----
+ * A filter that keeps few points makes a loop that cannot be done in vectors, since it may store. Where the condition is an equation, which seldom holds, a
+ * part of the loop is first searched for any point that is kept, in vectors; most parts are then done. */
+
+static bool is_equation(const Emitter *e, FlowStreamId flags)
+{
+    const FlowNode *maker = &e->network->nodes.items[e->network->streams.items[flags].node];
+    return maker->op == FLOW_OPERATION && maker->core_op == OP_EQUAL;
+}
+
+/* Without it nothing is lost if it is computed where it would not have been. */
+static bool is_harmless(const Emitter *e, const FlowNode *node)
+{
+    switch (node->op) {
+    case FLOW_OPERATION: {
+        ScalarType target = member_result_type(e->network, node);
+        return !op_text_can_fail(node->core_op, node->scalar, target) && !op_text_has_fast(node->core_op, node->scalar, target);
+    }
+    case FLOW_RANGE:
+    case FLOW_PACK:
+    case FLOW_FILTER:
+    case FLOW_DISTRIBUTE:
+    case FLOW_LOCAL_INDEX:
+    case FLOW_COLLECT:
+    case FLOW_SLICES: return true;
+    default: return false;
+    }
+}
+
+/* The one filter in a scope whose other parts are harmless; KERNEL_NO_SCOPE if that is not so, `scope` itself if there is none. */
+static uint32_t only_filter(const Emitter *e, uint32_t scope)
+{
+    const KernelScope *s = &e->kernel->scopes.items[scope];
+    uint32_t found = scope;
+    for (uint32_t i = 0; i < s->body.count; i++) {
+        KernelUnit unit = s->body.items[i];
+        if (!unit.is_scope && is_harmless(e, &e->network->nodes.items[unit.index]))
+            continue;
+        if (!unit.is_scope || found != scope || e->kernel->scopes.items[unit.index].kind != SCOPE_IF)
+            return KERNEL_NO_SCOPE;
+        found = unit.index;
+    }
+    return found;
+}
+
+/* The innermost of the filters that a loop consists of, if it is an equation whose points are stored and nothing else is; else KERNEL_NO_SCOPE. */
+static uint32_t searched_filter(const Emitter *e, uint32_t loop)
+{
+    uint32_t scope = loop;
+    for (uint32_t next = only_filter(e, scope); next != scope; next = only_filter(e, scope)) {
+        if (next == KERNEL_NO_SCOPE)
+            return KERNEL_NO_SCOPE;
+        scope = next;
+    }
+    bool is_only_stored = (e->kernel->stored & ~(UINT64_C(1) << scope) & ~e->kernel->scopes.items[loop].ancestors) == 0 &&
+                          (e->kernel->stored >> loop & 1) == 0;
+    return scope != loop && is_only_stored && (e->kernel->stored >> scope & 1) != 0 && is_equation(e, e->kernel->scopes.items[scope].flags)
+               ? scope
+               : KERNEL_NO_SCOPE;
+}
+
+static void emit_node(Emitter *e, FlowNodeId id);
+
+/* The values of a scope and of those inside it, whatever their conditions. */
+static void emit_all_values(Emitter *e, uint32_t scope)
+{
+    const KernelScope *s = &e->kernel->scopes.items[scope];
+    for (uint32_t i = 0; i < s->body.count; i++)
+        if (s->body.items[i].is_scope)
+            emit_all_values(e, s->body.items[i].index);
+        else
+            emit_node(e, s->body.items[i].index);
+}
+
+static void emit_search(Emitter *e, uint32_t number, uint32_t filter)
+{
+    line(e, "for (int64_t first%u = 0; first%u < n%u; first%u += FOLD_TILE) {", number, number, number, number);
+    open_brace(e);
+    line(e, "const int64_t end%u = n%u - first%u < FOLD_TILE ? n%u : first%u + FOLD_TILE;", number, number, number, number, number);
+    line(e, "OpFlag found = 0;");
+    line(e, "for (int64_t i%u = first%u; i%u < end%u; i%u++) {", number, number, number, number, number);
+    open_brace(e);
+    e->is_searching = true;
+    emit_all_values(e, number);
+    e->is_searching = false;
+    text_add_repeated(e->out, ' ', e->depth * C_INDENT);
+    text_add(e->out, "found |= (OpFlag)(1");
+    for (uint32_t scope = filter; scope != number; scope = e->kernel->scopes.items[scope].parent) {
+        Word flag = operand_text(e, (FlowOperand){.type = (LeafType)SCALAR_BOOL, .stream = e->kernel->scopes.items[scope].flags});
+        text_addf(e->out, " & %s%s", e->kernel->scopes.items[scope].keep ? "" : "!", flag.text);
+    }
+    text_add(e->out, ");\n");
+    close_brace(e);
+    line(e, "for (int64_t i%u = first%u; found != 0 && i%u < end%u; i%u++) {", number, number, number, number, number);
+    open_brace(e);
+    emit_body(e, number);
+    close_brace(e);
+    close_brace(e);
+}
+
 static void emit_loop(Emitter *e, uint32_t number)
 {
     emit_loop_count(e, number);
@@ -655,6 +766,11 @@ static void emit_loop(Emitter *e, uint32_t number)
         line(e, "n%u = failed ? 0 : n%u;", number, number);
     emit_room_check(e, number);
     each_reduction(e, number, emit_fold_start);
+    uint32_t searched = searched_filter(e, number);
+    if (searched != KERNEL_NO_SCOPE) {
+        emit_search(e, number, searched);
+        return;
+    }
     bool is_tiled = has_tiles(e, number);
     if (is_tiled) {
         line(e, "for (int64_t first%u = 0; first%u < n%u; first%u += FOLD_TILE) {", number, number, number, number);
@@ -740,6 +856,7 @@ static void emit_node(Emitter *e, FlowNodeId id)
     case FLOW_INDEX: emit_index(e, node); break;
     case FLOW_GATHER: emit_gather(e, node); break;
     case FLOW_MERGE: emit_merge(e, node); break;
+    case FLOW_SCALAR_CALL: emit_scalar_call(e, node); break;
     case FLOW_FOLD:
     case FLOW_LENGTH:
     case FLOW_EMPTY: emit_element(e, id, node); break;
@@ -804,6 +921,14 @@ static void emit_inputs(Emitter *e)
     }
 }
 
+static bool calls_functions(const Emitter *e)
+{
+    for (uint32_t i = 0; i < e->kernel->nodes.count; i++)
+        if (e->network->nodes.items[e->kernel->nodes.items[i]].op == FLOW_SCALAR_CALL)
+            return true;
+    return false;
+}
+
 /* The value of scans before the first point, and after the last. */
 static void emit_carries(Emitter *e, bool is_start)
 {
@@ -839,7 +964,7 @@ static void emit_marks(Emitter *e, MarkStep step)
     line(e, "%s", of_root[step]);
     for (uint32_t i = 1; i < e->kernel->scopes.count; i++)
         if (gives_points(e, i)) {
-            text_add_repeated(e->out, ' ', e->depth * INDENT);
+            text_add_repeated(e->out, ' ', e->depth * C_INDENT);
             text_addf(e->out, of_points[step], i, i);
             text_add_char(e->out, '\n');
         }
@@ -864,9 +989,43 @@ static void emit_results(Emitter *e)
     line(e, "return 0;");
 }
 
+static void emit_root_loop(Emitter *e, const char *head)
+{
+    line(e, "%s", head);
+    open_brace(e);
+    if (e->kernel->is_deep)
+        emit_marks(e, MARK_SET);
+    emit_inputs(e);
+    emit_body(e, KERNEL_ROOT);
+    close_brace(e);
+}
+
+static void emit_blocks(Emitter *e)
+{
+    const Kernel *kernel = e->kernel;
+    line(e, "for (int64_t block = 0; block < count; block += COMBINE_BLOCK) {");
+    open_brace(e);
+    line(e, "const int64_t block_end = count - block < COMBINE_BLOCK ? count : block + COMBINE_BLOCK;");
+    for (uint32_t i = 0; i < kernel->ordered.count; i++)
+        emit_fold_start(e, kernel->ordered.items[i], &e->network->nodes.items[kernel->ordered.items[i]]);
+    line(e, "for (int64_t first = block; first < block_end; first += FOLD_TILE) {");
+    open_brace(e);
+    line(e, "const int64_t end = block_end - first < FOLD_TILE ? block_end : first + FOLD_TILE;");
+    emit_root_loop(e, "for (int64_t i = first; i < end; i++) {");
+    for (uint32_t i = 0; i < kernel->ordered.count; i++)
+        line(e, "%s_add(&fold%u, end - first);", fold_type(&e->network->nodes.items[kernel->ordered.items[i]]).text, kernel->ordered.items[i]);
+    close_brace(e);
+    for (uint32_t i = 0; i < kernel->ordered.count; i++)
+        line(e, "out%u[block / COMBINE_BLOCK] = %s_result(&fold%u, 0);", kernel->outputs.count + i,
+             fold_type(&e->network->nodes.items[kernel->ordered.items[i]]).text, kernel->ordered.items[i]);
+    close_brace(e);
+}
+
 static void emit_work(Emitter *e)
 {
     emit_parameters(e);
+    if (e->calls_functions)
+        line(e, "const KernelScalars scalars = kernel_scalars(call);");
     emit_slice_starts(e, KERNEL_ROOT);
     emit_given(e, true);
     emit_carries(e, true);
@@ -874,13 +1033,10 @@ static void emit_work(Emitter *e)
         emit_fold_start(e, e->kernel->totals.items[i], &e->network->nodes.items[e->kernel->totals.items[i]]);
     if (e->kernel->is_deep)
         emit_marks(e, MARK_DECLARE);
-    line(e, "for (int64_t i = 0; i < count; i++) {");
-    open_brace(e);
-    if (e->kernel->is_deep)
-        emit_marks(e, MARK_SET);
-    emit_inputs(e);
-    emit_body(e, KERNEL_ROOT);
-    close_brace(e);
+    if (folds_blocks(e))
+        emit_blocks(e);
+    else
+        emit_root_loop(e, "for (int64_t i = 0; i < count; i++) {");
     emit_results(e);
     if (!e->kernel->is_deep)
         return;
@@ -898,6 +1054,7 @@ static void emit_kernel(Emitter *e)
     e->depth = 1;
     e->line = 0;
     e->has_fast = false;
+    e->calls_functions = calls_functions(e);
     emit_work(e);
     e->out = out;
     uint32_t number = e->kernel->number;
@@ -924,7 +1081,21 @@ static void emit_kernel(Emitter *e)
     text_add(out, "    return status;\n}\n");
 }
 
-void emit_kernels_only(const EmitContext *context, const Fusion *const *fusions, uint32_t count, Text *out)
+/* Those that the members of kernels call. */
+static void emit_functions(const EmitContext *context, const Fusion *const *fusions, uint32_t count, Text *out, ClassSet *types,
+                           bool *with_math)
+{
+    for (uint32_t i = 0; i < count; i++)
+        for (FlowNodeId id = 0; id < fusions[i]->network->nodes.count; id++) {
+            const FlowNode *node = &fusions[i]->network->nodes.items[id];
+            if (node->op == FLOW_SCALAR_CALL && fusions[i]->kernel_of[id] != 0)
+                function_text_need(context->functions, node->function);
+        }
+    if (context->functions != NULL)
+        function_texts_write(context->functions, context->sources, out, types, with_math);
+}
+
+static void emit_kernels(const EmitContext *context, const Fusion *const *fusions, uint32_t count, Text *out)
 {
     for (uint32_t i = 0; i < count; i++)
         for (uint32_t k = 0; k < fusions[i]->kernels.count; k++) {
@@ -966,8 +1137,13 @@ void emit_c(const EmitContext *context, const Fusion *const *fusions, uint32_t c
     bool with_math = false;
     for (uint32_t i = 0; i < count; i++)
         find_types(fusions[i], &types, &with_math);
+    Text functions;
+    text_init(&functions, out->memory);
+    emit_functions(context, fusions, count, &functions, &types, &with_math);
     kernel_preamble(out, types, with_math);
     kernel_preamble_calls(out);
     text_add(out, "\n/* ==== kernels ==== */\n");
-    emit_kernels_only(context, fusions, count, out);
+    text_add(out, text_string(&functions));
+    text_free(&functions);
+    emit_kernels(context, fusions, count, out);
 }

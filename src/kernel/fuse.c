@@ -37,6 +37,7 @@ typedef struct Tree {
 typedef struct Finder {
     Arena *arena;
     const FlowNetwork *network;
+    FunctionTexts *functions;
     Fusion *fusion;
     uint32_t next_number;
     uint32_t points_bound;
@@ -225,7 +226,7 @@ static void add_if(Finder *finder, const FlowNode *node)
 static void add_maker(Finder *finder, FlowNodeId id)
 {
     const FlowNode *node = &finder->network->nodes.items[id];
-    if (finder->fusion->kernel_of[id] != 0 || !member_accepts(finder->network, node))
+    if (finder->fusion->kernel_of[id] != 0 || !member_accepts(finder->network, node, finder->functions))
         return;
     if (node->op == FLOW_RANGE && node->segments != SEGMENTS_SINGLE)
         add_loop(finder, id, node);
@@ -342,7 +343,7 @@ static bool has_leaves_near(const Finder *finder, const FlowNode *node, uint32_t
 static bool has_place(const Finder *finder, FlowNodeId id)
 {
     const FlowNode *node = &finder->network->nodes.items[id];
-    if (finder->fusion->kernel_of[id] != 0 || finder->is_banned[id] || !member_accepts(finder->network, node))
+    if (finder->fusion->kernel_of[id] != 0 || finder->is_banned[id] || !member_accepts(finder->network, node, finder->functions))
         return false;
     uint32_t scope = tree_scope(finder, points_of_node(finder->network, node));
     if (scope == NOWHERE)
@@ -717,7 +718,7 @@ static bool is_worth_it(const FlowNetwork *network, const Kernel *kernel)
     uint32_t computed = 0;
     for (uint32_t i = 0; i < kernel->nodes.count; i++) {
         FlowOp op = network->nodes.items[kernel->nodes.items[i]].op;
-        computed += op != FLOW_RANGE && op != FLOW_SAME_LENGTHS && op != FLOW_LENGTH && op != FLOW_COLLECT;
+        computed += op == FLOW_SCALAR_CALL ? 2 : op != FLOW_RANGE && op != FLOW_SAME_LENGTHS && op != FLOW_LENGTH && op != FLOW_COLLECT;
     }
     return computed > 1 || (computed > 0 && kernel->scopes.count > 1);
 }
@@ -759,6 +760,14 @@ static void add_column(Finder *finder, Kernel *kernel, const FlowNode *node, Flo
     *vec_push(finder->arena, &kernel->columns) = (KernelLeaf){array, node->leaf, type};
 }
 
+static bool is_output(const Kernel *kernel, FlowStreamId stream)
+{
+    for (uint32_t i = 0; i < kernel->outputs.count; i++)
+        if (kernel->outputs.items[i] == stream)
+            return true;
+    return false;
+}
+
 /* An operand that is not constant, if others make it. */
 static void find_input(Finder *finder, Kernel *kernel, FlowOperand operand)
 {
@@ -771,8 +780,25 @@ static void find_input(Finder *finder, Kernel *kernel, FlowOperand operand)
         add_stream(finder->arena, &kernel->streams, operand.stream);
 }
 
-/* Whether a node only wants to know how many elements an input has. */
-static bool is_driver(const FlowNode *node, uint32_t input)
+/* What a node takes from outside, its outputs known. */
+static void find_inputs(Finder *finder, Kernel *kernel, const FlowNode *node)
+{
+    const FlowNetwork *network = finder->network;
+    for (uint32_t i = 0; i < fuse_value_inputs(node); i++) {
+        FlowOperand operand = fuse_resolve(finder->fusion, kernel, node->inputs[i]);
+        bool is_passed_on = (node->op == FLOW_DISTRIBUTE || node->op == FLOW_PACK) && !is_output(kernel, node->outputs[0]);
+        if ((is_passed_on && i == 0) || fuse_is_driver(node, i))
+            continue;
+        bool is_vector = i == 0 && operand.type == LEAF_ARRAY && (node->op == FLOW_SLICES || node->op == FLOW_GATHER);
+        bool is_count = node->op == FLOW_RANGE && node->segments == SEGMENTS_SINGLE;
+        if (is_vector && fuse_is_uniform(network, &operand))
+            add_column(finder, kernel, node, operand.stream);
+        else if (!is_count)
+            find_input(finder, kernel, operand);
+    }
+}
+
+bool fuse_is_driver(const FlowNode *node, uint32_t input)
 {
     uint32_t segments = flow_segment_inputs(node);
     if (segments == 2 && input + segments == node->input_count)
@@ -794,36 +820,7 @@ static void find_use(const Finder *finder, FlowStreamId stream, const Kernel *ke
         if (reader.node != NOWHERE && is_member_of(kernel, reader.node))
             continue;
         *is_given = true;
-        *is_looked_at |= is_ends || reader.node == NOWHERE || !is_driver(&finder->network->nodes.items[reader.node], reader.input);
-    }
-}
-
-/* Whether an input is of no use to the node's own code: a driver, or what it passes on to others in the kernel, who read it where it comes from. */
-static bool is_unused_input(const Finder *finder, const Kernel *kernel, const FlowNode *node, uint32_t input)
-{
-    if (input > 0)
-        return false;
-    if (node->op != FLOW_DISTRIBUTE && node->op != FLOW_PACK)
-        return node->op == FLOW_COLLECT;
-    bool is_given, is_looked_at;
-    find_use(finder, node->outputs[0], kernel, &is_given, &is_looked_at);
-    return !is_looked_at;
-}
-
-/* What a node takes from outside. */
-static void find_inputs(Finder *finder, Kernel *kernel, const FlowNode *node)
-{
-    const FlowNetwork *network = finder->network;
-    for (uint32_t i = 0; i < fuse_value_inputs(node); i++) {
-        FlowOperand operand = fuse_resolve(finder->fusion, kernel, node->inputs[i]);
-        if (is_unused_input(finder, kernel, node, i))
-            continue;
-        bool is_vector = i == 0 && operand.type == LEAF_ARRAY && (node->op == FLOW_SLICES || node->op == FLOW_GATHER);
-        bool is_count = node->op == FLOW_RANGE && node->segments == SEGMENTS_SINGLE;
-        if (is_vector && fuse_is_uniform(network, &operand))
-            add_column(finder, kernel, node, operand.stream);
-        else if (!is_count)
-            find_input(finder, kernel, operand);
+        *is_looked_at |= is_ends || reader.node == NOWHERE || !fuse_is_driver(&finder->network->nodes.items[reader.node], reader.input);
     }
 }
 
@@ -896,8 +893,9 @@ static void find_lists(Finder *finder, Kernel *kernel)
     for (uint32_t i = 0; i < kernel->nodes.count; i++) {
         FlowNodeId id = kernel->nodes.items[i];
         const FlowNode *node = &finder->network->nodes.items[id];
-        find_inputs(finder, kernel, node);
         find_outputs(finder, kernel, node);
+        find_inputs(finder, kernel, node);
+        kernel->has_loops |= node->op == FLOW_SCALAR_CALL;
         if (node->op == FLOW_COLLECT)
             add_sinks(finder, kernel, id);
         if (fuse_goes_on(finder->network, node))
@@ -1075,7 +1073,7 @@ static Extent *find_extents(const Finder *finder)
     return extents;
 }
 
-Fusion *fuse_network(Arena *arena, const FlowNetwork *network, uint32_t first_number)
+Fusion *fuse_network(Arena *arena, const FlowNetwork *network, FunctionTexts *functions, uint32_t first_number)
 {
     Fusion *fusion = ARENA_NEW(arena, Fusion);
     *fusion = (Fusion){.network = network, .kernel_of = ARENA_ARRAY(arena, uint32_t, network->nodes.count + 1)};
@@ -1083,6 +1081,7 @@ Fusion *fuse_network(Arena *arena, const FlowNetwork *network, uint32_t first_nu
         return fusion;
     Finder finder = {.arena = arena,
                      .network = network,
+                     .functions = functions,
                      .fusion = fusion,
                      .next_number = first_number,
                      .points_bound = points_bound(network),

@@ -12,6 +12,7 @@
 #define RUNNEL_KERNEL_FUSE_H
 
 #include "flow/flow.h"
+#include "kernel/function_text.h"
 
 enum {
     KERNEL_SCOPES_MAX = 63, /* sets of them are words of bits, with one bit left */
@@ -55,7 +56,7 @@ typedef struct KernelSink {
 
 typedef struct Kernel {
     uint32_t number; /* in its program, from 1 */
-    bool has_loops;  /* below the root */
+    bool has_loops;  /* below the root, or in functions that it calls: a point may take long */
     uint64_t given;  /* scopes other than the root whose points others count; as bits, */
     uint64_t stored; /* ... and of them those of which others get elements */
     bool is_deep;    /* one of these is in a loop: nobody knows beforehand how many there will be */
@@ -80,11 +81,13 @@ typedef struct Fusion {
 } Fusion;
 
 /* `first_number` is that of its first kernel. */
-Fusion *fuse_network(Arena *arena, const FlowNetwork *network, uint32_t first_number);
+Fusion *fuse_network(Arena *arena, const FlowNetwork *network, FunctionTexts *functions, uint32_t first_number);
 
 /* ---- what others must know of members ---- */
 /* Inputs that are values, the first ones: what follows says only which points there are. */
 uint32_t fuse_value_inputs(const FlowNode *node);
+/* An input of which only the number of elements counts. */
+bool fuse_is_driver(const FlowNode *node, uint32_t input);
 /* The scope whose body has the node: for reductions that of their elements. */
 uint32_t fuse_scope_of_node(const FlowNetwork *network, const Kernel *kernel, const FlowNode *node);
 /* That of a stream's points; KERNEL_NO_SCOPE if it has none in the kernel. */

@@ -53,7 +53,7 @@ static bool is_value(LeafType type)
     return type < (LeafType)SCALAR_COUNT || type == LEAF_ARRAY;
 }
 
-static bool accepts_kind(const FlowNetwork *network, const FlowNode *node)
+static bool accepts_kind(const FlowNetwork *network, const FlowNode *node, FunctionTexts *functions)
 {
     switch (node->op) {
     case FLOW_OPERATION: return op_text_exists(node->core_op, node->scalar, member_result_type(network, node));
@@ -76,6 +76,7 @@ static bool accepts_kind(const FlowNetwork *network, const FlowNode *node)
     case FLOW_SLICES:
     case FLOW_INDEX:
     case FLOW_GATHER: return node->outputs[0] != 0;
+    case FLOW_SCALAR_CALL: return functions != NULL && function_text_accepts(functions, node->function);
     default: return false;
     }
 }
@@ -90,9 +91,9 @@ bool member_is_sink(const FlowNode *node)
     return true;
 }
 
-bool member_accepts(const FlowNetwork *network, const FlowNode *node)
+bool member_accepts(const FlowNetwork *network, const FlowNode *node, FunctionTexts *functions)
 {
-    return node->after_count == 0 && accepts_kind(network, node);
+    return node->after_count == 0 && accepts_kind(network, node, functions);
 }
 
 bool member_has_segments(const FlowNode *node)
@@ -117,7 +118,7 @@ bool member_needs_loop(const FlowNode *node)
 Op member_scan_operator(const FlowNode *node)
 {
     switch ((int)node->core_op) {
-#define FOLD_OPERATOR(OPERATOR, reduction, scan, inclusive)                                                            \
+#define FOLD_OPERATOR(OPERATOR, on_scalars, reduction, scan, inclusive)                                                            \
     case OP_##scan:                                                                                                    \
     case OP_##inclusive: return OP_##reduction;
 #include "ops/fold_operators.def"
@@ -129,7 +130,7 @@ Op member_scan_operator(const FlowNode *node)
 bool member_is_inclusive(const FlowNode *node)
 {
     switch ((int)node->core_op) {
-#define FOLD_OPERATOR(OPERATOR, reduction, scan, inclusive) case OP_##inclusive:
+#define FOLD_OPERATOR(OPERATOR, on_scalars, reduction, scan, inclusive) case OP_##inclusive:
 #include "ops/fold_operators.def"
 #undef FOLD_OPERATOR
         return true;

@@ -3,9 +3,10 @@
 #define RUNNEL_KERNEL_MEMBERS_H
 
 #include "flow/flow.h"
+#include "kernel/function_text.h"
 
-/* There is C for it. */
-bool member_accepts(const FlowNetwork *network, const FlowNode *node);
+/* There is C for it. `functions` may be null: then calls are not accepted. */
+bool member_accepts(const FlowNetwork *network, const FlowNode *node, FunctionTexts *functions);
 /* A vector of scalars, made of all points. */
 bool member_is_sink(const FlowNode *node);
 /* It relates points and their parents. */

@@ -699,14 +699,14 @@ RunnelStatus runnel_write_types(RunnelSession *session)
 }
 
 /* The kernels of all networks, by number; [0] unused, null where there is no network. */
-static const Fusion **fuse_all(RunnelSession *session)
+static const Fusion **fuse_all(RunnelSession *session, FunctionTexts *functions)
 {
     uint32_t count = session->flow.networks.count, number = 1;
     const Fusion **fusions = ARENA_ARRAY(&session->arena, const Fusion *, count);
     for (FlowNetworkId i = 1; i < count; i++) {
         if (session->flow.networks.items[i] == NULL)
             continue;
-        fusions[i] = fuse_network(&session->arena, session->flow.networks.items[i], number);
+        fusions[i] = fuse_network(&session->arena, session->flow.networks.items[i], functions, number);
         number += fusions[i]->kernels.count;
     }
     return fusions;
@@ -735,13 +735,15 @@ static void write_counts(RunnelSession *session)
 
 static void write_kernels(RunnelSession *session)
 {
-    kernels_print(&session->flow, session->diagnostics.sources, fuse_all(session), &session->output);
+    FunctionTexts *functions = function_texts_new(&session->arena, session->flow.core, session->flow.layouts, 0);
+    kernels_print(&session->flow, session->diagnostics.sources, fuse_all(session, functions), &session->output);
 }
 
 static void write_c(RunnelSession *session)
 {
-    EmitContext context = {.names = &session->names, .sources = session->diagnostics.sources};
-    const Fusion **fusions = fuse_all(session);
+    FunctionTexts *functions = function_texts_new(&session->arena, session->flow.core, session->flow.layouts, 0);
+    EmitContext context = {.names = &session->names, .sources = session->diagnostics.sources, .functions = functions};
+    const Fusion **fusions = fuse_all(session, functions);
     uint32_t count = 0;
     for (FlowNetworkId i = 1; i < session->flow.networks.count; i++)
         if (fusions[i] != NULL)
