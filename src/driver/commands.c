@@ -55,7 +55,8 @@ const Command commands[] = {
      "  flow    after flattening: streams on spaces, which the VM runs chunk by chunk\n"
      "  counts  how many spaces, segment descriptors, copies and nodes of other kinds that has\n"
      "  kernels what engine c does together, as loops, and what it leaves to the VM (`runnel help kernels.md`)\n"
-     "  c       these as the C file that is compiled; the kernels are at its end\n",
+     "  c       the C file that is compiled for engine c\n"
+     "  c-body  the same without what every such file begins with\n",
      2, 2, COMPILE_OPTIONS, command_emit, emit_forms},
     {"repl", "", "read and evaluate interactively",
      "Reads definitions and expressions, line by line, and evaluates them. What is defined stays defined; an\n"

@@ -1131,19 +1131,33 @@ static void find_types(const Fusion *fusion, ClassSet *types, bool *with_math)
     }
 }
 
+/* What is the program's own, and what the file must begin with for it. */
+static void emit_program(const EmitContext *context, const Fusion *const *fusions, uint32_t count, Text *out, ClassSet *types,
+                         bool *with_math)
+{
+    for (uint32_t i = 0; i < count; i++)
+        find_types(fusions[i], types, with_math);
+    emit_functions(context, fusions, count, out, types, with_math);
+    emit_kernels(context, fusions, count, out);
+}
+
 void emit_c(const EmitContext *context, const Fusion *const *fusions, uint32_t count, Text *out)
 {
     ClassSet types = 0;
     bool with_math = false;
-    for (uint32_t i = 0; i < count; i++)
-        find_types(fusions[i], &types, &with_math);
-    Text functions;
-    text_init(&functions, out->memory);
-    emit_functions(context, fusions, count, &functions, &types, &with_math);
+    Text program;
+    text_init(&program, out->memory);
+    emit_program(context, fusions, count, &program, &types, &with_math);
     kernel_preamble(out, types, with_math);
     kernel_preamble_calls(out);
     text_add(out, "\n/* ==== kernels ==== */\n");
-    text_add(out, text_string(&functions));
-    text_free(&functions);
-    emit_kernels(context, fusions, count, out);
+    text_add_bytes(out, text_string(&program), program.length);
+    text_free(&program);
+}
+
+void emit_c_body(const EmitContext *context, const Fusion *const *fusions, uint32_t count, Text *out)
+{
+    ClassSet types = 0;
+    bool with_math = false;
+    emit_program(context, fusions, count, out, &types, &with_math);
 }

@@ -13,5 +13,7 @@ typedef struct EmitContext {
 
 /* Kernels of networks [first, first + count), as one file: a function kernel_N for each (preamble/call.h). */
 void emit_c(const EmitContext *context, const Fusion *const *fusions, uint32_t count, Text *out);
+/* The same without what every file begins with, for people. */
+void emit_c_body(const EmitContext *context, const Fusion *const *fusions, uint32_t count, Text *out);
 
 #endif

@@ -739,7 +739,9 @@ static void write_kernels(RunnelSession *session)
     kernels_print(&session->flow, session->diagnostics.sources, fuse_all(session, functions), &session->output);
 }
 
-static void write_c(RunnelSession *session)
+typedef void EmitFunction(const EmitContext *context, const Fusion *const *fusions, uint32_t count, Text *out);
+
+static void write_c_by(RunnelSession *session, EmitFunction *emit)
 {
     FunctionTexts *functions = function_texts_new(&session->arena, session->flow.core, session->flow.layouts, 0);
     EmitContext context = {.names = &session->names, .sources = session->diagnostics.sources, .functions = functions};
@@ -748,7 +750,17 @@ static void write_c(RunnelSession *session)
     for (FlowNetworkId i = 1; i < session->flow.networks.count; i++)
         if (fusions[i] != NULL)
             fusions[count++] = fusions[i];
-    emit_c(&context, fusions, count, &session->output);
+    emit(&context, fusions, count, &session->output);
+}
+
+static void write_c(RunnelSession *session)
+{
+    write_c_by(session, emit_c);
+}
+
+static void write_c_body(RunnelSession *session)
+{
+    write_c_by(session, emit_c_body);
 }
 
 static const struct {
@@ -757,6 +769,7 @@ static const struct {
 } forms[] = {
     {"core", write_core},     {"simple", write_simple},   {"flow", write_flow},
     {"counts", write_counts}, {"kernels", write_kernels}, {"c", write_c},
+    {"c-body", write_c_body},
 };
 enum { FORM_COUNT = sizeof forms / sizeof *forms };
 
@@ -771,7 +784,7 @@ static RunnelStatus write_form_work(RunnelSession *session, void *argument)
             return RUNNEL_OK;
         }
     diagnostics_error(&session->diagnostics, ERROR_USAGE, (Span){0},
-                      "there is no form `%s`: the forms are core, simple, flow, counts, kernels and c", form);
+                      "there is no form `%s`: the forms are core, simple, flow, counts, kernels, c and c-body", form);
     return RUNNEL_COMPILE_ERROR;
 }
 
