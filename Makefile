@@ -193,7 +193,8 @@ TIME_FACTOR := $(if $(filter asan tsan,$(MODE)),5,1)
 # Benchmarks are tests of answers, by every engine.
 ENGINES ?= ref vm c
 BENCH_SUITE = $(if $(BENCH_OPENMP),$(SUITE) --runnel $(PROGRAM) --directory $(BENCH) --engines "$(ENGINES)")
-TEST_ENVIRONMENT = RUNNEL=$(PROGRAM) BENCH_SUITE='$(BENCH_SUITE)' TEST_TIME_FACTOR=$(TIME_FACTOR) TEST_MODE=$(MODE) RUNNEL_FLAGS='$(RUNNEL_FLAGS)' \
+# What engine c compiles is kept for the other modes and ways, apart from the user's own.
+TEST_ENVIRONMENT = RUNNEL=$(PROGRAM) RUNNEL_CACHE=$(CURDIR)/build/cache BENCH_SUITE='$(BENCH_SUITE)' TEST_TIME_FACTOR=$(TIME_FACTOR) TEST_MODE=$(MODE) RUNNEL_FLAGS='$(RUNNEL_FLAGS)' \
 	ASAN_OPTIONS=allocator_may_return_null=1:detect_stack_use_after_return=0
 ifeq ($(MODE),tsan)
 FIXED_ADDRESSES := $(shell setarch -R true 2>/dev/null && echo setarch -R)
@@ -218,10 +219,12 @@ test: all $(RUNNER) $(UNIT_TESTS) $(REPLAY) $(GENERATE) $(SUITE) bench-answers $
 # What takes too long for `make test`: the packages in a new root, streams of 10 GB, and many more random programs.
 LONG_STREAM_BYTES ?= 10000000000
 LONG_COUNT ?= 100000
+LONG_COMPILED_COUNT ?= 1000
 LONG_SEED ?= 2
 check-long: $(GENERATE) $(STREAM) $(BUILD)/tools/measure check-package
 	$(call STREAM_CHECK,$(LONG_STREAM_BYTES))
 	$(TEST_ENVIRONMENT) $(FIXED_ADDRESSES) $(GENERATE) --seed $(LONG_SEED) --count $(LONG_COUNT) --coverage
+	$(TEST_ENVIRONMENT) $(FIXED_ADDRESSES) $(GENERATE) --seed $(LONG_SEED) --count $(LONG_COMPILED_COUNT) --engine c
 
 # Small measurements: each file is a program beside the library, compiled for this machine, so that plain loops in it are as good as C gets.
 MICRO_BENCHMARKS := $(patsubst bench/micro/%.c,$(BUILD)/bench/micro/%,$(wildcard bench/micro/*.c))
@@ -365,7 +368,7 @@ help:
 	@echo 'make            build the program; the release mode leaves it at ./runnel'
 	@echo 'make library    only build/MODE/librunnel.a'
 	@echo 'make test       build and run the tests; ONLY=text picks some, UPDATE=1 rewrites .expected files'
-	@echo 'make check-long check-package, streams of 10 GB, and 100,000 random programs: LONG_COUNT=100000 LONG_SEED=2'
+	@echo 'make check-long check-package, streams of 10 GB, and 100,000 random programs, 1000 of them compiled too: LONG_COUNT=100000 LONG_COMPILED_COUNT=1000 LONG_SEED=2'
 	@echo 'make bench      time the benchmarks beside C (bench/programs/): NAMES="a b" QUICK=1 BASE=file.json ENGINE=vm SECONDS=60'
 	@echo 'make bench-micro  time small pieces of the runtime beside plain C (bench/micro/)'
 	@echo 'make bench-programs  the C side of the benchmarks (bench/programs/), in build/bench'

@@ -6,7 +6,7 @@
  *   --first N     the number of the first one (0)
  *   --seconds S   no more time than this, shrinking aside (no limit)
  *   --failures N  stops after so many programs that go wrong (5)
- *   --compile N   every Nth program is run by engine c too (200; 0 for none)
+ *   --compile N   every Nth program is run by engine c too (100; 0 for none)
  *   --engine c    all of them are, and in no other way than those it is compared with: ref and vm
  *   --show        prints programs instead of running them
  *   --coverage    prints how often everything occurred
@@ -261,7 +261,7 @@ static _Noreturn void usage(void)
 
 static Settings read_settings(int count, char **arguments)
 {
-    Settings settings = {.seed = 1, .count = 10000, .failures = 5, .compile_each = 200};
+    Settings settings = {.seed = 1, .count = 10000, .failures = 5, .compile_each = 100};
     struct {
         const char *name;
         uint64_t *number;

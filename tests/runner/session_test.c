@@ -201,6 +201,7 @@ static char *make_directory(void)
     char *search = checked_format("%s:%s", directory, getenv("PATH"));
     setenv("PATH", search, 1);
     setenv("HOME", directory, 1);
+    unsetenv("RUNNEL_CACHE"); /* sessions have one of their own, at home */
     setenv("ROOT", settings.root, 1);
     setenv("LC_ALL", "C.UTF-8", 1);
     return directory;
