@@ -123,6 +123,11 @@ const Layout *function_text_results(const FunctionTexts *texts, CoreFunctionId f
     return layout_of(texts->layouts, texts->program->functions.items[function]->result_type);
 }
 
+bool function_text_has_lanes(FunctionTexts *texts, CoreFunctionId function)
+{
+    return function_text_accepts(texts, function) && function_lanes_accepts(texts, function);
+}
+
 /* ---- which are needed ---- */
 
 void function_text_need(FunctionTexts *texts, CoreFunctionId function)
@@ -166,6 +171,9 @@ void function_texts_write(FunctionTexts *texts, const Sources *sources, Text *ou
         need_callees(texts, texts->program->functions.items[texts->functions.items[i]]->body);
     for (uint32_t i = 0; i < texts->functions.count; i++)
         function_write_prototype(texts, texts->functions.items[i], out);
-    for (uint32_t i = 0; i < texts->functions.count; i++)
+    for (uint32_t i = 0; i < texts->functions.count; i++) {
         function_write(texts, texts->functions.items[i], sources, out, types, with_math);
+        if (function_lanes_accepts(texts, texts->functions.items[i]))
+            function_lanes_write(texts, texts->functions.items[i], out, types, with_math);
+    }
 }

@@ -45,9 +45,13 @@ void function_text_need(FunctionTexts *texts, CoreFunctionId function);
  * must be. `sources`, for comments, may be null. */
 void function_texts_write(FunctionTexts *texts, const Sources *sources, Text *out, ClassSet *types, bool *with_math);
 
+/* Whether a function also exists at many points at once, NAME_lanes: it is one loop, which each point leaves when it likes. It takes how many points there are, no more than
+ * KERNEL_LANES; pointers to as many values of each argument, which it changes, and to those of the result; then the rest as usual. */
+bool function_text_has_lanes(FunctionTexts *texts, CoreFunctionId function);
+
 /* What a function gives. */
 const Layout *function_text_results(const FunctionTexts *texts, CoreFunctionId function);
-/* Begins a call, as far as the first argument. */
+/* What it is called in C. */
 void function_text_name(const FunctionTexts *texts, CoreFunctionId function, Text *out);
 
 #endif
