@@ -59,7 +59,7 @@ REPLAY := $(BUILD)/tests/fuzz/replay
 GENERATE := $(BUILD)/tests/generate/generate
 SUITE := $(BUILD)/bench/suite/suite
 
-.PHONY: all library test check-long check-install check-package bench bench-micro bench-programs bench-answers run fuzz install install-program install-library uninstall deb clean help FORCE
+.PHONY: all library test check-long check-stream check-install check-package bench bench-micro bench-programs bench-answers run fuzz install install-program install-library uninstall deb clean help FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -83,13 +83,22 @@ ifneq ($(MAKECMDGOALS),clean)
 HAVE_MPFR := $(shell printf '\043include <mpfr.h>\nint main(void) { return mpfr_exp == 0; }\n' | \
 	$(CC) -x c -o /dev/null - -lmpfr -lgmp 2>/dev/null && echo yes)
 endif
+ifneq ($(MAKECMDGOALS),clean)
+HAVE_ZLIB := $(shell printf '\043include <zlib.h>\nint main(void) { return inflateEnd(0) == 0; }\n' | \
+	$(CC) -x c -o /dev/null - -lz 2>/dev/null && echo yes)
+HAVE_ZSTD := $(shell printf '\043include <zstd.h>\nint main(void) { return ZSTD_createDStream() == 0; }\n' | \
+	$(CC) -x c -o /dev/null - -lzstd 2>/dev/null && echo yes)
+endif
+# Compressed files are read and written with what there is.
+COMPRESSION_FLAGS := $(if $(HAVE_ZLIB),-DRUNNEL_HAVE_ZLIB) $(if $(HAVE_ZSTD),-DRUNNEL_HAVE_ZSTD)
+LDLIBS += $(if $(HAVE_ZLIB),-lz) $(if $(HAVE_ZSTD),-lzstd)
 ifeq ($(HAVE_LIBEDIT),yes)
 EDIT_FLAGS := -DRUNNEL_HAVE_LIBEDIT
 EDIT_LIBS := -ledit
 endif
 
 $(BUILD)/flags.stamp: FORCE
-	@$(call stamp,$(COMPILER) | $(CPPFLAGS) $(EDIT_FLAGS) $(CFLAGS) $(foreach level,$(MODE) $(VECTOR_LEVELS),$(VECTOR_FLAGS_$(level))) | $(ELEMENTWISE_FLAGS))
+	@$(call stamp,$(COMPILER) | $(CPPFLAGS) $(EDIT_FLAGS) $(COMPRESSION_FLAGS) $(CFLAGS) $(foreach level,$(MODE) $(VECTOR_LEVELS),$(VECTOR_FLAGS_$(level))) | $(ELEMENTWISE_FLAGS))
 
 $(BUILD)/members.stamp: FORCE
 	@$(call stamp,$(LIBRARY_SOURCES) $(VECTOR_LEVELS))
@@ -111,6 +120,7 @@ $(foreach level,$(VECTOR_LEVELS),$(eval $(call vector_rule,$(level))))
 $(call objects,$(filter src/vm/elementwise_%,$(VECTOR_SOURCES))): private CFLAGS += $(ELEMENTWISE_FLAGS)
 
 $(BUILD)/src/driver/%.o: private CPPFLAGS += $(EDIT_FLAGS)
+$(BUILD)/src/io/compression.o: private CPPFLAGS += $(COMPRESSION_FLAGS)
 
 # The elementary functions are measured against MPFR.
 ifeq ($(HAVE_MPFR),yes)
@@ -150,7 +160,14 @@ $(BUILD)/preamble_texts.c: $(BUILD)/tools/embed_headers $(foreach part,$(PREAMBL
 $(BUILD)/preamble_texts.o: $(BUILD)/preamble_texts.c $(BUILD)/flags.stamp
 	$(Q) $(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 
-$(LIBRARY): $(call objects,$(LIBRARY_SOURCES)) $(BUILD)/library_files.o $(BUILD)/preamble_texts.o $(BUILD)/members.stamp
+# The powers of five that reading floats needs.
+$(BUILD)/powers_of_five.c: $(BUILD)/tools/powers_of_five
+	$(Q) $< > $@
+
+$(BUILD)/powers_of_five.o: $(BUILD)/powers_of_five.c $(BUILD)/flags.stamp
+	$(Q) $(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
+
+$(LIBRARY): $(call objects,$(LIBRARY_SOURCES)) $(BUILD)/library_files.o $(BUILD)/preamble_texts.o $(BUILD)/powers_of_five.o $(BUILD)/members.stamp
 	@rm -f $@
 	$(Q) $(AR) rcs $@ $(filter %.o,$^)
 
@@ -182,14 +199,28 @@ ifeq ($(MODE),tsan)
 FIXED_ADDRESSES := $(shell setarch -R true 2>/dev/null && echo setarch -R)
 endif
 
-test: all $(RUNNER) $(UNIT_TESTS) $(REPLAY) $(GENERATE) $(SUITE) bench-answers
+# Streams of data through runnel and through C: the same results, in little memory.
+STREAM := $(BUILD)/tests/stream/stream
+STREAM_BYTES ?= 20000000
+STREAM_CHECK = tests/stream/check.sh $(1) $(PROGRAM) $(STREAM) $(BUILD)/tools/measure
+$(STREAM): tests/stream/stream.c $(BUILD)/flags.stamp
+	@mkdir -p $(@D)
+	$(Q) $(CC) $(COMMON_FLAGS) -O2 -o $@ $<
+
+check-stream: $(PROGRAM) $(STREAM) $(BUILD)/tools/measure
+	$(call STREAM_CHECK,$(STREAM_BYTES))
+
+test: all $(RUNNER) $(UNIT_TESTS) $(REPLAY) $(GENERATE) $(SUITE) bench-answers $(STREAM) $(BUILD)/tools/measure
 	@$(TEST_ENVIRONMENT) $(FIXED_ADDRESSES) $(RUNNER) $(if $(ONLY),--only '$(ONLY)') $(if $(UPDATE),--update) \
 		$(UNIT_TESTS) $(REPLAY) $(GENERATE)
+	@$(if $(ONLY)$(RUNNEL_FLAGS)$(filter-out release,$(MODE)),,$(call STREAM_CHECK,$(STREAM_BYTES)))
 
-# What takes too long for `make test`: the packages in a new root, and many more random programs.
+# What takes too long for `make test`: the packages in a new root, streams of 10 GB, and many more random programs.
+LONG_STREAM_BYTES ?= 10000000000
 LONG_COUNT ?= 100000
 LONG_SEED ?= 2
-check-long: $(GENERATE) check-package
+check-long: $(GENERATE) $(STREAM) $(BUILD)/tools/measure check-package
+	$(call STREAM_CHECK,$(LONG_STREAM_BYTES))
 	$(TEST_ENVIRONMENT) $(FIXED_ADDRESSES) $(GENERATE) --seed $(LONG_SEED) --count $(LONG_COUNT) --coverage
 
 # Small measurements: each file is a program beside the library, compiled for this machine, so that plain loops in it are as good as C gets.
@@ -334,7 +365,7 @@ help:
 	@echo 'make            build the program; the release mode leaves it at ./runnel'
 	@echo 'make library    only build/MODE/librunnel.a'
 	@echo 'make test       build and run the tests; ONLY=text picks some, UPDATE=1 rewrites .expected files'
-	@echo 'make check-long check-package, and 100,000 random programs: LONG_COUNT=100000 LONG_SEED=2'
+	@echo 'make check-long check-package, streams of 10 GB, and 100,000 random programs: LONG_COUNT=100000 LONG_SEED=2'
 	@echo 'make bench      time the benchmarks beside C (bench/programs/): NAMES="a b" QUICK=1 BASE=file.json ENGINE=vm SECONDS=60'
 	@echo 'make bench-micro  time small pieces of the runtime beside plain C (bench/micro/)'
 	@echo 'make bench-programs  the C side of the benchmarks (bench/programs/), in build/bench'

@@ -32,6 +32,8 @@ typedef enum RunnelEngine {
     RUNNEL_ENGINE_REFERENCE, /* the reference interpreter: slow, holds everything, counts costs */
 } RunnelEngine;
 
+typedef enum RunnelHeader { RUNNEL_HEADER_GUESSED, RUNNEL_HEADER_YES, RUNNEL_HEADER_NO } RunnelHeader;
+
 typedef struct RunnelOptions {
     RunnelEngine engine;
     /* Receives the program's output and printed results. Required. */
@@ -53,7 +55,11 @@ typedef struct RunnelOptions {
     bool is_fast;          /* engine C: floats may be contracted, reassociated and divided by reciprocals; results are no longer those of the others */
     bool measures;         /* the VM: for runnel_write_stats */
     uint64_t fail_after;   /* testing: the nth allocation fails; 0 for never */
-    const char *file_format; /* what files given as arguments hold if neither their names nor their first bytes say it: "text", also if null, "npy", or scalars of this type as bytes */
+    const char *file_format; /* what files given as arguments hold if neither their names nor their first bytes say it: "text", also if null, "npy", "csv", "tsv", "lines", or scalars of this type as bytes */
+    RunnelHeader header;     /* whether tables among them begin with one */
+    const char *empty_field; /* what an empty field of theirs stands for, where a text is not wanted; null: an error */
+    const char *out_path;    /* where the result of `main` goes: a file, or "-" for standard output; null: it is written as other output */
+    const char *out_format;  /* what that holds if its name does not say it, as above */
     bool colours_messages; /* for a terminal that has colours */
     bool materializes;     /* hold sequences in memory where one pass is not enough, instead of rejecting the program */
     bool counts_costs;     /* for runnel_write_cost: of the program as written; runs take longer */

@@ -11,7 +11,7 @@ enum { LIMIT_OPTIONS = OPTION_BIT(OPTION_MAX_DEPTH) | OPTION_BIT(OPTION_PRINT_LE
 enum { COMPILE_OPTIONS = OPTION_BIT(OPTION_NO_SIMPLIFY) | OPTION_BIT(OPTION_MATERIALIZE) };
 enum { ENGINE_OPTIONS = OPTION_BIT(OPTION_ENGINE) | OPTION_BIT(OPTION_CHUNK) | OPTION_BIT(OPTION_THREADS) | OPTION_BIT(OPTION_PIECE) |
                         OPTION_BIT(OPTION_MEMORY) | OPTION_BIT(OPTION_STATS) | OPTION_BIT(OPTION_CC) | OPTION_BIT(OPTION_FAST) };
-enum { FILE_OPTIONS = OPTION_BIT(OPTION_FORMAT) };
+enum { FILE_OPTIONS = OPTION_BIT(OPTION_FORMAT) | OPTION_BIT(OPTION_HEADER) | OPTION_BIT(OPTION_EMPTY) };
 enum { RUN_OPTIONS = ENGINE_OPTIONS | LIMIT_OPTIONS | COMPILE_OPTIONS };
 enum { SHOW_OPTIONS = OPTION_BIT(OPTION_NO_PROGRESS) };
 
@@ -23,7 +23,7 @@ const Command commands[] = {
      "arguments, which are values in the language's notation, such as 3, 2.5, \"text\" or '[(1, true)]'.\n"
      "An argument @PATH is what a file holds, @- what standard input does; sequences are read as they are needed.\n"
      "Without `main` the top-level expressions are evaluated and printed in order.\n",
-     1, SIZE_MAX, RUN_OPTIONS | FILE_OPTIONS | SHOW_OPTIONS, command_run, NULL},
+     1, SIZE_MAX, RUN_OPTIONS | FILE_OPTIONS | SHOW_OPTIONS | OPTION_BIT(OPTION_OUT) | OPTION_BIT(OPTION_OUT_FORMAT), command_run, NULL},
     {"eval", "EXPR", "evaluate an expression",
      "Evaluates EXPR and prints the result. EXPR may also be a list of definitions and expressions, as in\n"
      "a file.\n",

@@ -124,12 +124,46 @@ static bool set_cc(Options *options, const char *value)
     return true;
 }
 
+static bool read_format(const char *option, const char *value, const char **format)
+{
+    *format = value;
+    if (!runnel_is_file_format(value))
+        report_usage("`%s` wants text, npy, csv, tsv, lines or the name of a scalar type, such as i64, not `%s`", option, value);
+    return runnel_is_file_format(value);
+}
+
 static bool set_format(Options *options, const char *value)
 {
-    options->format = value;
-    if (!runnel_is_file_format(value))
-        report_usage("`--format` wants text, npy or the name of a scalar type, such as i64, not `%s`", value);
-    return runnel_is_file_format(value);
+    return read_format("--format", value, &options->format);
+}
+
+static bool set_out_format(Options *options, const char *value)
+{
+    return read_format("--out-format", value, &options->out_format);
+}
+
+static bool set_out(Options *options, const char *value)
+{
+    options->out = value;
+    return true;
+}
+
+static const char *const header_choices[] = {"yes", "no", NULL};
+
+static bool set_header(Options *options, const char *value)
+{
+    static const RunnelHeader headers[] = {RUNNEL_HEADER_YES, RUNNEL_HEADER_NO};
+    size_t index;
+    if (!report_choice("choice for `--header`", header_choices, value, &index))
+        return false;
+    options->header = headers[index];
+    return true;
+}
+
+static bool set_empty(Options *options, const char *value)
+{
+    options->empty = value;
+    return true;
 }
 
 static bool set_print_length(Options *options, const char *value)
@@ -166,7 +200,11 @@ const OptionRow option_rows[OPTION_COUNT] = {
     [OPTION_NO_SIMPLIFY] = {"--no-simplify", NULL, "leave the program as it is written, nothing inlined or merged", NULL, NULL},
     [OPTION_NESL] = {"--nesl", NULL, "read NESL instead of Runnel", NULL, NULL},
     [OPTION_FORMAT] = {"--format", "NAME",
-                       "what files given as @PATH hold if neither their names nor their first bytes say it: text, npy, or bytes of i64 or another scalar type (text)", set_format, NULL},
+                       "what files given as @PATH hold if neither their names nor their first bytes say it: text, npy, csv, tsv, lines, or bytes of i64 or another scalar type (text)", set_format, NULL},
+    [OPTION_HEADER] = {"--header", "CHOICE", "whether tables given as @PATH begin with the names of their columns: yes or no (found out)", set_header, header_choices},
+    [OPTION_EMPTY] = {"--empty", "VALUE", "what an empty field of a table stands for where no text is wanted (an error)", set_empty, NULL},
+    [OPTION_OUT] = {"--out", "FILE", "write the result of main to this file, in the format that its name says; - is standard output", set_out, NULL},
+    [OPTION_OUT_FORMAT] = {"--out-format", "NAME", "... or in this one, if the name does not say it: text, npy, csv, tsv, lines, or i64 or another scalar type (text)", set_out_format, NULL},
     [OPTION_MATERIALIZE] = {"--materialize", NULL,
                             "hold sequences in memory where one pass is not enough, and say so", NULL, NULL},
     [OPTION_COST] = {"--cost", NULL, "show the cost too, as `runnel cost` does", NULL, NULL},

@@ -5,8 +5,10 @@
 #ifndef RUNNEL_IO_COLUMN_READER_H
 #define RUNNEL_IO_COLUMN_READER_H
 
+#include "base/sharing.h"
 #include "io/byte_input.h"
 #include "io/columns.h"
+#include "io/file_format.h"
 #include "io/scalar_convert.h"
 #include "io/value_reader.h"
 
@@ -43,5 +45,21 @@ __attribute__((format(printf, 2, 3))) size_t column_reader_fail(ColumnReader *re
 ColumnReader *raw_reader_new(ColumnReader common, FileScalar scalar);
 /* A .npy file. */
 ColumnReader *npy_reader_new(ColumnReader common);
+
+/* Files beside one another that are called `name.1.npy`, `name.offsets.npy` and so on, as a result of the type is written (result_writer.h). */
+ColumnReader *npy_set_reader_new(ColumnReader common, const char *name);
+/* Whether there is a file for the first column. */
+bool npy_set_is_there(const ColumnReader *reader);
+
+typedef enum HeaderMode { HEADER_GUESSED, HEADER_GIVEN, HEADER_NONE } HeaderMode;
+
+typedef struct TableOptions {
+    HeaderMode header;
+    const char *empty; /* what an empty field that is not a text stands for; null: an error */
+    Sharing sharing;   /* of parsing */
+} TableOptions;
+
+/* Lines, or records of fields, of the format CSV, TSV or LINES. */
+ColumnReader *table_reader_new(ColumnReader common, FileFormatKind format, const TableOptions *options);
 
 #endif

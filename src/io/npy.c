@@ -97,8 +97,9 @@ static bool take_string(HeaderReader *reader, char *out, size_t size)
 static bool read_descr(HeaderReader *reader)
 {
     char text[16];
+    int first = next_char(reader);
     size_t start = reader->at;
-    if (next_char(reader) == '[')
+    if (first == '[')
         return fail(reader, "the name of a type such as '<f8' (arrays with fields are not read)");
     if (!take_string(reader, text, sizeof text))
         return fail(reader, "the name of a type such as '<f8'");

@@ -2,7 +2,6 @@
 
 #include "base/least.h"
 #include "io/byte_input.h"
-#include "io/column_reader.h"
 #include "io/failure.h"
 #include "io/npy.h"
 #include "io/value_reader.h"
@@ -26,7 +25,8 @@ struct ValueSource {
     bool is_ended; /* nothing more will be given: the end, or a failure */
     bool has_failed;
     ErrorCode error;
-    FileFormat otherwise; /* FILE: what it holds if they do not */
+    FileOptions options;
+    FileFormat format;  /* FILE: as its name says */
     ByteInput input;    /* closed where nothing is read from outside */
     char *block;        /* TEXT of a file: the reader's window */
     size_t block_size;
@@ -192,31 +192,68 @@ static void set_format(ValueSource *source, FileFormat format)
     case FORMAT_TEXT: source->kind = SOURCE_TEXT; return;
     case FORMAT_RAW: source->rows = raw_reader_new(reader_of(source), (FileScalar){.type = format.scalar}); break;
     case FORMAT_NPY: source->rows = npy_reader_new(reader_of(source)); break;
+    case FORMAT_CSV:
+    case FORMAT_TSV:
+    case FORMAT_LINES: source->rows = table_reader_new(reader_of(source), format.kind, &source->options.table); break;
     }
     source->kind = SOURCE_ROWS;
 }
 
-/* Looks at the first bytes unless the name of the file has said what it holds. */
+/* Scalars as bytes may begin like anything. */
+static void find_compression(ValueSource *source)
+{
+    if (source->input.decoding != NULL || source->options.otherwise.kind == FORMAT_RAW)
+        return;
+    for (Compression kind = COMPRESSION_NONE + 1; kind < COMPRESSION_COUNT; kind++) {
+        CompressionMagic magic = compression_magic(kind);
+        if (byte_input_starts_with(&source->input, magic.bytes, magic.size)) {
+            byte_input_decode(&source->input, kind);
+            return;
+        }
+    }
+}
+
+/* Looks at the first bytes to see what the name of the file has not said. */
 static void settle(ValueSource *source)
 {
-    if (source->kind != SOURCE_FILE)
+    if (source->kind != SOURCE_FILE || source->has_failed)
         return;
-    bool is_npy = byte_input_starts_with(&source->input, npy_magic, NPY_MAGIC_SIZE);
-    set_format(source, is_npy ? (FileFormat){.kind = FORMAT_NPY} : source->otherwise);
+    find_compression(source);
+    FileFormat format = source->format;
+    if (format.kind == FORMAT_NONE)
+        format = byte_input_starts_with(&source->input, npy_magic, NPY_MAGIC_SIZE) ? (FileFormat){.kind = FORMAT_NPY}
+                                                                                   : source->options.otherwise;
+    set_format(source, format);
     note_failure(source);
 }
 
-ValueSource *value_source_from_file(ValueSourceOf of, const char *path, FileFormat otherwise, const StopFlag *stop)
+/* A .npy file that is not there may be several others. False if it is not. */
+static bool find_npy_set(ValueSource *source, const char *path, size_t length)
+{
+    if (path == NULL || source->format.kind != FORMAT_NPY || source->input.is_open)
+        return false;
+    const char *name = arena_text(&source->arena, path, length - strlen(".npy"));
+    source->rows = npy_set_reader_new(reader_of(source), name);
+    if (!npy_set_is_there(source->rows))
+        return false;
+    source->kind = SOURCE_ROWS;
+    source->input.reason = NULL;
+    return true;
+}
+
+ValueSource *value_source_from_file(ValueSourceOf of, const char *path, const FileOptions *options)
 {
     ValueSource *source = new_source(of, SOURCE_FILE);
-    FileFormat format = path == NULL ? (FileFormat){0} : file_format_of_path(path);
-    source->otherwise = otherwise;
+    size_t length = 0;
+    Compression compression = path == NULL ? COMPRESSION_NONE : compression_of_path(path, &length);
+    source->options = *options;
+    source->format = path == NULL ? (FileFormat){0} : file_format_of_path(path, length);
     source->reader.more = read_more;
     source->reader.context = source;
-    if (!byte_input_open(&source->input, path, of.heap->memory, stop))
+    bool is_open = byte_input_open(&source->input, path, of.heap->memory, options->stop) &&
+                   byte_input_decode(&source->input, compression);
+    if (!is_open && !find_npy_set(source, path, length))
         fail_input(source);
-    if (format.kind != FORMAT_NONE)
-        set_format(source, format);
     return source;
 }
 

@@ -20,7 +20,7 @@ typedef struct Emitter {
     uint32_t line;   /* of the source, that was shown last */
     bool has_fast;   /* operations with a version for most operands */
     bool calls_functions;
-    bool is_ahead;   /* computes values for later points, and gives nobody any */
+    bool is_searching; /* values are computed ahead of the points they are for, and nothing is given */
 } Emitter;
 
 /* ---- lines ---- */
@@ -178,7 +178,7 @@ static void emit_store(Emitter *e, uint32_t output, uint32_t scope, Word value)
 static void emit_output(Emitter *e, FlowStreamId stream)
 {
     int output = index_of(&e->kernel->outputs, stream);
-    if (output < 0 || e->is_ahead || e->network->streams.items[stream].type == LEAF_ENDS)
+    if (output < 0 || e->is_searching || e->network->streams.items[stream].type == LEAF_ENDS)
         return;
     uint32_t scope = scope_of_stream(e, stream);
     LeafType type = e->network->streams.items[stream].type;
@@ -189,7 +189,7 @@ static void emit_output(Emitter *e, FlowStreamId stream)
 /* The last elements of vectors that are made. */
 static void emit_sinks(Emitter *e, FlowNodeId id)
 {
-    for (uint32_t i = 0; i < e->kernel->sinks.count; i++) {
+    for (uint32_t i = 0; i < e->kernel->sinks.count && !e->is_searching; i++) {
         const KernelSink *sink = &e->kernel->sinks.items[i];
         if (sink->node == id)
             emit_store(e, e->kernel->outputs.count + e->kernel->ordered.count + i, sink->scope,
@@ -493,13 +493,13 @@ static void emit_lane_arguments(Emitter *e, uint32_t scope, const FlowNode *node
     line(e, "const int64_t %s = first + lane;", index.text);
     if (scope == KERNEL_ROOT)
         emit_inputs(e);
-    e->is_ahead = true;
+    e->is_searching = true;
     for (uint32_t i = 0; i < e->kernel->scopes.items[scope].body.count; i++) {
         KernelUnit unit = e->kernel->scopes.items[scope].body.items[i];
         if (!unit.is_scope && is_needed[index_of(&e->kernel->nodes, unit.index)])
             emit_node(e, unit.index);
     }
-    e->is_ahead = false;
+    e->is_searching = false;
     for (uint32_t i = 0; i < node->input_count; i++)
         if (!fuse_is_driver(node, i))
             line(e, "argument%u[lane] = %s;", i, operand_text(e, node->inputs[i]).text);
@@ -823,11 +823,110 @@ static void emit_room_check(Emitter *e, uint32_t loop)
         uint32_t scope = given;
         while (scope != loop && scopes[scope].kind == SCOPE_IF)
             scope = scopes[scope].parent;
-        if (scope != loop || !gives_points(e, given))
+        if (scope != loop || (e->kernel->stored >> given & 1) == 0)
             continue;
         line(e, "if (n%u > call->room - given%u)", loop, given);
         line(e, "    goto full;");
     }
+}
+
+/* ---- searching ----
+ * A filter that keeps few points makes a loop that cannot be done in vectors, since it may store. Where the condition is an equation, which seldom holds, a
+ * part of the loop is first searched for any point that is kept, in vectors; most parts are then done. */
+
+static bool is_equation(const Emitter *e, FlowStreamId flags)
+{
+    const FlowNode *maker = &e->network->nodes.items[e->network->streams.items[flags].node];
+    return maker->op == FLOW_OPERATION && maker->core_op == OP_EQUAL;
+}
+
+/* Without it nothing is lost if it is computed where it would not have been. */
+static bool is_harmless(const Emitter *e, const FlowNode *node)
+{
+    switch (node->op) {
+    case FLOW_OPERATION: {
+        ScalarType target = member_result_type(e->network, node);
+        return !op_text_can_fail(node->core_op, node->scalar, target) && !op_text_has_fast(node->core_op, node->scalar, target);
+    }
+    case FLOW_RANGE:
+    case FLOW_PACK:
+    case FLOW_FILTER:
+    case FLOW_DISTRIBUTE:
+    case FLOW_LOCAL_INDEX:
+    case FLOW_COLLECT:
+    case FLOW_SLICES: return true;
+    default: return false;
+    }
+}
+
+/* The one filter in a scope whose other parts are harmless; KERNEL_NO_SCOPE if that is not so, `scope` itself if there is none. */
+static uint32_t only_filter(const Emitter *e, uint32_t scope)
+{
+    const KernelScope *s = &e->kernel->scopes.items[scope];
+    uint32_t found = scope;
+    for (uint32_t i = 0; i < s->body.count; i++) {
+        KernelUnit unit = s->body.items[i];
+        if (!unit.is_scope && is_harmless(e, &e->network->nodes.items[unit.index]))
+            continue;
+        if (!unit.is_scope || found != scope || e->kernel->scopes.items[unit.index].kind != SCOPE_IF)
+            return KERNEL_NO_SCOPE;
+        found = unit.index;
+    }
+    return found;
+}
+
+/* The innermost of the filters that a loop consists of, if it is an equation whose points are stored and nothing else is; else KERNEL_NO_SCOPE. */
+static uint32_t searched_filter(const Emitter *e, uint32_t loop)
+{
+    uint32_t scope = loop;
+    for (uint32_t next = only_filter(e, scope); next != scope; next = only_filter(e, scope)) {
+        if (next == KERNEL_NO_SCOPE)
+            return KERNEL_NO_SCOPE;
+        scope = next;
+    }
+    bool is_only_stored = (e->kernel->stored & ~(UINT64_C(1) << scope) & ~e->kernel->scopes.items[loop].ancestors) == 0 &&
+                          (e->kernel->stored >> loop & 1) == 0;
+    return scope != loop && is_only_stored && (e->kernel->stored >> scope & 1) != 0 && is_equation(e, e->kernel->scopes.items[scope].flags)
+               ? scope
+               : KERNEL_NO_SCOPE;
+}
+
+
+/* The values of a scope and of those inside it, whatever their conditions. */
+static void emit_all_values(Emitter *e, uint32_t scope)
+{
+    const KernelScope *s = &e->kernel->scopes.items[scope];
+    for (uint32_t i = 0; i < s->body.count; i++)
+        if (s->body.items[i].is_scope)
+            emit_all_values(e, s->body.items[i].index);
+        else
+            emit_node(e, s->body.items[i].index);
+}
+
+static void emit_search(Emitter *e, uint32_t number, uint32_t filter)
+{
+    line(e, "for (int64_t first%u = 0; first%u < n%u; first%u += FOLD_TILE) {", number, number, number, number);
+    open_brace(e);
+    line(e, "const int64_t end%u = n%u - first%u < FOLD_TILE ? n%u : first%u + FOLD_TILE;", number, number, number, number, number);
+    line(e, "OpFlag found = 0;");
+    line(e, "for (int64_t i%u = first%u; i%u < end%u; i%u++) {", number, number, number, number, number);
+    open_brace(e);
+    e->is_searching = true;
+    emit_all_values(e, number);
+    e->is_searching = false;
+    text_add_repeated(e->out, ' ', e->depth * C_INDENT);
+    text_add(e->out, "found |= (OpFlag)(1");
+    for (uint32_t scope = filter; scope != number; scope = e->kernel->scopes.items[scope].parent) {
+        Word flag = operand_text(e, (FlowOperand){.type = (LeafType)SCALAR_BOOL, .stream = e->kernel->scopes.items[scope].flags});
+        text_addf(e->out, " & %s%s", e->kernel->scopes.items[scope].keep ? "" : "!", flag.text);
+    }
+    text_add(e->out, ");\n");
+    close_brace(e);
+    line(e, "for (int64_t i%u = first%u; found != 0 && i%u < end%u; i%u++) {", number, number, number, number, number);
+    open_brace(e);
+    emit_body(e, number);
+    close_brace(e);
+    close_brace(e);
 }
 
 static void emit_loop(Emitter *e, uint32_t number)
@@ -838,6 +937,11 @@ static void emit_loop(Emitter *e, uint32_t number)
         line(e, "n%u = failed ? 0 : n%u;", number, number);
     emit_room_check(e, number);
     each_reduction(e, number, emit_fold_start);
+    uint32_t searched = searched_filter(e, number);
+    if (searched != KERNEL_NO_SCOPE) {
+        emit_search(e, number, searched);
+        return;
+    }
     declare_lanes(e, number);
     bool is_tiled = has_tiles(e, number);
     if (is_tiled) {

@@ -604,6 +604,24 @@ static void gather_units(const Finder *finder, const Kernel *kernel, uint32_t sc
     }
 }
 
+/* Scopes of which nothing but their points is wanted: they come after what decides about these. */
+static void add_empty_scopes(const Finder *finder, const Kernel *kernel, uint32_t scope, Ordering *ordering)
+{
+    for (uint32_t i = 1; i < kernel->scopes.count; i++) {
+        if (kernel->scopes.items[i].parent != scope || ordering->unit_of_scope[i] != NOWHERE)
+            continue;
+        uint32_t unit = ordering->unit_of_scope[i] = ordering->units.count;
+        *vec_push(finder->arena, &ordering->units) = (Unit){.unit = {true, i}};
+        uint32_t position = position_in(kernel, finder->network->streams.items[kernel->scopes.items[i].flags].node);
+        if (kernel->scopes.items[i].kind != SCOPE_IF || position == kernel->nodes.count ||
+            kernel->nodes.items[position] != finder->network->streams.items[kernel->scopes.items[i].flags].node ||
+            ordering->unit_of[position] == NOWHERE)
+            continue;
+        *vec_push(finder->arena, &ordering->edges) = (Edge){ordering->unit_of[position], unit};
+        ordering->units.items[unit].waits++;
+    }
+}
+
 static void gather_edges(const Finder *finder, const Kernel *kernel, Ordering *ordering)
 {
     const FlowNetwork *network = finder->network;
@@ -656,6 +674,7 @@ static bool order_body(Finder *finder, Kernel *kernel, uint32_t scope)
     for (uint32_t i = 0; i < kernel->scopes.count; i++)
         ordering.unit_of_scope[i] = NOWHERE;
     gather_units(finder, kernel, scope, &ordering);
+    add_empty_scopes(finder, kernel, scope, &ordering);
     gather_edges(finder, kernel, &ordering);
     uint32_t *first_edge = sort_edges(finder, &ordering);
     for (uint32_t done = 0, before; done < ordering.units.count;) {
@@ -731,6 +750,18 @@ static bool is_output(const Kernel *kernel, FlowStreamId stream)
     return false;
 }
 
+/* An operand that is not constant, if others make it. */
+static void find_input(Finder *finder, Kernel *kernel, FlowOperand operand)
+{
+    operand = fuse_resolve(finder->fusion, kernel, operand);
+    if (operand.is_constant)
+        return;
+    if (fuse_is_uniform(finder->network, &operand))
+        add_stream(finder->arena, &kernel->uniforms, operand.stream);
+    else if (!is_member_of(kernel, finder->network->streams.items[operand.stream].node))
+        add_stream(finder->arena, &kernel->streams, operand.stream);
+}
+
 /* What a node takes from outside, its outputs known. */
 static void find_inputs(Finder *finder, Kernel *kernel, const FlowNode *node)
 {
@@ -738,15 +769,14 @@ static void find_inputs(Finder *finder, Kernel *kernel, const FlowNode *node)
     for (uint32_t i = 0; i < fuse_value_inputs(node); i++) {
         FlowOperand operand = fuse_resolve(finder->fusion, kernel, node->inputs[i]);
         bool is_passed_on = (node->op == FLOW_DISTRIBUTE || node->op == FLOW_PACK) && !is_output(kernel, node->outputs[0]);
-        if (operand.is_constant || (is_passed_on && i == 0) || fuse_is_driver(node, i))
+        if ((is_passed_on && i == 0) || fuse_is_driver(node, i))
             continue;
-        if (fuse_is_uniform(network, &operand)) {
-            if (i == 0 && operand.type == LEAF_ARRAY && (node->op == FLOW_SLICES || node->op == FLOW_GATHER))
-                add_column(finder, kernel, node, operand.stream);
-            else if (node->op != FLOW_RANGE || node->segments != SEGMENTS_SINGLE)
-                add_stream(finder->arena, &kernel->uniforms, operand.stream);
-        } else if (!is_member_of(kernel, network->streams.items[operand.stream].node))
-            add_stream(finder->arena, &kernel->streams, operand.stream);
+        bool is_vector = i == 0 && operand.type == LEAF_ARRAY && (node->op == FLOW_SLICES || node->op == FLOW_GATHER);
+        bool is_count = node->op == FLOW_RANGE && node->segments == SEGMENTS_SINGLE;
+        if (is_vector && fuse_is_uniform(network, &operand))
+            add_column(finder, kernel, node, operand.stream);
+        else if (!is_count)
+            find_input(finder, kernel, operand);
     }
 }
 
@@ -803,14 +833,24 @@ static void add_sinks(Finder *finder, Kernel *kernel, FlowNodeId id)
                                                                 .operand = node->inputs[leaf + 1]};
 }
 
-static void note_given(const FlowNetwork *network, Kernel *kernel, uint32_t scope)
+static void note_given(Kernel *kernel, uint32_t scope, bool is_stored)
 {
-    (void)network;
-    if (scope == KERNEL_ROOT)
+    if (scope == KERNEL_ROOT || scope == KERNEL_NO_SCOPE)
         return;
     kernel->given |= UINT64_C(1) << scope;
-    for (; scope != KERNEL_ROOT; scope = kernel->scopes.items[scope].parent)
+    kernel->stored |= (uint64_t)is_stored << scope;
+    for (; is_stored && scope != KERNEL_ROOT; scope = kernel->scopes.items[scope].parent)
         kernel->is_deep |= kernel->scopes.items[scope].kind == SCOPE_LOOP;
+}
+
+/* A node whose points are told apart by ends that somebody else makes must go on from the right ones. */
+static void note_foreign_ends(const FlowNetwork *network, Kernel *kernel, const FlowNode *node)
+{
+    if (!member_has_segments(node) || node->segments != SEGMENTS_ENDS)
+        return;
+    FlowStreamId ends = node->inputs[node->input_count - 1].stream;
+    if (!is_member_of(kernel, network->streams.items[ends].node))
+        note_given(kernel, fuse_scope_of_node(network, kernel, node), false);
 }
 
 /* The scopes whose points somebody else sees. */
@@ -818,14 +858,16 @@ static void find_given(const FlowNetwork *network, Kernel *kernel)
 {
     for (uint32_t i = 0; i < kernel->outputs.count; i++) {
         FlowStreamId stream = kernel->outputs.items[i];
-        note_given(network, kernel, fuse_scope_of_stream(network, kernel, stream));
+        note_given(kernel, fuse_scope_of_stream(network, kernel, stream), true);
         if (network->streams.items[stream].type == LEAF_ENDS)
-            note_given(network, kernel, fuse_scope_of_ends(network, kernel, stream));
+            note_given(kernel, fuse_scope_of_ends(network, kernel, stream), false);
     }
     for (uint32_t i = 0; i < kernel->counted.count; i++)
-        note_given(network, kernel, fuse_scope_of_stream(network, kernel, kernel->counted.items[i]));
+        note_given(kernel, fuse_scope_of_stream(network, kernel, kernel->counted.items[i]), false);
     for (uint32_t i = 0; i < kernel->sinks.count; i++)
-        note_given(network, kernel, kernel->sinks.items[i].scope);
+        note_given(kernel, kernel->sinks.items[i].scope, true);
+    for (uint32_t i = 0; i < kernel->nodes.count; i++)
+        note_foreign_ends(network, kernel, &network->nodes.items[kernel->nodes.items[i]]);
 }
 
 static void find_lists(Finder *finder, Kernel *kernel)
@@ -844,9 +886,23 @@ static void find_lists(Finder *finder, Kernel *kernel)
             *(member_is_ordered(node) ? vec_push(finder->arena, &kernel->ordered)
                                       : vec_push(finder->arena, &kernel->totals)) = id;
     }
-    for (uint32_t i = 0; i < kernel->scopes.count; i++)
-        kernel->has_loops |= kernel->scopes.items[i].kind == SCOPE_LOOP;
+    for (uint32_t i = 0; i < kernel->scopes.count; i++) {
+        const KernelScope *scope = &kernel->scopes.items[i];
+        kernel->has_loops |= scope->kind == SCOPE_LOOP;
+        if (scope->kind == SCOPE_IF)
+            find_input(finder, kernel, (FlowOperand){.type = (LeafType)SCALAR_BOOL, .stream = scope->flags});
+    }
     find_given(finder->network, kernel);
+}
+
+/* The scopes whose ends a node gives. */
+static uint64_t scopes_of_ends(const Finder *finder, FlowNodeId id)
+{
+    const FlowNode *node = &finder->network->nodes.items[id];
+    Kernel tree = {.scopes = {finder->tree.scopes.items, finder->tree.scopes.count, 0}};
+    uint32_t of = fuse_is_structure(node) && node->outputs[0] != 0 ? fuse_scope_of_ends(finder->network, &tree, node->outputs[0])
+                                                                   : KERNEL_NO_SCOPE;
+    return of == KERNEL_NO_SCOPE ? 0 : tree.scopes.items[of].ancestors;
 }
 
 /* Only the scopes that have members, numbered anew. */
@@ -855,7 +911,7 @@ static void copy_scopes(Finder *finder, Kernel *kernel)
     uint64_t used = 1;
     for (uint32_t i = 0; i < kernel->nodes.count; i++) {
         uint32_t scope = tree_scope(finder, points_of_node(finder->network, &finder->network->nodes.items[kernel->nodes.items[i]]));
-        used |= finder->tree.scopes.items[scope].ancestors;
+        used |= finder->tree.scopes.items[scope].ancestors | scopes_of_ends(finder, kernel->nodes.items[i]);
     }
     uint32_t new_number[KERNEL_SCOPES_MAX];
     for (uint32_t i = 0; i < finder->tree.scopes.count; i++) {

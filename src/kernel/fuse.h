@@ -57,8 +57,9 @@ typedef struct KernelSink {
 typedef struct Kernel {
     uint32_t number; /* in its program, from 1 */
     bool has_loops;  /* below the root, or in functions that it calls: a point may take long */
-    uint64_t given;  /* scopes other than the root whose points others get, or count; as bits */
-    bool is_deep;    /* one of them is in a loop: nobody knows beforehand how many there will be */
+    uint64_t given;  /* scopes other than the root whose points others count; as bits, */
+    uint64_t stored; /* ... and of them those of which others get elements */
+    bool is_deep;    /* one of these is in a loop: nobody knows beforehand how many there will be */
     VEC(KernelScope) scopes;
     VEC(FlowNodeId) nodes;      /* in the order of the network */
     VEC(FlowStreamId) streams;  /* on the root's points, that others make and its nodes look at */

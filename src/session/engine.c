@@ -66,6 +66,11 @@ uint32_t engine_threads(const RunnelSession *session)
     return is_reference(session) ? 1 : vm_threads(session->vm);
 }
 
+Sharing engine_sharing(RunnelSession *session)
+{
+    return is_reference(session) ? (Sharing){0} : vm_sharing(session->vm);
+}
+
 /* The reference interpreter's values are there, wanted or not. */
 static void give_or_release(RunnelSession *session, TypeId type, Value value, Value *result)
 {

@@ -14,6 +14,7 @@
 #include "session/arguments.h"
 #include "session/engine.h"
 #include "session/operations.h"
+#include "session/result_file.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -155,6 +156,7 @@ void runnel_close(RunnelSession *session)
         return;
     end_prepared(session);
     arguments_close(session);
+    result_file_close(session);
     engine_close(session);
     read_end(session);
     text_free(&session->reading_text);
@@ -261,6 +263,11 @@ static void write_output(RunnelSession *session)
 
 static void write_result(RunnelSession *session)
 {
+    if (result_file_is_open(session)) {
+        result_file_text(session, text_string(&session->output), session->output.length);
+        text_clear(&session->output);
+        return;
+    }
     if (session->options.write_result == NULL) {
         write_output(session);
         return;
@@ -310,8 +317,15 @@ static void show_piece(void *context, const char *bytes, size_t length)
     write_result(shown->session);
 }
 
+static bool goes_as_rows(const RunnelSession *session)
+{
+    return result_file_is_open(session) && !result_file_takes_text(session);
+}
+
 static VmPrinter shown_printer(Shown *shown)
 {
+    if (goes_as_rows(shown->session))
+        return (VmPrinter){.format = shown_format(shown), .rows = result_file_rows, .take_rows = result_file_take_rows, .context = shown->session};
     return (VmPrinter){.format = shown_format(shown), .write = show_piece, .context = shown};
 }
 
@@ -358,13 +372,24 @@ static bool show_digest(const Shown *shown, Value value)
     return true;
 }
 
+static bool end_text_file(const Shown *shown, bool is_shown)
+{
+    if (is_shown)
+        show_end(shown);
+    return result_file_end(shown->session, is_shown, NULL);
+}
+
 /* The run has ended: shows the value, or the end of what the engine has printed. A line that was begun is ended in any case. */
 static bool show_result(Shown *shown, bool is_right, Value value)
 {
     RunnelSession *session = shown->session;
     if (is_right && session->results != RUNNEL_RESULTS_PRINTED && !engine_prints(session, shown->type))
         return !is_wanted(shown) || show_digest(shown, value);
+    if (goes_as_rows(session))
+        return result_file_end(session, is_right, engine_prints(session, shown->type) ? NULL : &value);
     bool is_shown = is_right && (engine_prints(session, shown->type) || show_value(shown, value));
+    if (result_file_is_open(session))
+        return end_text_file(shown, is_shown);
     if (is_shown) {
         show_end(shown);
     } else if (shown->is_begun) {
@@ -433,6 +458,8 @@ static bool call_main(RunnelSession *session, const GivenArguments *given)
     const CoreFunction *function = session->running->functions.items[session->main.function];
     Value result = {.scalar = {.bits = 0}};
     Shown shown = {.session = session, .dialect = session->dialect, .label = "it", .type = function->result_type};
+    if (!result_file_open(session, shown.type))
+        return false;
     VmPrinter printer = shown_printer(&shown);
     EngineCall call = {.function = session->main.function,
                        .span = session->main.definition->span,
@@ -459,10 +486,12 @@ static RunnelStatus run_main(RunnelSession *session, const Arguments *arguments)
 /* False after an error: there is nothing to take the arguments. */
 static bool check_main(RunnelSession *session, const Arguments *arguments, bool is_for_main)
 {
-    if (is_for_main || arguments->count == 0)
+    bool is_wanted = arguments->count > 0 || session->options.out_path != NULL;
+    if (is_for_main || !is_wanted)
         return true;
     diagnostics_error(&session->diagnostics, ERROR_NO_MAIN, (Span){0},
-                      "arguments are given, but the program has no function `main` to take them");
+                      arguments->count > 0 ? "arguments are given, but the program has no function `main` to take them"
+                                           : "a file for the result of `main` is given, but the program has no such function");
     return false;
 }
 

@@ -260,7 +260,7 @@ static void bind_global(Vm *vm, CoreVar variable, const Cells *cells)
 
 void vm_write_printed(Vm *vm)
 {
-    if (vm->printed.length > 0)
+    if (vm->printed.length > 0 && vm->printer->write != NULL)
         vm->printer->write(vm->printer->context, text_string(&vm->printed), vm->printed.length);
     text_clear(&vm->printed);
 }
@@ -303,6 +303,28 @@ static void make_team(Vm *vm)
 _Noreturn void vm_stop(Vm *vm)
 {
     longjmp(vm->stopped, 1);
+}
+
+/* Before a run, what is stopped comes back here. */
+static void share_outside(Vm *vm, size_t count, SharedWork *work, void *context)
+{
+    make_team(vm);
+    if (setjmp(vm->stopped) == 0)
+        team_run(vm->team, count, 1, work, context);
+}
+
+static void share(void *owner, size_t count, SharedWork *work, void *context)
+{
+    Vm *vm = owner;
+    if (vm->is_running)
+        team_run(vm->team, count, 1, work, context);
+    else
+        share_outside(vm, count, work, context);
+}
+
+Sharing vm_sharing(Vm *vm)
+{
+    return (Sharing){.run = share, .owner = vm, .members = vm->options.threads};
 }
 
 /* What is run, on what, and what for. */
@@ -359,7 +381,9 @@ static bool run(Vm *vm, const Run *run)
 {
     make_team(vm);
     let_go(vm); /* of what a run without memory has left */
+    vm->is_running = true;
     bool is_done = run_or_stop(vm, run);
+    vm->is_running = false;
     if (!is_done) {
         world_abandon(&vm->world);
         failure_report(&vm->failure, vm->diagnostics);

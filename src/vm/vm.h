@@ -42,6 +42,9 @@ typedef struct VmStats {
 typedef struct VmPrinter {
     ValueFormat format;
     void (*write)(void *context, const char *bytes, size_t length);
+    /* Instead, of a sequence of concrete elements, takes them as rows, and gives columns for them. Null after `take_rows`, or what went wrong. */
+    Columns *(*rows)(void *context);
+    const char *(*take_rows)(void *context, const Columns *rows);
     void *context;
 } VmPrinter;
 
@@ -66,6 +69,8 @@ uint64_t vm_run_time(const Vm *vm);
 /* Bytes of elements of vectors that it made, its result included. */
 uint64_t vm_vector_bytes(const Vm *vm);
 uint32_t vm_threads(const Vm *vm);
+/* Its threads, for reading arguments: before a run or in it. */
+Sharing vm_sharing(Vm *vm);
 /* Of compiled code: how many, and what compiling or loading them took. */
 uint64_t vm_kernels(const Vm *vm);
 double vm_compile_milliseconds(const Vm *vm);

@@ -76,6 +76,7 @@ struct Vm {
     size_t scratch_count;
     Scratch tiles;       /* of bundles */
     jmp_buf stopped;     /* where a run that is stopped comes out */
+    bool is_running;
     Passage passage;
     Failure failure;     /* of the run, once it has failed */
     bool has_failed;
