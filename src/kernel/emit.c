@@ -1227,18 +1227,26 @@ static void emit_kernel(Emitter *e)
     text_add(out, "    return status;\n}\n");
 }
 
-/* Those that the members of kernels call. */
-static void emit_functions(const EmitContext *context, const Fusion *const *fusions, uint32_t count, Text *out, ClassSet *types,
-                           bool *with_math)
+void emit_need_functions(const EmitContext *context, const Fusion *const *fusions, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++)
         for (FlowNodeId id = 0; id < fusions[i]->network->nodes.count; id++) {
             const FlowNode *node = &fusions[i]->network->nodes.items[id];
-            if (node->op == FLOW_SCALAR_CALL && fusions[i]->kernel_of[id] != 0)
+            bool is_operator = (flow_op_table[node->op].fields & HAS_OPERATOR) != 0;
+            if (node->function == 0 || (!is_operator && node->op != FLOW_SCALAR_CALL))
+                continue;
+            if (fusions[i]->kernel_of[id] != 0)
                 function_text_need(context->functions, node->function);
+            else
+                function_text_need_entry(context->functions, node->function);
         }
-    if (context->functions != NULL)
-        function_texts_write(context->functions, context->sources, out, types, with_math);
+}
+
+static void emit_functions(const EmitContext *context, const Fusion *const *fusions, uint32_t count, Text *out, ClassSet *types,
+                           bool *with_math)
+{
+    emit_need_functions(context, fusions, count);
+    function_texts_write(context->functions, context->sources, out, types, with_math);
 }
 
 static void emit_kernels(const EmitContext *context, const Fusion *const *fusions, uint32_t count, Text *out)

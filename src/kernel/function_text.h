@@ -27,6 +27,7 @@ typedef struct FunctionTexts {
     VEC(uint8_t) verdicts;           /* by function */
     VEC(CoreFunctionId) functions;   /* to be emitted: those asked for, and what they call */
     bool *is_listed;                 /* by function */
+    VEC(CoreFunctionId) entries;     /* those that are called from outside of kernels too */
     VEC(FunctionGlobal) globals;     /* of these */
     uint32_t next_global;            /* entry */
     const char ***values;            /* by variable, of the function that is being written: expressions for its leaves */
@@ -40,6 +41,10 @@ bool function_text_accepts(FunctionTexts *texts, CoreFunctionId function);
 
 /* An accepted function is called somewhere. */
 void function_text_need(FunctionTexts *texts, CoreFunctionId function);
+
+/* The same, and it is called from outside of kernels: there is a function entry_ID for it, a KernelFunction. Its `streams` are the leaves of the arguments,
+ * with `strides`, its `outputs` those of the result; `done` says how many points are, also where it fails. False if there can be none. */
+bool function_text_need_entry(FunctionTexts *texts, CoreFunctionId function);
 
 /* Writes the functions that are needed. The types that their operations have to do with are added to *types; sets *with_math if the preamble
  * must be. `sources`, for comments, may be null. */

@@ -557,3 +557,55 @@ void function_write(FunctionTexts *texts, CoreFunctionId function, const Sources
     text_add(out, "}\n");
     text_free(&body);
 }
+
+/* ---- entries ---- */
+
+static void write_entry_call(Writer *writer, const CoreBlock *body, uint32_t *arguments)
+{
+    const Layout *results = write_layout(writer, body->result.type);
+    for (uint32_t i = 0; i < results->count; i++)
+        write_line(writer, "%s result%u;", leaf_c_type(results->leaves[i].type), i);
+    Text call;
+    text_init(&call, writer->out->memory);
+    function_text_name(writer->texts, writer->function, &call);
+    text_add_char(&call, '(');
+    for (uint32_t i = 0; i < body->parameter_count; i++) {
+        const Layout *leaves = write_layout(writer, write_type(writer, body->parameters[i]));
+        for (uint32_t leaf = 0; leaf < leaves->count; leaf++, ++*arguments)
+            text_addf(&call, "((%s const *)call->streams[%u])[i * call->strides[%u]], ", leaf_c_type(leaves->leaves[leaf].type),
+                      *arguments, *arguments);
+    }
+    for (uint32_t i = 0; i < results->count; i++)
+        text_addf(&call, "&result%u, ", i);
+    write_line(writer, "if (!%scall->depth, &scalars)) {", text_string(&call));
+    write_line(writer, "    *call->done = i;");
+    write_line(writer, "    return KERNEL_FAILED;");
+    write_line(writer, "}");
+    text_free(&call);
+}
+
+static void write_entry_results(Writer *writer, const Layout *results)
+{
+    for (uint32_t i = 0; i < results->count; i++) {
+        ScalarType type = (ScalarType)results->leaves[i].type;
+        const char *canonical = type == SCALAR_F64 ? "canonical_F64" : type == SCALAR_F32 ? "canonical_F32" : "";
+        write_line(writer, "((%s *)call->outputs[%u])[i] = %s(result%u);", c_type(type), i, canonical, i);
+    }
+}
+
+void function_write_entry(FunctionTexts *texts, CoreFunctionId function, Text *out)
+{
+    const CoreBlock *body = texts->program->functions.items[function]->body;
+    Writer writer = writer_of(texts, function);
+    writer.out = out;
+    uint32_t arguments = 0;
+    text_addf(out, "\nuint64_t entry_%u(const KernelCall *restrict call)\n{\n", function);
+    write_line(&writer, "const KernelScalars scalars = kernel_scalars(call);");
+    write_open_brace(&writer, "for (int64_t i = 0; i < call->count; i++)");
+    write_entry_call(&writer, body, &arguments);
+    write_entry_results(&writer, write_layout(&writer, body->result.type));
+    write_close_brace(&writer);
+    write_line(&writer, "*call->done = call->count;");
+    write_line(&writer, "return 0;");
+    text_add(out, "}\n");
+}

@@ -28,6 +28,9 @@ void function_write_prototype(FunctionTexts *texts, CoreFunctionId function, Tex
 void function_write(FunctionTexts *texts, CoreFunctionId function, const Sources *sources, Text *out, ClassSet *types,
                     bool *with_math);
 
+/* The same at many points, one after the other, for those who have them in memory. */
+void function_write_entry(FunctionTexts *texts, CoreFunctionId function, Text *out);
+
 /* ---- pieces of it ---- */
 Writer writer_of(FunctionTexts *texts, CoreFunctionId function);
 __attribute__((format(printf, 2, 3))) void write_line(Writer *writer, const char *format, ...);
