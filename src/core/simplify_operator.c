@@ -26,10 +26,12 @@ static CoreAtom choose_unless_empty(Simplifier *s, CoreAtom container, CoreAtom 
     return simplify_emit(s, &choice, total.type, 0, 0);
 }
 
-/* A vector with a second use would have to be made. */
-static bool can_ask_whether_empty(const Simplifier *s, CoreAtom container)
+/* The sequence that a vector of this block holds, or the container itself. A fold takes elements as soon as they would be stored. */
+static CoreAtom streamed(const Simplifier *s, CoreAtom container)
 {
-    return type_is_sequence(s->types, container.type);
+    const Fact *made = container.is_constant ? NULL : &s->facts.items[container.variable];
+    bool is_held = made != NULL && made->kind == CORE_OP && made->op == OP_TAB && made->nesting == s->nesting;
+    return is_held ? made->arguments[0] : container;
 }
 
 bool simplify_operator(Simplifier *s, const CoreStatement *statement, TypeId type, CoreAtom *value)
@@ -42,8 +44,11 @@ bool simplify_operator(Simplifier *s, const CoreStatement *statement, TypeId typ
     CoreAtom identity = statement->arguments[0], container = statement->arguments[1];
     bool is_neutral = identity.is_constant &&
                       identity.constant.bits == builtin_neutral(operators[0], type_scalar(s->types, type)).bits;
-    if (!is_neutral && !can_ask_whether_empty(s, container))
-        return false;
+    if (!is_neutral) {
+        container = streamed(s, container);
+        if (!type_is_sequence(s->types, container.type))
+            return false; /* with a second use a vector would have to be made */
+    }
     *value = simplify_emit_op(s, operators[0]->reduction, type, statement->span, &container, 1);
     if (!is_neutral)
         *value = choose_unless_empty(s, container, identity, *value, statement->span);

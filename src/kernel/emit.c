@@ -19,8 +19,8 @@ typedef struct Emitter {
     uint32_t depth;  /* of braces */
     uint32_t line;   /* of the source, that was shown last */
     bool has_fast;   /* operations with a version for most operands */
-    bool is_searching; /* values are computed only to see whether anything will be given */
     bool calls_functions;
+    bool is_searching; /* values are computed ahead of the points they are for, and nothing is given */
 } Emitter;
 
 /* ---- lines ---- */
@@ -229,6 +229,17 @@ static bool is_merged(const Emitter *e, FlowStreamId stream)
     return false;
 }
 
+/* A choice of values of which some are on filters. */
+static bool has_merged(const Emitter *e, const FlowNode *merge)
+{
+    for (uint32_t i = 0; i < merge->input_count; i++) {
+        FlowOperand operand = fuse_resolve(e->fusion, e->kernel, merge->inputs[i]);
+        if (!operand.is_constant && is_merged(e, operand.stream))
+            return true;
+    }
+    return false;
+}
+
 /* `type name = `, or `name = ` where it is declared already. */
 static void begin_value(Emitter *e, FlowStreamId stream)
 {
@@ -375,12 +386,181 @@ static void emit_merge(Emitter *e, const FlowNode *node)
     emit_value(e, node->outputs[0], "%s ? %s : %s", selector.text, yes.text, no.text);
 }
 
-/* A function is called with values that are right, or not at all: it might not come to its end. */
-static void emit_scalar_call(Emitter *e, const FlowNode *node)
+/* ---- calls of functions ----
+ *
+ * Where a function has lanes and its arguments are known early, those of several points are computed in advance, and the function is called for all of them:
+ *
+ *     for (int64_t i = 0; i < count; i++) {
+ *         if ((i & (KERNEL_LANES - 1)) == 0) {
+ *             for (int64_t lane = 0, first = i; lane < lanes; lane++) {
+ *                 const int64_t i = first + lane;
+ *                 ... what the arguments need; compilers remove it below, unless somebody else needs it too
+ *             }
+ *             call
+ *         }
+ *         ... with the results of point i
+ *     } */
+
+/* How the loop around the points of a scope counts them, and how many there are. */
+static Word loop_index(uint32_t scope)
+{
+    return scope == KERNEL_ROOT ? (Word){"i"} : counter(scope);
+}
+
+static Word loop_end(uint32_t scope)
+{
+    Word word;
+    snprintf(word.text, sizeof word.text, scope == KERNEL_ROOT ? "count" : "n%u", scope);
+    return word;
+}
+
+static bool can_be_ahead(const Emitter *e, FlowOperand operand, uint32_t scope, bool *is_needed);
+
+/* What is computed of a point's own values. */
+static bool is_simple(const Emitter *e, const FlowNode *node)
+{
+    switch (node->op) {
+    case FLOW_OPERATION:
+    case FLOW_RANGE:
+    case FLOW_LOCAL_INDEX:
+    case FLOW_SLICES:
+    case FLOW_INDEX:
+    case FLOW_GATHER: return true;
+    case FLOW_MERGE: return !has_merged(e, node);
+    default: return false;
+    }
+}
+
+static bool inputs_can_be_ahead(const Emitter *e, const FlowNode *node, uint32_t scope, bool *is_needed)
+{
+    for (uint32_t i = 0; i < fuse_value_inputs(node); i++)
+        if (!fuse_is_driver(node, i) && !can_be_ahead(e, node->inputs[i], scope, is_needed))
+            return false;
+    return true;
+}
+
+/* Whether a value can be computed for later points of a scope. Marks the nodes that it takes, by position in the kernel. */
+static bool can_be_ahead(const Emitter *e, FlowOperand operand, uint32_t scope, bool *is_needed)
+{
+    operand = fuse_resolve(e->fusion, e->kernel, operand);
+    if (operand.is_constant || fuse_is_uniform(e->network, &operand) || scope_of_stream(e, operand.stream) != scope)
+        return true;
+    FlowNodeId maker = e->network->streams.items[operand.stream].node;
+    int position = index_of(&e->kernel->nodes, maker);
+    if (position < 0 || is_needed[position])
+        return true;
+    is_needed[position] = true;
+    const FlowNode *node = &e->network->nodes.items[maker];
+    return is_simple(e, node) && inputs_can_be_ahead(e, node, scope, is_needed);
+}
+
+/* The nodes that the arguments of a call take; null if these are not known early. */
+static const bool *needed_nodes(const Emitter *e, const FlowNode *call)
+{
+    bool *is_needed = ARENA_ARRAY(e->context->functions->arena, bool, e->kernel->nodes.count);
+    return inputs_can_be_ahead(e, call, scope_of(e, call), is_needed) ? is_needed : NULL;
+}
+
+static bool has_lanes(const Emitter *e, const FlowNode *node)
+{
+    return node->op == FLOW_SCALAR_CALL && e->kernel->scopes.items[scope_of(e, node)].kind != SCOPE_IF &&
+           function_text_has_lanes(e->context->functions, node->function) && needed_nodes(e, node) != NULL;
+}
+
+/* Room for results, before the loop. */
+static void declare_lanes(Emitter *e, uint32_t scope)
+{
+    for (uint32_t i = 0; i < e->kernel->nodes.count; i++) {
+        FlowNodeId id = e->kernel->nodes.items[i];
+        const FlowNode *node = &e->network->nodes.items[id];
+        if (scope_of(e, node) != scope || !has_lanes(e, node))
+            continue;
+        const Layout *results = function_text_results(e->context->functions, node->function);
+        for (uint32_t k = 0; k < results->count; k++)
+            line(e, "%s lanes%u_%u[KERNEL_LANES];", leaf_c_type(results->leaves[k].type), id, k);
+    }
+}
+
+static void emit_node(Emitter *e, FlowNodeId id);
+static void emit_inputs(Emitter *e);
+
+static void emit_lane_arguments(Emitter *e, uint32_t scope, const FlowNode *node)
+{
+    const bool *is_needed = needed_nodes(e, node);
+    Word index = loop_index(scope);
+    line(e, "for (int64_t lane = 0, first = %s; lane < lanes; lane++) {", index.text);
+    open_brace(e);
+    line(e, "const int64_t %s = first + lane;", index.text);
+    if (scope == KERNEL_ROOT)
+        emit_inputs(e);
+    e->is_searching = true;
+    for (uint32_t i = 0; i < e->kernel->scopes.items[scope].body.count; i++) {
+        KernelUnit unit = e->kernel->scopes.items[scope].body.items[i];
+        if (!unit.is_scope && is_needed[index_of(&e->kernel->nodes, unit.index)])
+            emit_node(e, unit.index);
+    }
+    e->is_searching = false;
+    for (uint32_t i = 0; i < node->input_count; i++)
+        if (!fuse_is_driver(node, i))
+            line(e, "argument%u[lane] = %s;", i, operand_text(e, node->inputs[i]).text);
+    close_brace(e);
+}
+
+static void emit_lane_call(Emitter *e, uint32_t scope, FlowNodeId id, const FlowNode *node)
 {
     Text call;
     text_init(&call, e->out->memory);
     function_text_name(e->context->functions, node->function, &call);
+    text_add(&call, "_lanes(lanes, ");
+    Word index = loop_index(scope), end = loop_end(scope);
+    show_source(e, node->span);
+    line(e, "if ((%s & (KERNEL_LANES - 1)) == 0) {", index.text);
+    open_brace(e);
+    line(e, "const int64_t lanes = %s - %s < KERNEL_LANES ? %s - %s : KERNEL_LANES;", end.text, index.text, end.text, index.text);
+    for (uint32_t i = 0; i < node->input_count; i++)
+        if (!fuse_is_driver(node, i)) {
+            line(e, "%s argument%u[KERNEL_LANES];", leaf_c_type(node->inputs[i].type), i);
+            text_addf(&call, "argument%u, ", i);
+        }
+    emit_lane_arguments(e, scope, node);
+    for (uint32_t i = 0; i < node->output_count; i++)
+        text_addf(&call, "lanes%u_%u, ", id, i);
+    line(e, "if (failed || !%scall->depth, &scalars))", text_string(&call));
+    line(e, "    return KERNEL_FAILED;");
+    close_brace(e);
+    text_free(&call);
+}
+
+/* At the beginning of the loop's body. */
+static void emit_lanes(Emitter *e, uint32_t scope)
+{
+    for (uint32_t i = 0; i < e->kernel->nodes.count; i++) {
+        FlowNodeId id = e->kernel->nodes.items[i];
+        const FlowNode *node = &e->network->nodes.items[id];
+        if (scope_of(e, node) == scope && has_lanes(e, node))
+            emit_lane_call(e, scope, id, node);
+    }
+}
+
+static void emit_lane_results(Emitter *e, FlowNodeId id, const FlowNode *node)
+{
+    Word index = loop_index(scope_of(e, node));
+    for (uint32_t i = 0; i < node->output_count; i++)
+        if (node->outputs[i] != 0)
+            emit_value(e, node->outputs[i], "lanes%u_%u[%s & (KERNEL_LANES - 1)]", id, i, index.text);
+}
+
+/* A function is called with values that are right, or not at all: it might not come to its end. */
+static void emit_scalar_call(Emitter *e, FlowNodeId id, const FlowNode *node)
+{
+    if (has_lanes(e, node)) {
+        emit_lane_results(e, id, node);
+        return;
+    }
+    Text call;
+    text_init(&call, e->out->memory);
+    function_text_name(e->context->functions, node->function, &call);
+    text_add_char(&call, '(');
     for (uint32_t i = 0; i < node->input_count; i++)
         if (!fuse_is_driver(node, i))
             text_addf(&call, "%s, ", operand_text(e, node->inputs[i]).text);
@@ -719,7 +899,6 @@ static uint32_t searched_filter(const Emitter *e, uint32_t loop)
                : KERNEL_NO_SCOPE;
 }
 
-static void emit_node(Emitter *e, FlowNodeId id);
 
 /* The values of a scope and of those inside it, whatever their conditions. */
 static void emit_all_values(Emitter *e, uint32_t scope)
@@ -771,6 +950,7 @@ static void emit_loop(Emitter *e, uint32_t number)
         emit_search(e, number, searched);
         return;
     }
+    declare_lanes(e, number);
     bool is_tiled = has_tiles(e, number);
     if (is_tiled) {
         line(e, "for (int64_t first%u = 0; first%u < n%u; first%u += FOLD_TILE) {", number, number, number, number);
@@ -783,6 +963,7 @@ static void emit_loop(Emitter *e, uint32_t number)
         line(e, "for (int64_t i%u = 0; i%u < n%u; i%u++) {", number, number, number, number);
         open_brace(e);
     }
+    emit_lanes(e, number);
     emit_body(e, number);
     if (gives_points(e, number))
         line(e, "given%u++;", number);
@@ -856,7 +1037,7 @@ static void emit_node(Emitter *e, FlowNodeId id)
     case FLOW_INDEX: emit_index(e, node); break;
     case FLOW_GATHER: emit_gather(e, node); break;
     case FLOW_MERGE: emit_merge(e, node); break;
-    case FLOW_SCALAR_CALL: emit_scalar_call(e, node); break;
+    case FLOW_SCALAR_CALL: emit_scalar_call(e, id, node); break;
     case FLOW_FOLD:
     case FLOW_LENGTH:
     case FLOW_EMPTY: emit_element(e, id, node); break;
@@ -995,6 +1176,7 @@ static void emit_root_loop(Emitter *e, const char *head)
     open_brace(e);
     if (e->kernel->is_deep)
         emit_marks(e, MARK_SET);
+    emit_lanes(e, KERNEL_ROOT);
     emit_inputs(e);
     emit_body(e, KERNEL_ROOT);
     close_brace(e);
@@ -1033,6 +1215,7 @@ static void emit_work(Emitter *e)
         emit_fold_start(e, e->kernel->totals.items[i], &e->network->nodes.items[e->kernel->totals.items[i]]);
     if (e->kernel->is_deep)
         emit_marks(e, MARK_DECLARE);
+    declare_lanes(e, KERNEL_ROOT);
     if (folds_blocks(e))
         emit_blocks(e);
     else
@@ -1081,18 +1264,26 @@ static void emit_kernel(Emitter *e)
     text_add(out, "    return status;\n}\n");
 }
 
-/* Those that the members of kernels call. */
-static void emit_functions(const EmitContext *context, const Fusion *const *fusions, uint32_t count, Text *out, ClassSet *types,
-                           bool *with_math)
+void emit_need_functions(const EmitContext *context, const Fusion *const *fusions, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++)
         for (FlowNodeId id = 0; id < fusions[i]->network->nodes.count; id++) {
             const FlowNode *node = &fusions[i]->network->nodes.items[id];
-            if (node->op == FLOW_SCALAR_CALL && fusions[i]->kernel_of[id] != 0)
+            bool is_operator = (flow_op_table[node->op].fields & HAS_OPERATOR) != 0;
+            if (node->function == 0 || (!is_operator && node->op != FLOW_SCALAR_CALL))
+                continue;
+            if (fusions[i]->kernel_of[id] != 0)
                 function_text_need(context->functions, node->function);
+            else
+                function_text_need_entry(context->functions, node->function);
         }
-    if (context->functions != NULL)
-        function_texts_write(context->functions, context->sources, out, types, with_math);
+}
+
+static void emit_functions(const EmitContext *context, const Fusion *const *fusions, uint32_t count, Text *out, ClassSet *types,
+                           bool *with_math)
+{
+    emit_need_functions(context, fusions, count);
+    function_texts_write(context->functions, context->sources, out, types, with_math);
 }
 
 static void emit_kernels(const EmitContext *context, const Fusion *const *fusions, uint32_t count, Text *out)

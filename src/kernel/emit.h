@@ -11,6 +11,8 @@ typedef struct EmitContext {
     FunctionTexts *functions; /* that kernels call */
 } EmitContext;
 
+/* Notes which functions the nodes of networks call, in kernels and elsewhere; emitting them does so too. */
+void emit_need_functions(const EmitContext *context, const Fusion *const *fusions, uint32_t count);
 /* Kernels of networks [first, first + count), as one file: a function kernel_N for each (preamble/call.h). */
 void emit_c(const EmitContext *context, const Fusion *const *fusions, uint32_t count, Text *out);
 /* The same without what every file begins with, for people. */

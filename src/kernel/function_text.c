@@ -2,6 +2,7 @@
 
 #include "kernel/function_write.h"
 #include "kernel/op_text.h"
+#include "kernel/preamble/call.h"
 
 enum {
     STATEMENTS_MAX = 3000, /* of a function with all that it calls: C compilers take their time */
@@ -123,6 +124,11 @@ const Layout *function_text_results(const FunctionTexts *texts, CoreFunctionId f
     return layout_of(texts->layouts, texts->program->functions.items[function]->result_type);
 }
 
+bool function_text_has_lanes(FunctionTexts *texts, CoreFunctionId function)
+{
+    return function_text_accepts(texts, function) && function_lanes_accepts(texts, function);
+}
+
 /* ---- which are needed ---- */
 
 void function_text_need(FunctionTexts *texts, CoreFunctionId function)
@@ -131,6 +137,38 @@ void function_text_need(FunctionTexts *texts, CoreFunctionId function)
         return;
     texts->is_listed[function] = true;
     *vec_push(texts->arena, &texts->functions) = function;
+}
+
+static bool list_leaves(const FunctionTexts *texts, TypeId type, uint32_t *count)
+{
+    const Layout *layout = layout_of(texts->layouts, type);
+    *count += layout->count;
+    for (uint32_t i = 0; i < layout->count; i++)
+        if (layout->leaves[i].type == LEAF_ARRAY)
+            return false;
+    return true;
+}
+
+/* Arrays in results would have to be retained. */
+static bool can_be_entry(const FunctionTexts *texts, CoreFunctionId id)
+{
+    const CoreFunction *function = texts->program->functions.items[id];
+    uint32_t arguments = 0, results = 0;
+    for (uint32_t i = 0; i < function->body->parameter_count; i++)
+        list_leaves(texts, texts->program->variables.items[function->body->parameters[i]].type, &arguments);
+    return list_leaves(texts, function->result_type, &results) && arguments <= KERNEL_ENTRY_LEAVES && results <= KERNEL_ENTRY_LEAVES;
+}
+
+bool function_text_need_entry(FunctionTexts *texts, CoreFunctionId function)
+{
+    if (!function_text_accepts(texts, function) || !can_be_entry(texts, function))
+        return false;
+    for (uint32_t i = 0; i < texts->entries.count; i++)
+        if (texts->entries.items[i] == function)
+            return true;
+    *vec_push(texts->arena, &texts->entries) = function;
+    function_text_need(texts, function);
+    return true;
 }
 
 static void need_global(FunctionTexts *texts, const CoreAtom *atom)
@@ -166,6 +204,11 @@ void function_texts_write(FunctionTexts *texts, const Sources *sources, Text *ou
         need_callees(texts, texts->program->functions.items[texts->functions.items[i]]->body);
     for (uint32_t i = 0; i < texts->functions.count; i++)
         function_write_prototype(texts, texts->functions.items[i], out);
-    for (uint32_t i = 0; i < texts->functions.count; i++)
+    for (uint32_t i = 0; i < texts->functions.count; i++) {
         function_write(texts, texts->functions.items[i], sources, out, types, with_math);
+        if (function_lanes_accepts(texts, texts->functions.items[i]))
+            function_lanes_write(texts, texts->functions.items[i], out, types, with_math);
+    }
+    for (uint32_t i = 0; i < texts->entries.count; i++)
+        function_write_entry(texts, texts->entries.items[i], out);
 }

@@ -27,6 +27,7 @@ typedef struct FunctionTexts {
     VEC(uint8_t) verdicts;           /* by function */
     VEC(CoreFunctionId) functions;   /* to be emitted: those asked for, and what they call */
     bool *is_listed;                 /* by function */
+    VEC(CoreFunctionId) entries;     /* those that are called from outside of kernels too */
     VEC(FunctionGlobal) globals;     /* of these */
     uint32_t next_global;            /* entry */
     const char ***values;            /* by variable, of the function that is being written: expressions for its leaves */
@@ -41,13 +42,21 @@ bool function_text_accepts(FunctionTexts *texts, CoreFunctionId function);
 /* An accepted function is called somewhere. */
 void function_text_need(FunctionTexts *texts, CoreFunctionId function);
 
+/* The same, and it is called from outside of kernels: there is a function entry_ID for it, a KernelFunction. Its `streams` are the leaves of the arguments,
+ * with `strides`, its `outputs` those of the result; `done` says how many points are, also where it fails. False if there can be none. */
+bool function_text_need_entry(FunctionTexts *texts, CoreFunctionId function);
+
 /* Writes the functions that are needed. The types that their operations have to do with are added to *types; sets *with_math if the preamble
  * must be. `sources`, for comments, may be null. */
 void function_texts_write(FunctionTexts *texts, const Sources *sources, Text *out, ClassSet *types, bool *with_math);
 
+/* Whether a function also exists at many points at once, NAME_lanes: it is one loop, which each point leaves when it likes. It takes how many points there are, no more than
+ * KERNEL_LANES; pointers to as many values of each argument, which it changes, and to those of the result; then the rest as usual. */
+bool function_text_has_lanes(FunctionTexts *texts, CoreFunctionId function);
+
 /* What a function gives. */
 const Layout *function_text_results(const FunctionTexts *texts, CoreFunctionId function);
-/* Begins a call, as far as the first argument. */
+/* What it is called in C. */
 void function_text_name(const FunctionTexts *texts, CoreFunctionId function, Text *out);
 
 #endif

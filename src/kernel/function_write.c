@@ -13,24 +13,9 @@ typedef struct Destination {
     const char **targets; /* variables */
 } Destination;
 
-typedef struct Writer {
-    FunctionTexts *texts;
-    const CoreProgram *program;
-    Arena *arena;
-    const Sources *sources;
-    Text *out;
-    uint32_t depth; /* of braces */
-    uint32_t shown; /* line of the source */
-    uint32_t variables; /* that there are so far */
-    CoreFunctionId function;
-    bool has_flag; /* operations that can fail */
-    ClassSet *types;
-    bool *with_math;
-} Writer;
-
 /* ---- lines ---- */
 
-__attribute__((format(printf, 2, 3))) static void line(Writer *writer, const char *format, ...)
+__attribute__((format(printf, 2, 3))) void write_line(Writer *writer, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
@@ -38,34 +23,34 @@ __attribute__((format(printf, 2, 3))) static void line(Writer *writer, const cha
     va_end(arguments);
 }
 
-static void open_brace(Writer *writer, const char *head)
+void write_open_brace(Writer *writer, const char *head)
 {
-    line(writer, "%s {", head);
+    write_line(writer, "%s {", head);
     writer->depth++;
 }
 
-static void close_brace(Writer *writer)
+void write_close_brace(Writer *writer)
 {
     writer->depth--;
-    line(writer, "}");
+    write_line(writer, "}");
 }
 
 /* After whatever can fail. */
 static void check(Writer *writer)
 {
     writer->has_flag = true;
-    line(writer, "if (failed)");
-    line(writer, "    return false;");
+    write_line(writer, "if (failed)");
+    write_line(writer, "    return false;");
 }
 
 /* ---- types and names ---- */
 
-static TypeId type_of(const Writer *writer, CoreVar variable)
+TypeId write_type(const Writer *writer, CoreVar variable)
 {
     return writer->program->variables.items[variable].type;
 }
 
-static const Layout *layout(const Writer *writer, TypeId type)
+const Layout *write_layout(const Writer *writer, TypeId type)
 {
     return layout_of(writer->texts->layouts, type);
 }
@@ -75,7 +60,7 @@ static const char *leaf_c_type(LeafType type)
     return type == LEAF_ARRAY ? "KernelArrayRef" : c_type((ScalarType)type);
 }
 
-static const char *word(Writer *writer, Name name)
+const char *write_word(Writer *writer, Name name)
 {
     char letters[C_NAME_MAX + 1];
     uint32_t number = writer->variables++;
@@ -85,17 +70,17 @@ static const char *word(Writer *writer, Name name)
 }
 
 /* Names for the leaves of a variable. */
-static const char **new_words(Writer *writer, CoreVar variable)
+const char **write_new_words(Writer *writer, CoreVar variable)
 {
-    uint32_t count = layout(writer, type_of(writer, variable))->count;
+    uint32_t count = write_layout(writer, write_type(writer, variable))->count;
     const char **words = ARENA_ARRAY(writer->arena, const char *, count);
     for (uint32_t i = 0; i < count; i++)
-        words[i] = word(writer, writer->program->variables.items[variable].name);
+        words[i] = write_word(writer, writer->program->variables.items[variable].name);
     writer->texts->values[variable] = words;
     return words;
 }
 
-static const char **atom_words(const Writer *writer, const CoreAtom *atom)
+const char **write_atom(const Writer *writer, const CoreAtom *atom)
 {
     if (!atom->is_constant)
         return writer->texts->values[atom->variable];
@@ -112,7 +97,7 @@ void function_text_name(const FunctionTexts *texts, CoreFunctionId function, Tex
 {
     char letters[C_NAME_MAX + 1];
     c_name(names_text(texts->program->names, texts->program->functions.items[function]->name), letters);
-    text_addf(out, "%s_f%u(", letters, function);
+    text_addf(out, "%s_f%u", letters, function);
 }
 
 /* ---- operations on scalars ---- */
@@ -129,20 +114,20 @@ static void begin_constant(Writer *writer, LeafType type, const char *name)
     text_addf(writer->out, "const %s %s = ", leaf_c_type(type), name);
 }
 
-static void write_scalar_op(Writer *writer, const CoreStatement *statement)
+void write_scalar_op(Writer *writer, const CoreStatement *statement)
 {
     enum { ARGUMENTS_MAX = 3 };
     const char *arguments[ARGUMENTS_MAX] = {0};
-    ScalarType target = type_scalar(writer->program->types, type_of(writer, statement->target)), operand = target;
-    note_type(writer, type_of(writer, statement->target));
+    ScalarType target = type_scalar(writer->program->types, write_type(writer, statement->target)), operand = target;
+    note_type(writer, write_type(writer, statement->target));
     for (uint32_t i = 0; i < statement->argument_count && i < ARGUMENTS_MAX; i++) {
-        arguments[i] = atom_words(writer, &statement->arguments[i])[0];
+        arguments[i] = write_atom(writer, &statement->arguments[i])[0];
         note_type(writer, statement->arguments[i].type);
     }
     if (statement->argument_count > 0)
         operand = type_scalar(writer->program->types, statement->arguments[0].type);
     *writer->with_math |= op_text_needs_math(statement->op, operand, target);
-    begin_constant(writer, (LeafType)target, new_words(writer, statement->target)[0]);
+    begin_constant(writer, (LeafType)target, write_new_words(writer, statement->target)[0]);
     op_text(writer->out, statement->op, operand, target, arguments, "&failed");
     text_add(writer->out, ";\n");
     if (op_text_can_fail(statement->op, operand, target))
@@ -170,14 +155,14 @@ bool function_write_is_of_vectors(Op op)
 
 static void write_element(Writer *writer, const CoreStatement *statement)
 {
-    const char **vector = atom_words(writer, &statement->arguments[0]), *index = atom_words(writer, &statement->arguments[1])[0];
-    const Layout *elements = layout(writer, type_of(writer, statement->target));
-    const char **targets = new_words(writer, statement->target), *place = word(writer, 0);
-    line(writer, "const int64_t %s = kernel_index(%s, %s, %s, &failed);", place, index, vector[VECTOR_START], vector[VECTOR_LENGTH]);
+    const char **vector = write_atom(writer, &statement->arguments[0]), *index = write_atom(writer, &statement->arguments[1])[0];
+    const Layout *elements = write_layout(writer, write_type(writer, statement->target));
+    const char **targets = write_new_words(writer, statement->target), *place = write_word(writer, 0);
+    write_line(writer, "const int64_t %s = kernel_index(%s, %s, %s, &failed);", place, index, vector[VECTOR_START], vector[VECTOR_LENGTH]);
     check(writer);
     for (uint32_t i = 0; i < elements->count; i++) {
         const char *type = leaf_c_type(elements->leaves[i].type), *array = vector[VECTOR_ARRAY];
-        line(writer, "const %s %s = ((%s const *)kernel_cells(%s, %u))[kernel_place(%s, %u, %s)];", type, targets[i], type, array, i,
+        write_line(writer, "const %s %s = ((%s const *)kernel_cells(%s, %u))[kernel_place(%s, %u, %s)];", type, targets[i], type, array, i,
              array, i, place);
     }
 }
@@ -194,18 +179,18 @@ static void place_slice(Writer *writer, CoreVar target, const char *array, const
 /* The sum or difference of two ints, which is known not to overflow. */
 static const char *computed(Writer *writer, const char *a, char operator, const char *b)
 {
-    const char *target = word(writer, 0);
-    line(writer, "const int64_t %s = %s %c %s;", target, a, operator, b);
+    const char *target = write_word(writer, 0);
+    write_line(writer, "const int64_t %s = %s %c %s;", target, a, operator, b);
     return target;
 }
 
 static void write_slice(Writer *writer, const CoreStatement *statement)
 {
-    const char **vector = atom_words(writer, &statement->arguments[0]);
-    const char *from = atom_words(writer, &statement->arguments[1])[0], *last = atom_words(writer, &statement->arguments[2])[0];
+    const char **vector = write_atom(writer, &statement->arguments[0]);
+    const char *from = write_atom(writer, &statement->arguments[1])[0], *last = write_atom(writer, &statement->arguments[2])[0];
     bool is_checked = statement->op == OP_SUBSEQ;
     if (is_checked) {
-        line(writer, "kernel_check_slice(%s, %s, %s, &failed);", from, last, vector[VECTOR_LENGTH]);
+        write_line(writer, "kernel_check_slice(%s, %s, %s, &failed);", from, last, vector[VECTOR_LENGTH]);
         check(writer);
     }
     const char *start = computed(writer, vector[VECTOR_START], '+', from);
@@ -214,8 +199,8 @@ static void write_slice(Writer *writer, const CoreStatement *statement)
 
 static void write_cut(Writer *writer, const CoreStatement *statement)
 {
-    const char **vector = atom_words(writer, &statement->arguments[0]), *cut = word(writer, 0);
-    line(writer, "const int64_t %s = kernel_cut(%s, %s, &failed);", cut, atom_words(writer, &statement->arguments[1])[0],
+    const char **vector = write_atom(writer, &statement->arguments[0]), *cut = write_word(writer, 0);
+    write_line(writer, "const int64_t %s = kernel_cut(%s, %s, &failed);", cut, write_atom(writer, &statement->arguments[1])[0],
          vector[VECTOR_LENGTH]);
     check(writer);
     if (statement->op == OP_TAKE)
@@ -227,8 +212,8 @@ static void write_cut(Writer *writer, const CoreStatement *statement)
 
 static void write_checked_index(Writer *writer, const CoreStatement *statement)
 {
-    const char **index = atom_words(writer, &statement->arguments[0]);
-    line(writer, "(void)kernel_index(%s, 0, %s, &failed);", index[0], atom_words(writer, &statement->arguments[1])[0]);
+    const char **index = write_atom(writer, &statement->arguments[0]);
+    write_line(writer, "(void)kernel_index(%s, 0, %s, &failed);", index[0], write_atom(writer, &statement->arguments[1])[0]);
     check(writer);
     writer->texts->values[statement->target] = index;
 }
@@ -237,7 +222,7 @@ static void write_op(Writer *writer, const CoreStatement *statement)
 {
     switch ((int)statement->op) {
     case OP_LENGTH:
-        writer->texts->values[statement->target] = atom_words(writer, &statement->arguments[0]) + VECTOR_LENGTH;
+        writer->texts->values[statement->target] = write_atom(writer, &statement->arguments[0]) + VECTOR_LENGTH;
         return;
     case OP_ELEMENT:
     case OP_INSIDE: write_element(writer, statement); return;
@@ -256,10 +241,10 @@ static void write_pair(Writer *writer, const CoreStatement *statement)
 {
     uint32_t counts[2], filled = 0;
     for (uint32_t i = 0; i < 2; i++)
-        counts[i] = layout(writer, statement->arguments[i].type)->count;
+        counts[i] = write_layout(writer, statement->arguments[i].type)->count;
     const char **words = ARENA_ARRAY(writer->arena, const char *, counts[0] + counts[1]);
     for (uint32_t i = 0; i < 2; i++) {
-        const char **component = atom_words(writer, &statement->arguments[i]);
+        const char **component = write_atom(writer, &statement->arguments[i]);
         for (uint32_t leaf = 0; leaf < counts[i]; leaf++)
             words[filled++] = component[leaf];
     }
@@ -270,64 +255,74 @@ static void write_project(Writer *writer, const CoreStatement *statement)
 {
     const CoreAtom *pair = &statement->arguments[0];
     TypeId first = type_first(writer->program->types, pair->type);
-    uint32_t skipped = statement->component == 0 ? 0 : layout(writer, first)->count;
-    writer->texts->values[statement->target] = atom_words(writer, pair) + skipped;
+    uint32_t skipped = statement->component == 0 ? 0 : write_layout(writer, first)->count;
+    writer->texts->values[statement->target] = write_atom(writer, pair) + skipped;
+}
+
+bool write_alias(Writer *writer, const CoreStatement *statement)
+{
+    switch ((int)statement->kind) {
+    case CORE_COPY:
+    case CORE_WRAP:
+    case CORE_UNWRAP: writer->texts->values[statement->target] = write_atom(writer, &statement->arguments[0]); return true;
+    case CORE_UNIT: writer->texts->values[statement->target] = NULL; return true;
+    case CORE_PAIR: write_pair(writer, statement); return true;
+    case CORE_PROJECT: write_project(writer, statement); return true;
+    default: return false;
+    }
 }
 
 /* ---- calls ---- */
 
-static uint32_t argument_leaves(const Writer *writer, const CoreStatement *statement)
+const char **write_arguments(Writer *writer, const CoreStatement *statement, uint32_t *count)
 {
-    uint32_t count = 0;
+    *count = 0;
     for (uint32_t i = 0; i < statement->argument_count; i++)
-        count += layout(writer, statement->arguments[i].type)->count;
-    return count;
-}
-
-static const char **argument_words(Writer *writer, const CoreStatement *statement)
-{
-    const char **words = ARENA_ARRAY(writer->arena, const char *, argument_leaves(writer, statement));
+        *count += write_layout(writer, statement->arguments[i].type)->count;
+    const char **words = ARENA_ARRAY(writer->arena, const char *, *count);
     for (uint32_t i = 0, filled = 0; i < statement->argument_count; i++) {
-        const char **argument = atom_words(writer, &statement->arguments[i]);
-        for (uint32_t leaf = 0; leaf < layout(writer, statement->arguments[i].type)->count; leaf++)
+        const char **argument = write_atom(writer, &statement->arguments[i]);
+        for (uint32_t leaf = 0; leaf < write_layout(writer, statement->arguments[i].type)->count; leaf++)
             words[filled++] = argument[leaf];
     }
     return words;
 }
 
-static void write_arguments(Writer *writer, const CoreStatement *statement)
+static void begin_call(Writer *writer, const CoreStatement *statement)
 {
-    const char **arguments = argument_words(writer, statement);
+    uint32_t count;
+    const char **arguments = write_arguments(writer, statement, &count);
     function_text_name(writer->texts, statement->function, writer->out);
-    for (uint32_t i = 0; i < argument_leaves(writer, statement); i++)
+    text_add_char(writer->out, '(');
+    for (uint32_t i = 0; i < count; i++)
         text_addf(writer->out, "%s, ", arguments[i]);
 }
 
 static void write_call(Writer *writer, const CoreStatement *statement)
 {
-    const Layout *results = layout(writer, type_of(writer, statement->target));
-    const char **targets = new_words(writer, statement->target);
+    const Layout *results = write_layout(writer, write_type(writer, statement->target));
+    const char **targets = write_new_words(writer, statement->target);
     for (uint32_t i = 0; i < results->count; i++)
-        line(writer, "%s %s;", leaf_c_type(results->leaves[i].type), targets[i]);
+        write_line(writer, "%s %s;", leaf_c_type(results->leaves[i].type), targets[i]);
     text_add_repeated(writer->out, ' ', writer->depth * C_INDENT);
     text_add(writer->out, "if (!");
-    write_arguments(writer, statement);
+    begin_call(writer, statement);
     for (uint32_t i = 0; i < results->count; i++)
         text_addf(writer->out, "&%s, ", targets[i]);
     text_add(writer->out, "depth - 1, scalars))\n");
-    line(writer, "    return false;");
+    write_line(writer, "    return false;");
 }
 
 /* Parameters take their next values; one that is overwritten before it is read is kept. */
 static void write_turn(Writer *writer, const CoreStatement *statement)
 {
     const CoreBlock *body = writer->program->functions.items[writer->function]->body;
-    uint32_t count = argument_leaves(writer, statement), filled = 0;
-    const char **sources = argument_words(writer, statement);
+    uint32_t count, filled = 0;
+    const char **sources = write_arguments(writer, statement, &count);
     const char **targets = ARENA_ARRAY(writer->arena, const char *, count);
     LeafType *types = ARENA_ARRAY(writer->arena, LeafType, count);
     for (uint32_t i = 0; i < body->parameter_count; i++) {
-        const Layout *leaves = layout(writer, type_of(writer, body->parameters[i]));
+        const Layout *leaves = write_layout(writer, write_type(writer, body->parameters[i]));
         for (uint32_t leaf = 0; leaf < leaves->count; leaf++, filled++) {
             targets[filled] = writer->texts->values[body->parameters[i]][leaf];
             types[filled] = leaves->leaves[leaf].type;
@@ -336,19 +331,19 @@ static void write_turn(Writer *writer, const CoreStatement *statement)
     for (uint32_t i = 1; i < count; i++)
         for (uint32_t before = 0; before < i; before++)
             if (strcmp(sources[i], targets[before]) == 0 && strcmp(sources[before], targets[before]) != 0) {
-                const char *kept = word(writer, 0);
-                line(writer, "const %s %s = %s;", leaf_c_type(types[before]), kept, sources[i]);
+                const char *kept = write_word(writer, 0);
+                write_line(writer, "const %s %s = %s;", leaf_c_type(types[before]), kept, sources[i]);
                 sources[i] = kept;
                 break;
             }
     for (uint32_t i = 0; i < count; i++)
         if (strcmp(sources[i], targets[i]) != 0)
-            line(writer, "%s = %s;", targets[i], sources[i]);
-    line(writer, "continue;");
+            write_line(writer, "%s = %s;", targets[i], sources[i]);
+    write_line(writer, "continue;");
 }
 
 /* `result`, or `result0` and so on. */
-static const char *result_word(const Writer *writer, uint32_t leaf, uint32_t count)
+const char *write_result_word(const Writer *writer, uint32_t leaf, uint32_t count)
 {
     return count == 1 ? "result" : arena_format(writer->arena, "result%u", leaf);
 }
@@ -359,12 +354,12 @@ static void write_tail_call(Writer *writer, const CoreStatement *statement)
         write_turn(writer, statement);
         return;
     }
-    uint32_t count = layout(writer, type_of(writer, statement->target))->count;
+    uint32_t count = write_layout(writer, write_type(writer, statement->target))->count;
     text_add_repeated(writer->out, ' ', writer->depth * C_INDENT);
     text_add(writer->out, "return ");
-    write_arguments(writer, statement);
+    begin_call(writer, statement);
     for (uint32_t i = 0; i < count; i++)
-        text_addf(writer->out, "%s, ", result_word(writer, i, count));
+        text_addf(writer->out, "%s, ", write_result_word(writer, i, count));
     text_add(writer->out, "depth, scalars);\n");
 }
 
@@ -374,51 +369,40 @@ static void write_block(Writer *writer, const CoreBlock *block, Destination dest
 
 static void write_if(Writer *writer, const CoreStatement *statement, Destination destination)
 {
-    open_brace(writer, arena_format(writer->arena, "if (%s)", atom_words(writer, &statement->arguments[0])[0]));
+    write_open_brace(writer, arena_format(writer->arena, "if (%s)", write_atom(writer, &statement->arguments[0])[0]));
     write_block(writer, statement->blocks[0], destination);
     writer->depth--;
-    open_brace(writer, "} else");
+    write_open_brace(writer, "} else");
     write_block(writer, statement->blocks[1], destination);
-    close_brace(writer);
+    write_close_brace(writer);
 }
 
 /* An `if` whose value is needed here. */
 static void write_inner_if(Writer *writer, const CoreStatement *statement)
 {
-    const Layout *leaves = layout(writer, type_of(writer, statement->target));
-    Destination destination = {.targets = new_words(writer, statement->target)};
+    const Layout *leaves = write_layout(writer, write_type(writer, statement->target));
+    Destination destination = {.targets = write_new_words(writer, statement->target)};
     for (uint32_t i = 0; i < leaves->count; i++)
-        line(writer, "%s %s;", leaf_c_type(leaves->leaves[i].type), destination.targets[i]);
+        write_line(writer, "%s %s;", leaf_c_type(leaves->leaves[i].type), destination.targets[i]);
     write_if(writer, statement, destination);
 }
 
 static void write_statement(Writer *writer, const CoreStatement *statement)
 {
-    switch (statement->kind) {
-    case CORE_COPY:
-    case CORE_WRAP:
-    case CORE_UNWRAP:
-        writer->texts->values[statement->target] = atom_words(writer, &statement->arguments[0]);
+    if (write_alias(writer, statement))
         return;
-    case CORE_UNIT:
-        writer->texts->values[statement->target] = NULL;
-        return;
-    case CORE_PAIR: write_pair(writer, statement); return;
-    case CORE_PROJECT: write_project(writer, statement); return;
-    case CORE_OP: write_op(writer, statement); return;
-    case CORE_CALL: write_call(writer, statement); return;
-    case CORE_IF: write_inner_if(writer, statement); return;
-    case CORE_MAKE:
-    case CORE_TEXT:
-    case CORE_EACH:
-    case CORE_GUARD:
-    case CORE_GROUP: break;
-    }
-    bug("kernels", "a function was not accepted and is written");
+    if (statement->kind == CORE_OP)
+        write_op(writer, statement);
+    else if (statement->kind == CORE_CALL)
+        write_call(writer, statement);
+    else if (statement->kind == CORE_IF)
+        write_inner_if(writer, statement);
+    else
+        bug("kernels", "a function was not accepted and is written");
 }
 
 /* Nothing of the function is needed after the statement. */
-static bool is_last(const CoreBlock *block, uint32_t statement)
+bool write_is_last(const CoreBlock *block, uint32_t statement)
 {
     return statement + 1 == block->statement_count && !block->result.is_constant &&
            block->result.variable == block->statements[statement].target;
@@ -426,22 +410,22 @@ static bool is_last(const CoreBlock *block, uint32_t statement)
 
 static void write_result(Writer *writer, const CoreBlock *block, Destination destination)
 {
-    uint32_t count = layout(writer, block->result.type)->count;
-    const char **words = atom_words(writer, &block->result);
+    uint32_t count = write_layout(writer, block->result.type)->count;
+    const char **words = write_atom(writer, &block->result);
     for (uint32_t i = 0; i < count; i++)
         if (destination.is_tail)
-            line(writer, "*%s = %s;", result_word(writer, i, count), words[i]);
+            write_line(writer, "*%s = %s;", write_result_word(writer, i, count), words[i]);
         else
-            line(writer, "%s = %s;", destination.targets[i], words[i]);
+            write_line(writer, "%s = %s;", destination.targets[i], words[i]);
     if (destination.is_tail)
-        line(writer, "return true;");
+        write_line(writer, "return true;");
 }
 
 static void write_block(Writer *writer, const CoreBlock *block, Destination destination)
 {
     for (uint32_t i = 0; i < block->statement_count; i++) {
         const CoreStatement *statement = &block->statements[i];
-        bool is_end = destination.is_tail && is_last(block, i);
+        bool is_end = destination.is_tail && write_is_last(block, i);
         c_source(writer->out, writer->depth, writer->sources, statement->span, &writer->shown);
         if (is_end && statement->kind == CORE_CALL) {
             write_tail_call(writer, statement);
@@ -459,13 +443,13 @@ static void write_block(Writer *writer, const CoreBlock *block, Destination dest
 /* ---- functions ---- */
 
 /* Whether a block in tail position ends in a call of this function, on some way through it. */
-static bool has_turn(const CoreBlock *block, CoreFunctionId function)
+bool write_has_turn(const CoreBlock *block, CoreFunctionId function)
 {
-    if (block->statement_count == 0 || !is_last(block, block->statement_count - 1))
+    if (block->statement_count == 0 || !write_is_last(block, block->statement_count - 1))
         return false;
     const CoreStatement *last = &block->statements[block->statement_count - 1];
     if (last->kind == CORE_IF)
-        return has_turn(last->blocks[0], function) || has_turn(last->blocks[1], function);
+        return write_has_turn(last->blocks[0], function) || write_has_turn(last->blocks[1], function);
     return last->kind == CORE_CALL && last->function == function;
 }
 
@@ -477,18 +461,18 @@ static void load_global(Writer *writer, const CoreAtom *atom)
     const FunctionGlobal *global = writer->texts->globals.items;
     while (global->variable != atom->variable)
         global++;
-    const Layout *leaves = layout(writer, atom->type);
-    const char **words = new_words(writer, atom->variable);
+    const Layout *leaves = write_layout(writer, atom->type);
+    const char **words = write_new_words(writer, atom->variable);
     for (uint32_t i = 0; i < leaves->count; i++) {
         const char *type = leaf_c_type(leaves->leaves[i].type);
-        line(writer, "if (scalars->call->globals[%u] == NULL)", global->first + i);
-        line(writer, "    return false;");
-        line(writer, "const %s %s = *(const %s *)scalars->call->globals[%u];", type, words[i], type, global->first + i);
+        write_line(writer, "if (scalars->call->globals[%u] == NULL)", global->first + i);
+        write_line(writer, "    return false;");
+        write_line(writer, "const %s %s = *(const %s *)scalars->call->globals[%u];", type, words[i], type, global->first + i);
     }
 }
 
 /* Those that a function reads, at its beginning: each may have no value yet. */
-static void load_globals(Writer *writer, const CoreBlock *block)
+void write_globals(Writer *writer, const CoreBlock *block)
 {
     for (uint32_t i = 0; i < block->statement_count; i++) {
         const CoreStatement *statement = &block->statements[i];
@@ -496,12 +480,12 @@ static void load_globals(Writer *writer, const CoreBlock *block)
             load_global(writer, &statement->arguments[a]);
         for (uint32_t b = 0; b < 2; b++)
             if (statement->blocks[b] != NULL)
-                load_globals(writer, statement->blocks[b]);
+                write_globals(writer, statement->blocks[b]);
     }
     load_global(writer, &block->result);
 }
 
-static void forget_globals(Writer *writer)
+void write_forget_globals(Writer *writer)
 {
     for (uint32_t i = 0; i < writer->texts->globals.count; i++)
         writer->texts->values[writer->texts->globals.items[i].variable] = NULL;
@@ -512,19 +496,20 @@ static void write_header(Writer *writer, Text *out)
     const CoreFunction *function = writer->program->functions.items[writer->function];
     text_add(out, "static bool ");
     function_text_name(writer->texts, writer->function, out);
+    text_add_char(out, '(');
     for (uint32_t i = 0; i < function->body->parameter_count; i++) {
-        const Layout *leaves = layout(writer, type_of(writer, function->body->parameters[i]));
-        const char **words = new_words(writer, function->body->parameters[i]);
+        const Layout *leaves = write_layout(writer, write_type(writer, function->body->parameters[i]));
+        const char **words = write_new_words(writer, function->body->parameters[i]);
         for (uint32_t leaf = 0; leaf < leaves->count; leaf++)
             text_addf(out, "%s %s, ", leaf_c_type(leaves->leaves[leaf].type), words[leaf]);
     }
-    const Layout *results = layout(writer, function->body->result.type);
+    const Layout *results = write_layout(writer, function->body->result.type);
     for (uint32_t i = 0; i < results->count; i++)
-        text_addf(out, "%s *%s, ", leaf_c_type(results->leaves[i].type), result_word(writer, i, results->count));
+        text_addf(out, "%s *%s, ", leaf_c_type(results->leaves[i].type), write_result_word(writer, i, results->count));
     text_add(out, "int64_t depth, const KernelScalars *scalars)");
 }
 
-static Writer writer_of(FunctionTexts *texts, CoreFunctionId function)
+Writer writer_of(FunctionTexts *texts, CoreFunctionId function)
 {
     return (Writer){.texts = texts, .program = texts->program, .arena = texts->arena, .depth = 1, .variables = 1, .function = function};
 }
@@ -538,19 +523,19 @@ void function_write_prototype(FunctionTexts *texts, CoreFunctionId function, Tex
 
 static void write_body(Writer *writer, const CoreBlock *body)
 {
-    line(writer, "if (!kernel_may_enter(depth, scalars))");
-    line(writer, "    return false;");
-    load_globals(writer, body);
-    bool loops = has_turn(body, writer->function);
+    write_line(writer, "if (!kernel_may_enter(depth, scalars))");
+    write_line(writer, "    return false;");
+    write_globals(writer, body);
+    bool loops = write_has_turn(body, writer->function);
     if (loops) {
-        open_brace(writer, "for (uint32_t turn = 1;; turn++)");
-        line(writer, "if (!kernel_may_turn(turn, scalars))");
-        line(writer, "    return false;");
+        write_open_brace(writer, "for (uint32_t turn = 1;; turn++)");
+        write_line(writer, "if (!kernel_may_turn(turn, scalars))");
+        write_line(writer, "    return false;");
     }
     write_block(writer, body, (Destination){.is_tail = true});
     if (loops)
-        close_brace(writer);
-    forget_globals(writer);
+        write_close_brace(writer);
+    write_forget_globals(writer);
 }
 
 void function_write(FunctionTexts *texts, CoreFunctionId function, const Sources *sources, Text *out, ClassSet *types,
@@ -571,4 +556,56 @@ void function_write(FunctionTexts *texts, CoreFunctionId function, const Sources
     text_add(out, text_string(&body));
     text_add(out, "}\n");
     text_free(&body);
+}
+
+/* ---- entries ---- */
+
+static void write_entry_call(Writer *writer, const CoreBlock *body, uint32_t *arguments)
+{
+    const Layout *results = write_layout(writer, body->result.type);
+    for (uint32_t i = 0; i < results->count; i++)
+        write_line(writer, "%s result%u;", leaf_c_type(results->leaves[i].type), i);
+    Text call;
+    text_init(&call, writer->out->memory);
+    function_text_name(writer->texts, writer->function, &call);
+    text_add_char(&call, '(');
+    for (uint32_t i = 0; i < body->parameter_count; i++) {
+        const Layout *leaves = write_layout(writer, write_type(writer, body->parameters[i]));
+        for (uint32_t leaf = 0; leaf < leaves->count; leaf++, ++*arguments)
+            text_addf(&call, "((%s const *)call->streams[%u])[i * call->strides[%u]], ", leaf_c_type(leaves->leaves[leaf].type),
+                      *arguments, *arguments);
+    }
+    for (uint32_t i = 0; i < results->count; i++)
+        text_addf(&call, "&result%u, ", i);
+    write_line(writer, "if (!%scall->depth, &scalars)) {", text_string(&call));
+    write_line(writer, "    *call->done = i;");
+    write_line(writer, "    return KERNEL_FAILED;");
+    write_line(writer, "}");
+    text_free(&call);
+}
+
+static void write_entry_results(Writer *writer, const Layout *results)
+{
+    for (uint32_t i = 0; i < results->count; i++) {
+        ScalarType type = (ScalarType)results->leaves[i].type;
+        const char *canonical = type == SCALAR_F64 ? "canonical_F64" : type == SCALAR_F32 ? "canonical_F32" : "";
+        write_line(writer, "((%s *)call->outputs[%u])[i] = %s(result%u);", c_type(type), i, canonical, i);
+    }
+}
+
+void function_write_entry(FunctionTexts *texts, CoreFunctionId function, Text *out)
+{
+    const CoreBlock *body = texts->program->functions.items[function]->body;
+    Writer writer = writer_of(texts, function);
+    writer.out = out;
+    uint32_t arguments = 0;
+    text_addf(out, "\nuint64_t entry_%u(const KernelCall *restrict call)\n{\n", function);
+    write_line(&writer, "const KernelScalars scalars = kernel_scalars(call);");
+    write_open_brace(&writer, "for (int64_t i = 0; i < call->count; i++)");
+    write_entry_call(&writer, body, &arguments);
+    write_entry_results(&writer, write_layout(&writer, body->result.type));
+    write_close_brace(&writer);
+    write_line(&writer, "*call->done = call->count;");
+    write_line(&writer, "return 0;");
+    text_add(out, "}\n");
 }

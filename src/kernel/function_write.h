@@ -1,13 +1,66 @@
-/* The text of one function, of those that function_text.h lists. */
+/* The text of one function, of those that function_text.h lists: at one point (function_write.c), and at many points at once (function_lanes.c). */
 #ifndef RUNNEL_KERNEL_FUNCTION_WRITE_H
 #define RUNNEL_KERNEL_FUNCTION_WRITE_H
 
 #include "kernel/function_text.h"
 
+/* A function that is being written. */
+typedef struct Writer {
+    FunctionTexts *texts;
+    const CoreProgram *program;
+    Arena *arena;
+    const Sources *sources;
+    Text *out;
+    uint32_t depth;     /* of braces */
+    uint32_t shown;     /* line of the source */
+    uint32_t variables; /* that there are so far */
+    CoreFunctionId function;
+    bool has_flag; /* operations that can fail */
+    ClassSet *types;
+    bool *with_math;
+} Writer;
+
+/* ---- function_write.c ---- */
 /* An operation on vectors that there is text for. */
 bool function_write_is_of_vectors(Op op);
 void function_write_prototype(FunctionTexts *texts, CoreFunctionId function, Text *out);
+/* What operations need of the preamble is added to *types and *with_math. */
 void function_write(FunctionTexts *texts, CoreFunctionId function, const Sources *sources, Text *out, ClassSet *types,
                     bool *with_math);
+
+/* The same at many points, one after the other, for those who have them in memory. */
+void function_write_entry(FunctionTexts *texts, CoreFunctionId function, Text *out);
+
+/* ---- pieces of it ---- */
+Writer writer_of(FunctionTexts *texts, CoreFunctionId function);
+__attribute__((format(printf, 2, 3))) void write_line(Writer *writer, const char *format, ...);
+void write_open_brace(Writer *writer, const char *head);
+void write_close_brace(Writer *writer);
+TypeId write_type(const Writer *writer, CoreVar variable);
+const Layout *write_layout(const Writer *writer, TypeId type);
+/* A new name, of a variable of the source if it has one there. */
+const char *write_word(Writer *writer, Name name);
+/* Names for the leaves of a variable, which it has from now on. */
+const char **write_new_words(Writer *writer, CoreVar variable);
+/* Those that an atom has. */
+const char **write_atom(const Writer *writer, const CoreAtom *atom);
+/* A statement that only gives new names to what there is; false if it does more. */
+bool write_alias(Writer *writer, const CoreStatement *statement);
+/* `const type name = operation`, for scalars. */
+void write_scalar_op(Writer *writer, const CoreStatement *statement);
+const char **write_arguments(Writer *writer, const CoreStatement *statement, uint32_t *count);
+/* Reads the globals that the function reads; forgets them at its end. */
+void write_globals(Writer *writer, const CoreBlock *body);
+void write_forget_globals(Writer *writer);
+/* Whether nothing of the function is needed after the statement. */
+bool write_is_last(const CoreBlock *block, uint32_t statement);
+/* Whether a block in tail position ends in a call of this function, on some way through it. */
+bool write_has_turn(const CoreBlock *block, CoreFunctionId function);
+/* `result`, or `result0` and so on. */
+const char *write_result_word(const Writer *writer, uint32_t leaf, uint32_t count);
+
+/* ---- function_lanes.c ---- */
+bool function_lanes_accepts(const FunctionTexts *texts, CoreFunctionId function);
+void function_lanes_write(FunctionTexts *texts, CoreFunctionId function, Text *out, ClassSet *types, bool *with_math);
 
 #endif

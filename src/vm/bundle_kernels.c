@@ -180,13 +180,6 @@ static int64_t depth_left(const Vm *vm)
     return left > INT64_MAX ? INT64_MAX : (int64_t)left;
 }
 
-/* The flag as code sees it. */
-static const volatile int *stop_word(const StopFlag *stop)
-{
-    static const int never = STOP_NOT;
-    return stop == NULL ? &never : (const volatile int *)(const void *)&stop->reason;
-}
-
 /* Some points, by one call of the code. */
 static bool do_tile(Doing *doing, size_t first, size_t count)
 {
@@ -219,7 +212,7 @@ static bool do_tile(Doing *doing, size_t first, size_t count)
                        .totals = totals,
                        .globals = doing->globals,
                        .depth = depth_left(doing->vm),
-                       .stop = stop_word(doing->vm->options.stop),
+                       .stop = code_stop_word(doing->vm->options.stop),
                        .has_failed = (const volatile bool *)(const void *)&doing->has_failed};
     if (doing->function(&call) != 0)
         return false;

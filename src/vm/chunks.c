@@ -135,7 +135,7 @@ void chunks_measure(Chunks *chunks, const Vm *vm, uint64_t time, uint64_t elemen
 
 /* ---- following ---- */
 
-/* Buffers that had to grow for the program to go on keep what they have. */
+/* Buffers that had to grow for the program to go on keep what they have. Whether they hold anything back must be seen anew. */
 static void set_limits(Vm *vm, Instance *instance, const Chunks *before)
 {
     const Plan *plan = instance->plan;
@@ -145,6 +145,7 @@ static void set_limits(Vm *vm, Instance *instance, const Chunks *before)
         uint32_t new = chunks_elements(&plan->chunks, vm, plan->streams[id].size);
         if (stream->limit <= old || stream->limit < new)
             stream->limit = new;
+        stream->was_full = stream->was_asked = false;
         stream_trim(vm, instance, id);
     }
 }

@@ -10,6 +10,7 @@ struct Code {
     VEC(const Fusion *) fusions;    /* by network; null where it has none */
     VEC(KernelFunction *) kernels;  /* by number; [0] unused */
     VEC(Compiled *) objects;
+    VEC(KernelFunction *) entries;  /* by function; null where there is none */
     VEC(FunctionGlobal) globals;    /* that functions read */
     uint32_t cell_count;            /* of their leaves */
     double milliseconds;
@@ -43,17 +44,29 @@ static uint32_t fuse_new(Vm *vm, Code *code, FunctionTexts *functions, const Fus
     return number - code->kernels.count;
 }
 
-static void find_functions(Vm *vm, Code *code, Compiled *object, uint32_t count)
+static KernelFunction *find_function(Compiled *object, const char *kind, uint32_t number)
+{
+    char name[32];
+    snprintf(name, sizeof name, "%s_%u", kind, number);
+    void *symbol = compile_symbol(object, name);
+    KernelFunction *function;
+    memcpy(&function, &symbol, sizeof function);
+    if (function == NULL)
+        bug("vm", "compiled code has no %s", name);
+    return function;
+}
+
+static void find_functions(Vm *vm, Code *code, Compiled *object, uint32_t count, const FunctionTexts *functions)
 {
     for (uint32_t i = 0; i < count; i++) {
-        char name[32];
-        snprintf(name, sizeof name, "kernel_%u", code->kernels.count);
-        void *symbol = compile_symbol(object, name);
-        KernelFunction *function;
-        memcpy(&function, &symbol, sizeof function);
-        if (function == NULL)
-            bug("vm", "compiled code has no %s", name);
-        *vec_push(&vm->arena, &code->kernels) = function;
+        KernelFunction *kernel = find_function(object, "kernel", code->kernels.count);
+        *vec_push(&vm->arena, &code->kernels) = kernel;
+    }
+    for (uint32_t i = 0; i < functions->entries.count; i++) {
+        CoreFunctionId id = functions->entries.items[i];
+        while (code->entries.count <= id)
+            *vec_push(&vm->arena, &code->entries) = NULL;
+        code->entries.items[id] = find_function(object, "entry", id);
     }
 }
 
@@ -76,12 +89,13 @@ static void compile_new(Vm *vm, Code *code)
     const Fusion **fresh = ARENA_ARRAY(&vm->arena, const Fusion *, vm->program->networks.count);
     FunctionTexts *functions = function_texts_new(&vm->arena, vm->program->core, vm->program->layouts, code->cell_count);
     uint32_t fresh_count = 0, kernel_count = fuse_new(vm, code, functions, fresh, &fresh_count);
-    if (kernel_count == 0)
+    EmitContext context = {.names = vm->options.names, .sources = vm->diagnostics->sources, .functions = functions};
+    emit_need_functions(&context, fresh, fresh_count);
+    if (kernel_count == 0 && functions->entries.count == 0)
         return;
     Text text, problem;
     text_init(&text, vm->memory);
     text_init(&problem, vm->memory);
-    EmitContext context = {.names = vm->options.names, .sources = vm->diagnostics->sources, .functions = functions};
     emit_c(&context, fresh, fresh_count, &text);
     add_globals(vm, code, functions);
     CompileOptions options = {.compiler = vm->options.compiler, .is_fast = vm->options.is_fast, .stop = vm->options.stop};
@@ -89,7 +103,7 @@ static void compile_new(Vm *vm, Code *code)
     if (object != NULL) {
         *vec_push(&vm->arena, &code->objects) = object;
         code->milliseconds += compile_milliseconds(object);
-        find_functions(vm, code, object, kernel_count);
+        find_functions(vm, code, object, kernel_count, functions);
     } else if (stop_reason(vm->options.stop) == STOP_NOT)
         warn(vm, code, text_string(&problem));
     text_free(&problem);
@@ -113,6 +127,23 @@ const Fusion *code_of_network(Vm *vm, FlowNetworkId network)
 KernelFunction *code_of_kernel(const Vm *vm, const Kernel *kernel)
 {
     return vm->code->kernels.items[kernel->number];
+}
+
+const volatile int *code_stop_word(const StopFlag *stop)
+{
+    static const int never = STOP_NOT;
+    return stop == NULL ? &never : (const volatile int *)(const void *)&stop->reason;
+}
+
+KernelFunction *code_of_function(const Vm *vm, CoreFunctionId function)
+{
+    return vm->code == NULL || function >= vm->code->entries.count ? NULL : vm->code->entries.items[function];
+}
+
+void code_forget(Vm *vm, uint32_t function_count)
+{
+    if (vm->code != NULL && vm->code->entries.count > function_count)
+        vm->code->entries.count = function_count;
 }
 
 const void **code_global_cells(Vm *vm)

@@ -14,6 +14,12 @@ const Fusion *code_of_network(Vm *vm, FlowNetworkId network);
 KernelFunction *code_of_kernel(const Vm *vm, const Kernel *kernel);
 /* The cells of the globals that functions read, as they are now, for KernelCall.globals; of the team's memory. */
 const void **code_global_cells(Vm *vm);
+/* A flag as code sees it, for KernelCall.stop. */
+const volatile int *code_stop_word(const StopFlag *stop);
+/* A function on scalars as code (entry_ID of kernel/function_text.h); null if there is none. */
+KernelFunction *code_of_function(const Vm *vm, CoreFunctionId function);
+/* The program has been cut back: forgets the functions from `function_count` on. */
+void code_forget(Vm *vm, uint32_t function_count);
 void code_free(Vm *vm);
 /* Of all networks so far. */
 uint64_t code_kernels(const Vm *vm);

@@ -1,5 +1,6 @@
 /* SCALAR_CALL: functions on scalars, run point by point (scalar_code.h). */
 #include "vm/call.h"
+#include "vm/code.h"
 #include "vm/points.h"
 
 /* ---- signatures ---- */
@@ -61,9 +62,14 @@ bool scalar_run(Vm *vm, CoreFunctionId function, const Cells *arguments, void *c
                      .depth = vm->frame_count - 1,
                      .max_depth = vm->options.max_depth,
                      .stop = vm->options.stop,
+                     .compiled = code_of_function(vm, function),
+                     .compiled_stop = code_stop_word(vm->options.stop),
                      .global = read_global,
                      .context = vm};
+    const void **globals = run.compiled == NULL ? NULL : code_global_cells(vm);
+    run.compiled_globals = globals;
     bool is_done = scalar_code_run(vm->scalar_code, function, &run);
+    team_give_back(vm->team, globals);
     *done = run.done;
     if (is_done)
         return true;

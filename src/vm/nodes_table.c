@@ -3,11 +3,16 @@
  * Groups are numbered by their first points, anew under each parent. The table finds the number of a key. When the parent ends, the keys are sorted,
  * and whatever is known of groups comes out in that order.
  *
+ * Integers that lie close together, beside the number of points, are not hashed: a window of them has a cell for each. Keys are looked up in tiles: first the
+ * places where they may be are asked for, and while these come from memory the next ones are computed.
+ *
  * A team shares the looking up of keys that are in the table; those that are not are added by one thread, in order. It shares a reduction by groups:
  * each part of it has groups of its own, and combines their elements in the order of the points. */
 #include "vm/fold.h"
 #include "vm/nodes.h"
+#include "vm/places.h"
 
+#include "math/bits.h"
 #include "math/random.h"
 
 #include <string.h>
@@ -17,6 +22,8 @@
 enum { TABLE_DRIVER, TABLE_KEYS };
 enum { OUT_NUMBER, OUT_POINT_KEYS };
 enum { SLOTS_LEAST = 64 };
+enum { TILE = 64 };
+enum { WINDOW_LEAST = 64, WINDOW_MAX = 1 << 20, WINDOW_PER_POINT = 4 };
 enum {
     /* estimates, in one thread: */
     FIND_PICOSECONDS = 8000, /* a key found */
@@ -30,8 +37,18 @@ typedef struct Slot {
     uint64_t number; /* of the group, plus 1; 0: the slot is free */
 } Slot;
 
+/* The words from `low` on, counted modulo 2^64; for each the number of its group plus 1, or 0. */
+typedef struct Window {
+    uint64_t low;
+    uint32_t *numbers;
+    size_t size;
+} Window;
+
 typedef struct Table {
     WalkState walk;
+    uint64_t point_count; /* of the parent at hand */
+    bool is_hashed;       /* no window was wide enough */
+    Window window;
     Cells *cells; /* of the keys that come in, then of those that are held */
     Array *keys;  /* by number */
     Slot *slots;  /* open addressing */
@@ -78,9 +95,21 @@ static void free_slots(Memory *memory, Table *table)
     table->slot_count = 0;
 }
 
+static void free_window(Memory *memory, Window *window)
+{
+    memory_free(memory, window->numbers, window->size * sizeof *window->numbers);
+    *window = (Window){0};
+}
+
 static void forget_groups(Memory *memory, Table *table)
 {
     forget_order(memory, table);
+    if (table->window.size <= WINDOW_LEAST && table->window.size > 0)
+        memset(table->window.numbers, 0, table->window.size * sizeof *table->window.numbers);
+    else
+        free_window(memory, &table->window);
+    table->is_hashed = false;
+    table->point_count = 0;
     if (table->slot_count <= SLOTS_LEAST && table->slots != NULL)
         memset(table->slots, 0, table->slot_count * sizeof *table->slots);
     else
@@ -94,6 +123,7 @@ static void release_table(Vm *vm, const FlowNode *node, void *state)
     Table *table = state;
     forget_groups(vm->memory, table);
     free_slots(vm->memory, table);
+    free_window(vm->memory, &table->window);
     memory_free(vm->memory, table->cells, 2 * leaf_count(node) * sizeof *table->cells);
 }
 
@@ -121,28 +151,67 @@ static bool has_vectors(const Layout *layout)
     return false;
 }
 
+#define LOAD_WORDS(Cell, WORD)                                                                                         \
+    for (size_t i = 0; i < count; i++)                                                                                 \
+        words[i] = WORD(((const Cell *)cells.data)[cells_index(cells, first + i)])
+#define SAME_WORD(x) (uint64_t)(x)
+#define WORD_OF_F32(x) scalar_of_f32((x) == 0.0f ? 0.0f : (x)).bits
+#define WORD_OF_F64(x) scalar_of_f64((x) == 0.0 ? 0.0 : (x)).bits
+
 /* Equal keys have equal words: no -0, one nan. */
-static uint64_t key_word(const Layout *layout, const Cells *cells, size_t i)
+static void scalar_words(ScalarType type, Cells cells, size_t first, size_t count, uint64_t *words)
 {
-    if (!is_scalar(layout))
-        return rows_hash(layout, cells, i, 0);
-    ScalarType type = (ScalarType)layout->leaves[0].type;
-    Scalar key = cells_scalar(type, cells[0], i);
-    if (type == SCALAR_F64)
-        return scalar_of_f64(key.f64 == 0.0 ? 0.0 : key.f64).bits;
-    if (type == SCALAR_F32)
-        return scalar_of_f32(key.f32 == 0.0f ? 0.0f : key.f32).bits;
-    return key.bits;
+    switch (type) {
+    case SCALAR_BOOL:
+    case SCALAR_CHAR:
+    case SCALAR_U8: LOAD_WORDS(uint8_t, SAME_WORD); break;
+    case SCALAR_U16: LOAD_WORDS(uint16_t, SAME_WORD); break;
+    case SCALAR_U32: LOAD_WORDS(uint32_t, SAME_WORD); break;
+    case SCALAR_I8: LOAD_WORDS(int8_t, SAME_WORD); break;
+    case SCALAR_I16: LOAD_WORDS(int16_t, SAME_WORD); break;
+    case SCALAR_I32: LOAD_WORDS(int32_t, SAME_WORD); break;
+    case SCALAR_I64:
+    case SCALAR_U64: LOAD_WORDS(uint64_t, SAME_WORD); break;
+    case SCALAR_F32: LOAD_WORDS(float, WORD_OF_F32); break;
+    case SCALAR_F64: LOAD_WORDS(double, WORD_OF_F64); break;
+    case SCALAR_COUNT: break;
+    }
 }
 
+static void key_words(const Layout *layout, const Cells *cells, size_t first, size_t count, uint64_t *words)
+{
+    if (is_scalar(layout))
+        scalar_words((ScalarType)layout->leaves[0].type, cells[0], first, count, words);
+    else
+        for (size_t i = 0; i < count; i++)
+            words[i] = rows_hash(layout, cells, first + i, 0);
+}
+
+static uint64_t key_word(const Layout *layout, const Cells *cells, size_t i)
+{
+    uint64_t word;
+    key_words(layout, cells, i, 1, &word);
+    return word;
+}
+
+/* The words of scalars that are next to each other are spread as well as others, and those of other keys are hashes already. */
 static size_t first_slot(const Table *table, uint64_t word)
 {
-    return random_hash(0, word) & (table->slot_count - 1);
+    return (size_t)(random_mix(word) & (table->slot_count - 1));
 }
 
 static size_t next_slot(const Table *table, size_t slot)
 {
     return (slot + 1) & (table->slot_count - 1);
+}
+
+/* Puts a key that is not there yet into a free slot. */
+static void fill_slot(Table *table, Slot slot)
+{
+    size_t at = first_slot(table, slot.word);
+    while (table->slots[at].number != 0)
+        at = next_slot(table, at);
+    table->slots[at] = slot;
 }
 
 static void grow_slots(Memory *memory, Table *table)
@@ -151,14 +220,9 @@ static void grow_slots(Memory *memory, Table *table)
     if (grown.slot_count > SIZE_MAX / sizeof *grown.slots)
         memory_fail(memory);
     grown.slots = memory_alloc(memory, grown.slot_count * sizeof *grown.slots);
-    for (size_t i = 0; i < table->slot_count; i++) {
-        if (table->slots[i].number == 0)
-            continue;
-        size_t at = first_slot(&grown, table->slots[i].word);
-        while (grown.slots[at].number != 0)
-            at = next_slot(&grown, at);
-        grown.slots[at] = table->slots[i];
-    }
+    for (size_t i = 0; i < table->slot_count; i++)
+        if (table->slots[i].number != 0)
+            fill_slot(&grown, table->slots[i]);
     free_slots(memory, table);
     table->slots = grown.slots;
     table->slot_count = grown.slot_count;
@@ -192,20 +256,101 @@ static Slot *find_slot(const Table *table, const Layout *layout, size_t i, uint6
     return &table->slots[at];
 }
 
-/* The number of that key, which may be new. */
-static int64_t find_number(Firing *firing, size_t i)
+/* ---- windows ---- */
+
+static bool has_window(const Layout *layout)
+{
+    return is_scalar(layout) && scalar_kind((ScalarType)layout->leaves[0].type) != KIND_FLOATING;
+}
+
+/* The number of a word's group plus 1; 0 if it is new. */
+static inline uint64_t window_number(const Window *window, uint64_t word)
+{
+    return word - window->low < window->size ? window->numbers[word - window->low] : 0;
+}
+
+/* Makes the window wider, so that it holds a word; false if it would be too wide. */
+static bool widen_window(Memory *memory, Window *window, uint64_t word, uint64_t widest)
+{
+    uint64_t up = word - window->low, down = window->low + window->size - 1 - word;
+    bool is_above = window->size == 0 || up < down;
+    uint64_t needed = window->size == 0 ? 1 : is_above ? up + 1 : down + 1;
+    Window wider = {.low = window->size == 0 ? word : window->low, .size = WINDOW_LEAST};
+    if (needed == 0 || needed > widest)
+        return false;
+    while (wider.size < needed)
+        wider.size *= 2;
+    if (!is_above)
+        wider.low += window->size - wider.size;
+    wider.numbers = memory_alloc(memory, wider.size * sizeof *wider.numbers);
+    if (window->size > 0)
+        memcpy(wider.numbers + (window->low - wider.low), window->numbers, window->size * sizeof *window->numbers);
+    free_window(memory, window);
+    *window = wider;
+    return true;
+}
+
+/* From now on keys are hashed, those that there are too. */
+static void hash_keys(Firing *firing)
 {
     Table *table = firing->state;
     const Layout *layout = firing->node->layout;
+    size_t groups = group_count(table);
+    while (table->slot_count <= 2 * groups)
+        grow_slots(firing->vm->memory, table);
+    for (size_t number = 0; number < groups; number++)
+        fill_slot(table, (Slot){key_word(layout, table->cells + layout->count, number), number + 1});
+    free_window(firing->vm->memory, &table->window);
+    table->is_hashed = true;
+}
+
+/* Whether the window holds the word; it is given up if it cannot. */
+static bool uses_window(Firing *firing, uint64_t word)
+{
+    Table *table = firing->state;
+    uint64_t widest = least(WINDOW_MAX, least(table->point_count, WINDOW_MAX) * WINDOW_PER_POINT);
+    if (table->is_hashed)
+        return false;
+    if (has_window(firing->node->layout) &&
+        (word - table->window.low < table->window.size ||
+         widen_window(firing->vm->memory, &table->window, word, widest < WINDOW_LEAST ? WINDOW_LEAST : widest)))
+        return true;
+    hash_keys(firing);
+    return false;
+}
+
+/* ---- numbers ---- */
+
+static int64_t find_in_window(Firing *firing, size_t i, uint64_t word)
+{
+    Table *table = firing->state;
+    uint32_t *number = &table->window.numbers[word - table->window.low];
+    if (*number == 0) {
+        add_key(firing, i);
+        *number = (uint32_t)group_count(table);
+    }
+    return (int64_t)*number - 1;
+}
+
+static int64_t find_hashed(Firing *firing, size_t i, uint64_t word)
+{
+    Table *table = firing->state;
     if (2 * group_count(table) >= table->slot_count)
         grow_slots(firing->vm->memory, table);
-    uint64_t word = key_word(layout, table->cells, i);
-    Slot *slot = find_slot(table, layout, i, word);
+    Slot *slot = find_slot(table, firing->node->layout, i, word);
     if (slot->number == 0) {
         add_key(firing, i);
         *slot = (Slot){word, group_count(table)};
     }
     return (int64_t)slot->number - 1;
+}
+
+/* The number of the key at row i of those that come in, which may be new. */
+static int64_t find_number(Firing *firing, size_t i)
+{
+    const Table *table = firing->state;
+    uint64_t word = key_word(firing->node->layout, table->cells, i);
+    return uses_window(firing, word) ? find_in_window(firing, i, word) : find_hashed(firing, i, word);
 }
 
 /* Points whose keys are looked up, not added. */
@@ -216,27 +361,42 @@ typedef struct Lookup {
     int64_t *numbers; /* -1 for a key that is new */
 } Lookup;
 
-static void look_up(void *context, size_t first, size_t end, uint32_t member)
+static void look_up_tile(const Lookup *lookup, size_t first, size_t count)
 {
-    const Lookup *lookup = context;
-    (void)member;
-    for (size_t i = first; i < end; i++) {
-        uint64_t word = key_word(lookup->layout, lookup->table->cells, lookup->first + i);
-        lookup->numbers[i] = (int64_t)find_slot(lookup->table, lookup->layout, lookup->first + i, word)->number - 1;
+    const Table *table = lookup->table;
+    uint64_t words[TILE];
+    key_words(lookup->layout, table->cells, lookup->first + first, count, words);
+    if (!table->is_hashed) {
+        for (size_t i = 0; i < count; i++)
+            lookup->numbers[first + i] = (int64_t)window_number(&table->window, words[i]) - 1;
+        return;
     }
+    for (size_t i = 0; i < count; i++)
+        __builtin_prefetch(&table->slots[first_slot(table, words[i])]);
+    for (size_t i = 0; i < count; i++)
+        lookup->numbers[first + i] =
+            (int64_t)find_slot(table, lookup->layout, lookup->first + first + i, words[i])->number - 1;
 }
 
+static void look_up(void *context, size_t first, size_t end, uint32_t member)
+{
+    (void)member;
+    for (; first < end; first += TILE)
+        look_up_tile(context, first, least(TILE, end - first));
+}
+
+/* Those that are not there are added in order; most of the last ones being so, nothing is looked up before. */
 static void find_numbers(Firing *firing, size_t first, size_t count, int64_t *numbers)
 {
     Table *table = firing->state;
-    Team *team = firing->vm->team;
-    size_t grain = team_grain(team, FIND_PICOSECONDS), before = group_count(table);
-    bool is_shared = before > 0 && !table->is_growing && team_shares(team, count, grain);
+    size_t before = group_count(table);
+    bool is_looked_up = before > 0 && !table->is_growing;
     Lookup lookup = {table, firing->node->layout, first, numbers};
-    if (is_shared)
-        team_run(team, count, grain, look_up, &lookup);
+    table->point_count += count;
+    if (is_looked_up)
+        team_run(firing->vm->team, count, team_grain(firing->vm->team, FIND_PICOSECONDS), look_up, &lookup);
     for (size_t i = 0; i < count; i++)
-        if (!is_shared || numbers[i] < 0)
+        if (!is_looked_up || numbers[i] < 0)
             numbers[i] = find_number(firing, first + i);
     table->is_growing = group_count(table) - before > count / 2;
 }
@@ -357,27 +517,35 @@ typedef struct FoldBy {
     int64_t group_total; /* of the parents before */
 } FoldBy;
 
-static const FoldKind *kind_of(const FlowNode *node)
-{
-    return fold_kind(node->core_op, (ScalarType)node->inputs[FOLD_ELEMENT].type);
-}
+/* How elements are added up: those that may be added in any order into places, one cell for each group, which is its result; others into states. */
+typedef struct Adder {
+    const PlacesKind *places; /* or null */
+    const FoldKind *kind;
+    size_t size; /* of a group's cell or state */
+} Adder;
 
-static size_t state_size(const FoldKind *kind)
+static Adder adder_of(const FlowNode *node)
 {
-    return (fold_state_size(kind) + sizeof(uint64_t) - 1) / sizeof(uint64_t) * sizeof(uint64_t);
+    ScalarType type = (ScalarType)node->inputs[FOLD_ELEMENT].type;
+    const PlacesKind *places = places_kind(node->core_op, type);
+    if (places != NULL && places_are_exact(places))
+        return (Adder){.places = places, .size = leaf_size((LeafType)type)};
+    const FoldKind *kind = fold_kind(node->core_op, type);
+    size_t words = (fold_state_size(kind) + sizeof(uint64_t) - 1) / sizeof(uint64_t);
+    return (Adder){.kind = kind, .size = words * sizeof(uint64_t)};
 }
 
 static void release_fold_by(Vm *vm, const FlowNode *node, void *state_memory)
 {
     FoldBy *state = state_memory;
-    memory_free(vm->memory, state->states, state->capacity * state_size(kind_of(node)));
+    memory_free(vm->memory, state->states, state->capacity * adder_of(node).size);
 }
 
-/* Makes room for a group's state, and starts it and those before it. */
-static void start_groups(Firing *firing, const FoldKind *kind, size_t number)
+/* Makes room for a group, and starts it and those before it. */
+static void start_groups(Firing *firing, const Adder *adder, size_t number)
 {
     FoldBy *state = firing->state;
-    size_t size = state_size(kind);
+    size_t size = adder->size;
     if (number >= state->capacity) {
         size_t capacity = state->capacity == 0 ? 16 : 2 * state->capacity;
         while (capacity <= number)
@@ -387,8 +555,12 @@ static void start_groups(Firing *firing, const FoldKind *kind, size_t number)
         state->states = memory_resize(firing->vm->memory, state->states, state->capacity * size, capacity * size);
         state->capacity = capacity;
     }
-    for (; state->count <= number; state->count++)
-        fold_start(kind, state->states + state->count * size);
+    if (adder->places != NULL)
+        places_start(adder->places, state->states + state->count * size, number + 1 - state->count);
+    else
+        for (size_t i = state->count; i <= number; i++)
+            fold_start(adder->kind, state->states + i * size);
+    state->count = number + 1;
 }
 
 /* Points next to each other that are of the same group. */
@@ -480,23 +652,19 @@ static bool is_mixed(const int64_t *numbers, size_t count)
     return changes > count / 2;
 }
 
-static void fold_points(Firing *firing, const FoldKind *kind, size_t first, size_t count)
+static void add_to_states(Firing *firing, const Adder *adder, Cells numbers, size_t first, size_t count)
 {
     FoldBy *state = firing->state;
-    Cells numbers = firing_cells(firing, FOLD_NUMBER);
     Team *team = firing->vm->team;
     const int64_t *items = numbers.data;
-    size_t greatest = numbers.is_uniform ? (size_t)items[0] : greatest_number(items + first, count);
-    if (greatest >= state->count)
-        start_groups(firing, kind, greatest);
-    Adding adding = {.kind = kind, .states = state->states, .state_size = state_size(kind),
+    Adding adding = {.kind = adder->kind, .states = state->states, .state_size = adder->size,
                      .elements = firing_cells(firing, FOLD_ELEMENT),
                      .cell_size = leaf_size(firing->node->inputs[FOLD_ELEMENT].type),
                      .numbers = items, .first = first, .count = count};
     bool is_shared = !numbers.is_uniform && count < UINT32_MAX && team_shares(team, count, team_grain(team, ADD_PICOSECONDS));
     if (numbers.is_uniform)
-        fold_add(team, kind, state->states + greatest * adding.state_size, cells_from(adding.elements, adding.cell_size, first, count),
-                 count);
+        fold_add(team, adder->kind, state->states + (size_t)items[0] * adder->size,
+                 cells_from(adding.elements, adding.cell_size, first, count), count);
     else if (is_shared && is_mixed(items + first, count))
         add_together(team, &adding);
     else
@@ -504,6 +672,22 @@ static void fold_points(Firing *firing, const FoldKind *kind, size_t first, size
             run = run_length(items + i, first + count - i);
             add_run(&adding, i, run);
         }
+}
+
+static void fold_points(Firing *firing, const Adder *adder, size_t first, size_t count)
+{
+    FoldBy *state = firing->state;
+    Cells numbers = firing_cells(firing, FOLD_NUMBER);
+    const int64_t *items = numbers.data;
+    size_t greatest = numbers.is_uniform ? (size_t)items[0] : greatest_number(items + first, count);
+    if (greatest >= state->count)
+        start_groups(firing, adder, greatest);
+    if (adder->places == NULL) {
+        add_to_states(firing, adder, numbers, first, count);
+        return;
+    }
+    Placing placing = {adder->places, state->states, state->count, numbers, firing_cells(firing, FOLD_ELEMENT)};
+    places_put(firing->vm->team, &placing, first, first + count);
 }
 
 /* Groups of the parent at hand that are still to be given; as many as come, if it is the only one. */
@@ -526,17 +710,21 @@ static size_t groups_at_hand(const Firing *firing)
     return is_known ? least(left, least(firing_available(firing, FOLD_GROUP), firing_room(firing, 0))) : 0;
 }
 
-static void give_results(Firing *firing, const FoldKind *kind, size_t count)
+static void give_results(Firing *firing, const Adder *adder, size_t count)
 {
     FoldBy *state = firing->state;
     Cells numbers = firing_cells(firing, FOLD_GROUP);
-    size_t size = state_size(kind), result_size = leaf_size(firing_output_type(firing, 0));
+    size_t result_size = leaf_size(firing_output_type(firing, 0));
     char *out = firing_reserve(firing, 0, count);
     for (size_t i = 0; i < count; i++) {
         size_t number = (size_t)((const int64_t *)numbers.data)[cells_index(numbers, i)];
         if (number >= state->count) /* none of its members is left */
-            start_groups(firing, kind, number);
-        fold_result(kind, state->states + number * size, out + i * result_size);
+            start_groups(firing, adder, number);
+        const unsigned char *group = state->states + number * adder->size;
+        if (adder->places != NULL)
+            memcpy(out + i * result_size, group, result_size);
+        else
+            fold_result(adder->kind, group, out + i * result_size);
     }
     firing_produce(firing, 0, count);
     firing_consume(firing, FOLD_GROUP, count);
@@ -554,20 +742,20 @@ static void next_groups(Firing *firing)
 }
 
 /* The ends of groups are known only when those of the points are: they are not among what the walk waits for. */
-static bool fold_by(Firing *firing, const FoldKind *kind)
+static bool fold_by(Firing *firing, const Adder *adder)
 {
     FoldBy *state = firing->state;
     Walk walk = walk_begin(firing, &state->walk, (Inputs){FOLD_ELEMENT, 2}, (Inputs){0}, FOLD_ENDS);
     for (;;) {
         size_t count = walk_points(&walk);
         if (count > 0)
-            fold_points(firing, kind, walk.child, count);
+            fold_points(firing, adder, walk.child, count);
         walk.child += count;
         if (!walk_is_parent_done(&walk))
             return walk_end(&walk);
         size_t groups = groups_at_hand(firing);
         if (groups > 0)
-            give_results(firing, kind, groups);
+            give_results(firing, adder, groups);
         if (groups_left(firing) > 0)
             return walk_end(&walk) || groups > 0;
         next_groups(firing);
@@ -577,8 +765,8 @@ static bool fold_by(Firing *firing, const FoldKind *kind)
 
 static void fire_fold_by(Firing *firing)
 {
-    const FoldKind *kind = kind_of(firing->node);
-    while (fold_by(firing, kind))
+    Adder adder = adder_of(firing->node);
+    while (fold_by(firing, &adder))
         continue;
 }
 

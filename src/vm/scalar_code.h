@@ -9,6 +9,7 @@
 
 #include "core/core.h"
 #include "io/failure.h"
+#include "kernel/preamble/call.h"
 #include "vm/array.h"
 #include "vm/team.h"
 
@@ -55,6 +56,10 @@ typedef struct ScalarRun {
      * the run or before, by the calling thread. What it gives stays as it is until the run ends. May be null if the program has no globals. */
     bool (*global)(void *context, CoreVar variable, Cells *leaves);
     void *context;
+    /* Compiled code of the function (kernel/function_text.h), or null: runs what it can, and leaves the points that it fails at to the machine. */
+    KernelFunction *compiled;
+    const void *const *compiled_globals;
+    const volatile int *compiled_stop;
     /* Out: the points whose results are complete, also when an allocation fails in between. */
     size_t done;
     ScalarProblem problem;

@@ -180,6 +180,9 @@ typedef struct ScalarMachine {
 /* Runs points up to the end, or the first that does not come to its end. */
 ScalarOutcome scalar_execute(ScalarMachine *machine);
 
+/* scalar_compiled.c: the same, by compiled code as far as there is any. */
+ScalarOutcome scalar_execute_compiled(ScalarMachine *machine);
+
 void scalar_resize_registers(ScalarCode *code, ScalarStacks *stacks, size_t capacity);
 void scalar_resize_returns(ScalarCode *code, ScalarStacks *stacks, size_t capacity);
 /* The least of the capacities that stacks have which is enough. */

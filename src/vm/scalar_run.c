@@ -166,7 +166,7 @@ static ScalarOutcome run_alone(const Running *running, size_t count)
     ScalarMachine machine = machine_of(running, 0);
     machine.point = running->run->done;
     machine.end = machine.point + count;
-    return take_outcome(running, &machine, scalar_execute(&machine));
+    return take_outcome(running, &machine, scalar_execute_compiled(&machine));
 }
 
 /* Some of the points that do not seem worth sharing; afterwards more is known. */
@@ -241,7 +241,7 @@ static void run_member(void *context, size_t first, size_t end, uint32_t number)
     uint64_t start = now();
     while (member->outcome == OUTCOME_DONE && take_points(sharing, &member->machine, batch)) {
         size_t before = member->machine.point;
-        member->outcome = scalar_execute(&member->machine);
+        member->outcome = scalar_execute_compiled(&member->machine);
         if (member->outcome != OUTCOME_DONE)
             halt_at(sharing, member->machine.point);
         uint64_t time = now() - start;

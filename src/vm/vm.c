@@ -97,6 +97,7 @@ void vm_forget(Vm *vm, uint32_t function_count)
 {
     if (vm->scalar_code != NULL)
         scalar_code_forget(vm->scalar_code, function_count);
+    code_forget(vm, function_count);
     if (vm->signatures.count > function_count)
         vm->signatures.count = function_count;
 }

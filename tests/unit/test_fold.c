@@ -117,6 +117,7 @@ typedef struct Fold {
     Scalar identity;
     bool is_scan, is_inclusive;
     const FoldKind *kind;
+    bool is_left; /* a reduction in the order of users' operators */
 } Fold;
 
 static Scalar identity_of(Op reduction, ScalarType type)
@@ -139,7 +140,7 @@ static Scalar expected_block(const Fold *fold, const Scalar *x, size_t count)
 {
     size_t i = 1;
     Scalar total = x[0];
-    if (count >= COMBINE_LANES) {
+    if (count >= COMBINE_LANES && !fold->is_left) {
         Scalar lane[COMBINE_LANES];
         memcpy(lane, x, sizeof lane);
         for (i = COMBINE_LANES; i + COMBINE_LANES <= count; i += COMBINE_LANES)
@@ -397,7 +398,14 @@ static void test_op(VectorLevel level, const Operator *operator, Op op, ScalarTy
         return;
     ScalarType result = op == OP_COUNT_TRUE ? SCALAR_I64 : type;
     test_fold(&(Fold){level, op, type, result, operator->combine, identity_of(operator->reduction, result),
-                      op != operator->reduction, op == operator->inclusive, kind});
+                      op != operator->reduction, op == operator->inclusive, kind, false});
+}
+
+static void test_left(VectorLevel level, const Operator *operator, ScalarType type)
+{
+    const FoldKind *kind = fold_left_kind_at(level, operator->reduction, type);
+    test_fold(&(Fold){level, operator->reduction, type, type, operator->combine, identity_of(operator->reduction, type), false, false,
+                      kind, true});
 }
 
 static void test_type(VectorLevel level, ScalarType type)
@@ -409,6 +417,8 @@ static void test_type(VectorLevel level, ScalarType type)
             continue;
         test_op(level, operator, operator->scan, type);
         test_op(level, operator, operator->inclusive, type);
+        if (scalar_kind(type) == KIND_FLOATING && (operator->reduction == OP_SUM || operator->reduction == OP_PRODUCT))
+            test_left(level, operator, type);
     }
 }
 

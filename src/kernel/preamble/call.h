@@ -43,6 +43,8 @@ typedef struct KernelCall {
     const volatile bool *has_failed;  /* ... and at this: another part of these points has failed */
 } KernelCall;
 
+enum { KERNEL_ENTRY_LEAVES = 32 }; /* of the arguments, and of the result, of a function that is called from outside of kernels */
+
 enum {
     KERNEL_FAILED = 1, /* somewhere in these points, or they must be done in another way: then nothing was done */
     KERNEL_SLOW = 2,   /* only inside kernels */

@@ -8,6 +8,9 @@
 enum {
     KERNEL_STACK = 1 << 20, /* bytes that calls of functions may take */
     KERNEL_TURNS = 1 << 12, /* of a loop, after which it looks whether it must end: a power of two */
+    KERNEL_LANES = 16,      /* points that are done at once */
+    KERNEL_LANES_LEAST = 4, /* fewer are done one by one, */
+    KERNEL_LANES_TURNS = 32, /* ... after so many turns, if they were more at first: a power of two */
 };
 
 typedef struct KernelScalars {
@@ -35,6 +38,12 @@ MATH_INLINE bool kernel_may_enter(int64_t depth, const KernelScalars *scalars)
 MATH_INLINE bool kernel_may_turn(uint32_t turn, const KernelScalars *scalars)
 {
     return (turn & (KERNEL_TURNS - 1)) != 0 || !kernel_must_end(scalars);
+}
+
+/* Whether points that are done at once take another turn so: of the last one, how many have not left their loop. */
+MATH_INLINE bool kernel_lanes_go_on(int64_t going, uint32_t turn)
+{
+    return going >= KERNEL_LANES_LEAST || (going > 0 && (turn & (KERNEL_LANES_TURNS - 1)) != 0);
 }
 
 /* ---- slices of vectors ---- */

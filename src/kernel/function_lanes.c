@@ -1,0 +1,474 @@
+/* Functions at many points at once.
+ *
+ * A loop that each point leaves when it likes does not vectorise. Here it is done for KERNEL_LANES points together, turn by turn, until the last of them has left: both sides of
+ * every `if` are computed for all lanes, and masks say which lanes take the next values from where. A lane that has left keeps its values, and so would leave in every turn that
+ * follows; the results are computed once, at the end. Compilers make vectors of the loop over lanes. Where few lanes are left, they are done one by one.
+ * That is right for functions whose operations are total and cheap, and pays for those on floats; others keep to one point at a time. */
+#include "kernel/function_write.h"
+
+#include "kernel/c_text.h"
+#include "kernel/op_text.h"
+
+#include <string.h>
+
+/* ---- which ---- */
+
+/* What is done in vectors of 64-bit lanes. */
+static bool is_lane_type(LeafType type)
+{
+    return type == (LeafType)SCALAR_F64 || type == (LeafType)SCALAR_I64 || type == (LeafType)SCALAR_U64;
+}
+
+static bool is_logical(Op op)
+{
+    return op == OP_AND || op == OP_OR || op == OP_XOR || op == OP_NAND || op == OP_NOR || op == OP_NOT;
+}
+
+static bool is_comparison(Op op)
+{
+    return op == OP_EQUAL || op == OP_NOT_EQUAL || op == OP_LESS || op == OP_LESS_EQUAL || op == OP_GREATER || op == OP_GREATER_EQUAL;
+}
+
+static bool is_arithmetic(Op op, ScalarType type)
+{
+    switch ((int)op) {
+    case OP_ADD:
+    case OP_SUBTRACT:
+    case OP_MULTIPLY:
+    case OP_NEGATE:
+    case OP_ABSOLUTE:
+    case OP_MINIMUM:
+    case OP_MAXIMUM:
+    case OP_SHIFT_LEFT:
+    case OP_SHIFT_RIGHT:
+    case OP_TO_F64:
+    case OP_TO_I64:
+    case OP_TO_U64:
+    case OP_CONVERT: return true;
+    case OP_DIVIDE:
+    case OP_SQRT: return scalar_kind(type) == KIND_FLOATING;
+    default: return is_logical(op);
+    }
+}
+
+/* A function being looked at. */
+typedef struct Look {
+    const FunctionTexts *texts;
+    CoreFunctionId function;
+    uint32_t float_ops;
+} Look;
+
+/* All leaves are numbers in lanes or, inside, truths, which are masks there. */
+static bool has_lane_leaves(const Look *look, TypeId type, bool may_be_truth)
+{
+    const Layout *layout = layout_of(look->texts->layouts, type);
+    for (uint32_t i = 0; i < layout->count; i++)
+        if (!is_lane_type(layout->leaves[i].type) && !(may_be_truth && layout->leaves[i].type == (LeafType)SCALAR_BOOL))
+            return false;
+    return true;
+}
+
+static bool accepts_op(Look *look, const CoreStatement *statement)
+{
+    const CoreProgram *program = look->texts->program;
+    if (function_write_is_of_vectors(statement->op) || statement->argument_count == 0)
+        return false;
+    ScalarType target = type_scalar(program->types, program->variables.items[statement->target].type);
+    ScalarType operand = type_scalar(program->types, statement->arguments[0].type);
+    if (operand == SCALAR_BOOL)
+        return is_logical(statement->op);
+    look->float_ops += scalar_kind(operand) == KIND_FLOATING;
+    if (target == SCALAR_BOOL)
+        return is_comparison(statement->op);
+    return is_arithmetic(statement->op, operand) && !op_text_can_fail(statement->op, operand, target);
+}
+
+static bool accepts_block(Look *look, const CoreBlock *block, bool is_tail);
+
+/* Truths that others know, as globals, are no masks; nor are constants that become part of a tuple. */
+static bool accepts_atom(const Look *look, const CoreStatement *statement, const CoreAtom *atom)
+{
+    bool is_global = !atom->is_constant && look->texts->program->variables.items[atom->variable].is_global;
+    bool is_part = atom->is_constant && statement->kind == CORE_PAIR;
+    return has_lane_leaves(look, atom->type, !is_global && !is_part);
+}
+
+static bool accepts_statement(Look *look, const CoreStatement *statement, bool is_end)
+{
+    if (!has_lane_leaves(look, look->texts->program->variables.items[statement->target].type, true))
+        return false;
+    for (uint32_t i = 0; i < statement->argument_count; i++)
+        if (!accepts_atom(look, statement, &statement->arguments[i]))
+            return false;
+    switch ((int)statement->kind) {
+    case CORE_COPY:
+    case CORE_UNIT:
+    case CORE_PAIR:
+    case CORE_PROJECT:
+    case CORE_WRAP:
+    case CORE_UNWRAP: return true;
+    case CORE_OP: return accepts_op(look, statement);
+    case CORE_CALL: return is_end && statement->function == look->function;
+    case CORE_IF: return accepts_block(look, statement->blocks[0], is_end) && accepts_block(look, statement->blocks[1], is_end);
+    default: return false;
+    }
+}
+
+static bool accepts_block(Look *look, const CoreBlock *block, bool is_tail)
+{
+    for (uint32_t i = 0; i < block->statement_count; i++)
+        if (!accepts_statement(look, &block->statements[i], is_tail && write_is_last(block, i)))
+            return false;
+    bool is_global = !block->result.is_constant && look->texts->program->variables.items[block->result.variable].is_global;
+    return has_lane_leaves(look, block->result.type, !is_global);
+}
+
+bool function_lanes_accepts(const FunctionTexts *texts, CoreFunctionId function)
+{
+    const CoreBlock *body = texts->program->functions.items[function]->body;
+    Look look = {.texts = texts, .function = function};
+    for (uint32_t i = 0; i < body->parameter_count; i++)
+        if (!has_lane_leaves(&look, texts->program->variables.items[body->parameters[i]].type, false))
+            return false;
+    return has_lane_leaves(&look, body->result.type, false) && write_has_turn(body, function) && accepts_block(&look, body, true) &&
+           look.float_ops > 0;
+}
+
+/* ---- operations: truths are masks, all ones or zeros ---- */
+
+static const char *lane_type(LeafType type)
+{
+    return type == (LeafType)SCALAR_BOOL ? "int64_t" : c_type((ScalarType)type);
+}
+
+static bool is_truth(const Writer *writer, TypeId type)
+{
+    return type_is_scalar(writer->program->types, type) && type_scalar(writer->program->types, type) == SCALAR_BOOL;
+}
+
+static const char *mask_of(const Writer *writer, const CoreAtom *atom)
+{
+    if (atom->is_constant)
+        return atom->constant.bits != 0 ? "INT64_C(-1)" : "INT64_C(0)";
+    return write_atom(writer, atom)[0];
+}
+
+/* The leaves of any atom. */
+static const char **lane_atom(const Writer *writer, const CoreAtom *atom)
+{
+    if (!atom->is_constant || !is_truth(writer, atom->type))
+        return write_atom(writer, atom);
+    const char **words = ARENA_ARRAY(writer->arena, const char *, 1);
+    words[0] = mask_of(writer, atom);
+    return words;
+}
+
+static void write_logical(Writer *writer, const CoreStatement *statement)
+{
+    static const char *const symbols[OP_COUNT] = {[OP_AND] = "&", [OP_NAND] = "&", [OP_OR] = "|", [OP_NOR] = "|", [OP_XOR] = "^"};
+    const char *first = mask_of(writer, &statement->arguments[0]);
+    const char *target = write_new_words(writer, statement->target)[0];
+    if (statement->op == OP_NOT) {
+        write_line(writer, "const int64_t %s = ~%s;", target, first);
+        return;
+    }
+    bool is_negated = statement->op == OP_NAND || statement->op == OP_NOR;
+    write_line(writer, "const int64_t %s = %s(%s %s %s);", target, is_negated ? "~" : "", first, symbols[statement->op],
+               mask_of(writer, &statement->arguments[1]));
+}
+
+static void write_comparison(Writer *writer, const CoreStatement *statement)
+{
+    const char *arguments[] = {write_atom(writer, &statement->arguments[0])[0], write_atom(writer, &statement->arguments[1])[0]};
+    Text text;
+    text_init(&text, writer->out->memory);
+    op_text(&text, statement->op, type_scalar(writer->program->types, statement->arguments[0].type), SCALAR_BOOL, arguments, "");
+    write_line(writer, "const int64_t %s = %s ? -1 : 0;", write_new_words(writer, statement->target)[0], text_string(&text));
+    text_free(&text);
+}
+
+static void write_op(Writer *writer, const CoreStatement *statement)
+{
+    if (is_truth(writer, statement->arguments[0].type))
+        write_logical(writer, statement);
+    else if (is_truth(writer, write_type(writer, statement->target)))
+        write_comparison(writer, statement);
+    else
+        write_scalar_op(writer, statement);
+}
+
+/* ---- blocks ---- */
+
+/* What lanes do in a turn, or at the end. */
+typedef struct LaneState {
+    bool is_end;
+    uint32_t parameter_count, result_count;
+    const char **arrays;     /* by leaf of the parameters: the values of all lanes, */
+    const char **parameters; /* ... that of a lane in this turn, */
+    const char **nexts;      /* ... and a variable for that in the next, */
+    bool *are_changed;       /* ... if it differs */
+} LaneState;
+
+static const char **write_value(Writer *writer, const CoreBlock *block);
+
+/* The lanes that take one side of an `if`, of those that are here: all if that is null. */
+static const char *masked(Writer *writer, const char *here, const char *mask, bool side)
+{
+    if (here == NULL && side)
+        return mask;
+    const char *target = write_word(writer, 0);
+    write_line(writer, "const int64_t %s = %s%s%s%s;", target, here == NULL ? "" : here, here == NULL ? "" : " & ", side ? "" : "~", mask);
+    return target;
+}
+
+/* `here ? value : otherwise` */
+static const char *chosen(const Writer *writer, const char *here, const char *value, const char *otherwise)
+{
+    return here == NULL ? value : arena_format(writer->arena, "%s ? %s : %s", here, value, otherwise);
+}
+
+/* Both values, and a choice. */
+static void write_choice(Writer *writer, const CoreStatement *statement)
+{
+    const char *mask = mask_of(writer, &statement->arguments[0]);
+    const char **yes = write_value(writer, statement->blocks[0]), **no = write_value(writer, statement->blocks[1]);
+    const Layout *leaves = write_layout(writer, write_type(writer, statement->target));
+    const char **targets = write_new_words(writer, statement->target);
+    for (uint32_t i = 0; i < leaves->count; i++)
+        write_line(writer, "const %s %s = %s ? %s : %s;", lane_type(leaves->leaves[i].type), targets[i], mask, yes[i], no[i]);
+}
+
+static void write_statement(Writer *writer, const CoreStatement *statement)
+{
+    if (statement->kind == CORE_OP)
+        write_op(writer, statement);
+    else if (statement->kind == CORE_IF)
+        write_choice(writer, statement);
+    else if (statement->kind == CORE_COPY)
+        writer->texts->values[statement->target] = lane_atom(writer, &statement->arguments[0]);
+    else
+        write_alias(writer, statement);
+}
+
+static const char **write_value(Writer *writer, const CoreBlock *block)
+{
+    for (uint32_t i = 0; i < block->statement_count; i++)
+        write_statement(writer, &block->statements[i]);
+    return lane_atom(writer, &block->result);
+}
+
+static void write_next(Writer *writer, const CoreStatement *call, const char *here, const LaneState *state)
+{
+    uint32_t count;
+    const char **sources = write_arguments(writer, call, &count);
+    for (uint32_t i = 0; i < count; i++)
+        if (strcmp(sources[i], state->parameters[i]) != 0) {
+            write_line(writer, "%s = %s;", state->nexts[i], chosen(writer, here, sources[i], state->nexts[i]));
+            state->are_changed[i] = true;
+        }
+    write_line(writer, "going -= %s;", here == NULL ? "-1" : here); /* as a mask is -1 */
+}
+
+static const char *final_word(const Writer *writer, uint32_t leaf)
+{
+    return arena_format(writer->arena, "final%u", leaf);
+}
+
+static void write_results(Writer *writer, const CoreBlock *block, const char *here, const LaneState *state)
+{
+    const char **words = write_atom(writer, &block->result);
+    for (uint32_t i = 0; i < state->result_count; i++)
+        write_line(writer, "%s = %s;", final_word(writer, i), chosen(writer, here, words[i], final_word(writer, i)));
+}
+
+/* Whether a block in tail position gives the value itself, on some way through it. */
+static bool has_end(const CoreBlock *block)
+{
+    if (block->statement_count == 0 || !write_is_last(block, block->statement_count - 1))
+        return true;
+    const CoreStatement *last = &block->statements[block->statement_count - 1];
+    return last->kind == CORE_IF ? has_end(last->blocks[0]) || has_end(last->blocks[1]) : last->kind != CORE_CALL;
+}
+
+static void write_tail(Writer *writer, const CoreBlock *block, const char *here, const LaneState *state);
+
+/* In a turn only those sides matter on which there is a next one, at the end only the others. */
+static void write_tail_if(Writer *writer, const CoreStatement *statement, const char *here, const LaneState *state)
+{
+    const char *mask = mask_of(writer, &statement->arguments[0]);
+    for (uint32_t i = 0; i < 2; i++) {
+        const CoreBlock *side = statement->blocks[i];
+        if (state->is_end ? has_end(side) : write_has_turn(side, writer->function))
+            write_tail(writer, side, masked(writer, here, mask, i == 0), state);
+    }
+}
+
+/* A block whose value is that of the function, in the lanes that are here. */
+static void write_tail(Writer *writer, const CoreBlock *block, const char *here, const LaneState *state)
+{
+    for (uint32_t i = 0; i < block->statement_count; i++) {
+        const CoreStatement *statement = &block->statements[i];
+        bool is_end = write_is_last(block, i);
+        if (is_end && statement->kind == CORE_CALL) {
+            write_next(writer, statement, here, state);
+            return;
+        }
+        if (is_end && statement->kind == CORE_IF) {
+            write_tail_if(writer, statement, here, state);
+            return;
+        }
+        write_statement(writer, statement);
+    }
+    write_results(writer, block, here, state);
+}
+
+/* ---- functions ---- */
+
+/* The names of the arrays of arguments are those that the function at one point gives its parameters. */
+static void write_header(Writer *writer, const CoreBlock *body, LaneState *state, Text *out)
+{
+    const Layout *results = write_layout(writer, body->result.type);
+    state->result_count = results->count;
+    for (uint32_t i = 0; i < body->parameter_count; i++)
+        state->parameter_count += write_layout(writer, write_type(writer, body->parameters[i]))->count;
+    state->nexts = ARENA_ARRAY(writer->arena, const char *, state->parameter_count);
+    state->parameters = ARENA_ARRAY(writer->arena, const char *, state->parameter_count);
+    state->arrays = ARENA_ARRAY(writer->arena, const char *, state->parameter_count);
+    state->are_changed = ARENA_ARRAY(writer->arena, bool, state->parameter_count);
+    text_add(out, "\n/* The same at many points at once. */\nstatic bool ");
+    function_text_name(writer->texts, writer->function, out);
+    text_add(out, "_lanes(int64_t count, ");
+    for (uint32_t i = 0, filled = 0; i < body->parameter_count; i++) {
+        const Layout *leaves = write_layout(writer, write_type(writer, body->parameters[i]));
+        const char **words = write_new_words(writer, body->parameters[i]);
+        for (uint32_t leaf = 0; leaf < leaves->count; leaf++) {
+            text_addf(out, "%s *restrict %s, ", lane_type(leaves->leaves[leaf].type), words[leaf]);
+            state->arrays[filled++] = words[leaf];
+        }
+    }
+    for (uint32_t i = 0; i < results->count; i++)
+        text_addf(out, "%s *restrict %s, ", lane_type(results->leaves[i].type), write_result_word(writer, i, results->count));
+    text_add(out, "int64_t depth, const KernelScalars *scalars)\n{\n");
+}
+
+/* The same from where lanes are now, for all of them that count: those that have left do so again. */
+static void write_one_by_one(Writer *writer, const LaneState *state)
+{
+    Text call;
+    text_init(&call, writer->out->memory);
+    function_text_name(writer->texts, writer->function, &call);
+    text_add_char(&call, '(');
+    for (uint32_t i = 0; i < state->parameter_count; i++)
+        text_addf(&call, "%s[lane], ", state->arrays[i]);
+    for (uint32_t i = 0; i < state->result_count; i++)
+        text_addf(&call, "&%s[lane], ", write_result_word(writer, i, state->result_count));
+    write_open_brace(writer, "if (going > 0)");
+    write_line(writer, "for (int lane = 0; lane < count; lane++)");
+    write_line(writer, "    if (!%sdepth, scalars))", text_string(&call));
+    write_line(writer, "        return false;");
+    write_line(writer, "return true;");
+    write_close_brace(writer);
+    text_free(&call);
+}
+
+/* New names for the values of a lane. */
+static void name_lane(Writer *writer, const CoreBlock *body, LaneState *state)
+{
+    for (uint32_t i = 0, filled = 0; i < body->parameter_count; i++) {
+        const char **words = write_new_words(writer, body->parameters[i]);
+        for (uint32_t leaf = 0; leaf < write_layout(writer, write_type(writer, body->parameters[i]))->count; leaf++, filled++) {
+            state->parameters[filled] = words[leaf];
+            state->nexts[filled] = arena_format(writer->arena, "next_%s", words[leaf]);
+        }
+    }
+}
+
+static void load_lane(Writer *writer, const CoreBlock *body, const LaneState *state)
+{
+    for (uint32_t i = 0, filled = 0; i < body->parameter_count; i++) {
+        const Layout *leaves = write_layout(writer, write_type(writer, body->parameters[i]));
+        for (uint32_t leaf = 0; leaf < leaves->count; leaf++, filled++) {
+            const char *type = lane_type(leaves->leaves[leaf].type);
+            write_line(writer, "const %s %s = %s[lane];", type, state->parameters[filled], state->arrays[filled]);
+            if (state->are_changed[filled] && !state->is_end)
+                write_line(writer, "%s %s = %s;", type, state->nexts[filled], state->parameters[filled]);
+        }
+    }
+}
+
+/* What a lane has at the end of a turn, or of the last one. */
+static void store_lane(Writer *writer, const LaneState *state)
+{
+    for (uint32_t i = 0; i < state->parameter_count && !state->is_end; i++)
+        if (state->are_changed[i])
+            write_line(writer, "%s[lane] = %s;", state->arrays[i], state->nexts[i]);
+    for (uint32_t i = 0; i < state->result_count && state->is_end; i++)
+        write_line(writer, "%s[lane] = %s;", write_result_word(writer, i, state->result_count), final_word(writer, i));
+}
+
+static void declare_finals(Writer *writer, const CoreBlock *body)
+{
+    const Layout *results = write_layout(writer, body->result.type);
+    for (uint32_t i = 0; i < results->count; i++)
+        write_line(writer, "%s %s = 0;", lane_type(results->leaves[i].type), final_word(writer, i));
+}
+
+static void write_lane(Writer *writer, const CoreBlock *body, LaneState *state)
+{
+    Text tail, *out = writer->out;
+    text_init(&tail, out->memory);
+    name_lane(writer, body, state);
+    writer->depth++;
+    writer->out = &tail;
+    write_tail(writer, body, NULL, state); /* which says what changes */
+    writer->out = out;
+    writer->depth--;
+    write_open_brace(writer, "for (int lane = 0; lane < KERNEL_LANES; lane++)");
+    load_lane(writer, body, state);
+    if (state->is_end)
+        declare_finals(writer, body);
+    text_add(out, text_string(&tail));
+    text_free(&tail);
+    store_lane(writer, state);
+    write_close_brace(writer);
+}
+
+/* What is absent does as the first lane does. */
+static void fill_lanes(Writer *writer, const LaneState *state)
+{
+    write_open_brace(writer, "for (int64_t lane = count; lane < KERNEL_LANES; lane++)");
+    for (uint32_t i = 0; i < state->parameter_count; i++)
+        write_line(writer, "%s[lane] = %s[0];", state->arrays[i], state->arrays[i]);
+    write_close_brace(writer);
+}
+
+static void write_turns(Writer *writer, const CoreBlock *body, LaneState *state)
+{
+    write_line(writer, "int64_t going = count;");
+    write_open_brace(writer, "for (uint32_t turn = 0; kernel_lanes_go_on(going, turn); turn++)");
+    write_line(writer, "if (!kernel_may_turn(turn, scalars))");
+    write_line(writer, "    return false;");
+    write_line(writer, "going = 0;");
+    write_lane(writer, body, state);
+    write_close_brace(writer);
+    write_one_by_one(writer, state);
+    state->is_end = true;
+    write_lane(writer, body, state);
+    write_line(writer, "return true;");
+}
+
+void function_lanes_write(FunctionTexts *texts, CoreFunctionId function, Text *out, ClassSet *types, bool *with_math)
+{
+    const CoreBlock *body = texts->program->functions.items[function]->body;
+    LaneState state = {0};
+    Writer writer = writer_of(texts, function);
+    writer.out = out;
+    writer.types = types;
+    writer.with_math = with_math;
+    write_header(&writer, body, &state, out);
+    fill_lanes(&writer, &state);
+    write_globals(&writer, body);
+    write_turns(&writer, body, &state);
+    write_forget_globals(&writer);
+    text_add(out, "}\n");
+}
