@@ -59,7 +59,7 @@ REPLAY := $(BUILD)/tests/fuzz/replay
 GENERATE := $(BUILD)/tests/generate/generate
 SUITE := $(BUILD)/bench/suite/suite
 
-.PHONY: all library test check-long check-install check-package bench bench-micro bench-programs bench-answers run fuzz install install-program install-library uninstall deb clean help FORCE
+.PHONY: all library test check-long check-stream check-install check-package bench bench-micro bench-programs bench-answers run fuzz install install-program install-library uninstall deb clean help FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -83,13 +83,22 @@ ifneq ($(MAKECMDGOALS),clean)
 HAVE_MPFR := $(shell printf '\043include <mpfr.h>\nint main(void) { return mpfr_exp == 0; }\n' | \
 	$(CC) -x c -o /dev/null - -lmpfr -lgmp 2>/dev/null && echo yes)
 endif
+ifneq ($(MAKECMDGOALS),clean)
+HAVE_ZLIB := $(shell printf '\043include <zlib.h>\nint main(void) { return inflateEnd(0) == 0; }\n' | \
+	$(CC) -x c -o /dev/null - -lz 2>/dev/null && echo yes)
+HAVE_ZSTD := $(shell printf '\043include <zstd.h>\nint main(void) { return ZSTD_createDStream() == 0; }\n' | \
+	$(CC) -x c -o /dev/null - -lzstd 2>/dev/null && echo yes)
+endif
+# Compressed files are read and written with what there is.
+COMPRESSION_FLAGS := $(if $(HAVE_ZLIB),-DRUNNEL_HAVE_ZLIB) $(if $(HAVE_ZSTD),-DRUNNEL_HAVE_ZSTD)
+LDLIBS += $(if $(HAVE_ZLIB),-lz) $(if $(HAVE_ZSTD),-lzstd)
 ifeq ($(HAVE_LIBEDIT),yes)
 EDIT_FLAGS := -DRUNNEL_HAVE_LIBEDIT
 EDIT_LIBS := -ledit
 endif
 
 $(BUILD)/flags.stamp: FORCE
-	@$(call stamp,$(COMPILER) | $(CPPFLAGS) $(EDIT_FLAGS) $(CFLAGS) $(foreach level,$(MODE) $(VECTOR_LEVELS),$(VECTOR_FLAGS_$(level))) | $(ELEMENTWISE_FLAGS))
+	@$(call stamp,$(COMPILER) | $(CPPFLAGS) $(EDIT_FLAGS) $(COMPRESSION_FLAGS) $(CFLAGS) $(foreach level,$(MODE) $(VECTOR_LEVELS),$(VECTOR_FLAGS_$(level))) | $(ELEMENTWISE_FLAGS))
 
 $(BUILD)/members.stamp: FORCE
 	@$(call stamp,$(LIBRARY_SOURCES) $(VECTOR_LEVELS))
@@ -111,6 +120,7 @@ $(foreach level,$(VECTOR_LEVELS),$(eval $(call vector_rule,$(level))))
 $(call objects,$(filter src/vm/elementwise_%,$(VECTOR_SOURCES))): private CFLAGS += $(ELEMENTWISE_FLAGS)
 
 $(BUILD)/src/driver/%.o: private CPPFLAGS += $(EDIT_FLAGS)
+$(BUILD)/src/io/compression.o: private CPPFLAGS += $(COMPRESSION_FLAGS)
 
 # The elementary functions are measured against MPFR.
 ifeq ($(HAVE_MPFR),yes)
@@ -142,7 +152,7 @@ PREAMBLE_ops := src/kernel/preamble/system.h $(patsubst %,src/math/%.h,bits basi
 PREAMBLE_math := $(patsubst %,src/math/%.h,polynomials exp log power trig arc special)
 PREAMBLE_math_f32 := src/math/single.h
 PREAMBLE_math_ops := src/kernel/preamble/math_ops.h
-PREAMBLE_kernel := src/kernel/preamble/call.h src/kernel/preamble/fold.h
+PREAMBLE_kernel := src/kernel/preamble/call.h src/kernel/preamble/fold.h src/kernel/preamble/function.h
 PREAMBLE_PARTS := ops math math_f32 math_ops kernel
 $(BUILD)/preamble_texts.c: $(BUILD)/tools/embed_headers $(foreach part,$(PREAMBLE_PARTS),$(PREAMBLE_$(part)))
 	$(Q) $< $(foreach part,$(PREAMBLE_PARTS),preamble_text_$(part)= $(PREAMBLE_$(part))) > $@
@@ -150,7 +160,14 @@ $(BUILD)/preamble_texts.c: $(BUILD)/tools/embed_headers $(foreach part,$(PREAMBL
 $(BUILD)/preamble_texts.o: $(BUILD)/preamble_texts.c $(BUILD)/flags.stamp
 	$(Q) $(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 
-$(LIBRARY): $(call objects,$(LIBRARY_SOURCES)) $(BUILD)/library_files.o $(BUILD)/preamble_texts.o $(BUILD)/members.stamp
+# The powers of five that reading floats needs.
+$(BUILD)/powers_of_five.c: $(BUILD)/tools/powers_of_five
+	$(Q) $< > $@
+
+$(BUILD)/powers_of_five.o: $(BUILD)/powers_of_five.c $(BUILD)/flags.stamp
+	$(Q) $(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
+
+$(LIBRARY): $(call objects,$(LIBRARY_SOURCES)) $(BUILD)/library_files.o $(BUILD)/preamble_texts.o $(BUILD)/powers_of_five.o $(BUILD)/members.stamp
 	@rm -f $@
 	$(Q) $(AR) rcs $@ $(filter %.o,$^)
 
@@ -174,7 +191,7 @@ $(GENERATE): $(call objects,$(wildcard tests/generate/*.c)) $(LIBRARY)
 # thread sanitizer of older compilers needs addresses that are not randomised.
 TIME_FACTOR := $(if $(filter asan tsan,$(MODE)),5,1)
 # Benchmarks are tests of answers, by every engine.
-ENGINES ?= ref vm
+ENGINES ?= ref vm c
 BENCH_SUITE = $(if $(BENCH_OPENMP),$(SUITE) --runnel $(PROGRAM) --directory $(BENCH) --engines "$(ENGINES)")
 TEST_ENVIRONMENT = RUNNEL=$(PROGRAM) BENCH_SUITE='$(BENCH_SUITE)' TEST_TIME_FACTOR=$(TIME_FACTOR) TEST_MODE=$(MODE) RUNNEL_FLAGS='$(RUNNEL_FLAGS)' \
 	ASAN_OPTIONS=allocator_may_return_null=1:detect_stack_use_after_return=0
@@ -182,14 +199,28 @@ ifeq ($(MODE),tsan)
 FIXED_ADDRESSES := $(shell setarch -R true 2>/dev/null && echo setarch -R)
 endif
 
-test: all $(RUNNER) $(UNIT_TESTS) $(REPLAY) $(GENERATE) $(SUITE) bench-answers
+# Streams of data through runnel and through C: the same results, in little memory.
+STREAM := $(BUILD)/tests/stream/stream
+STREAM_BYTES ?= 20000000
+STREAM_CHECK = tests/stream/check.sh $(1) $(PROGRAM) $(STREAM) $(BUILD)/tools/measure
+$(STREAM): tests/stream/stream.c $(BUILD)/flags.stamp
+	@mkdir -p $(@D)
+	$(Q) $(CC) $(COMMON_FLAGS) -O2 -o $@ $<
+
+check-stream: $(PROGRAM) $(STREAM) $(BUILD)/tools/measure
+	$(call STREAM_CHECK,$(STREAM_BYTES))
+
+test: all $(RUNNER) $(UNIT_TESTS) $(REPLAY) $(GENERATE) $(SUITE) bench-answers $(STREAM) $(BUILD)/tools/measure
 	@$(TEST_ENVIRONMENT) $(FIXED_ADDRESSES) $(RUNNER) $(if $(ONLY),--only '$(ONLY)') $(if $(UPDATE),--update) \
 		$(UNIT_TESTS) $(REPLAY) $(GENERATE)
+	@$(if $(ONLY)$(RUNNEL_FLAGS)$(filter-out release,$(MODE)),,$(call STREAM_CHECK,$(STREAM_BYTES)))
 
-# What takes too long for `make test`: the packages in a new root, and many more random programs.
+# What takes too long for `make test`: the packages in a new root, streams of 10 GB, and many more random programs.
+LONG_STREAM_BYTES ?= 10000000000
 LONG_COUNT ?= 100000
 LONG_SEED ?= 2
-check-long: $(GENERATE) check-package
+check-long: $(GENERATE) $(STREAM) $(BUILD)/tools/measure check-package
+	$(call STREAM_CHECK,$(LONG_STREAM_BYTES))
 	$(TEST_ENVIRONMENT) $(FIXED_ADDRESSES) $(GENERATE) --seed $(LONG_SEED) --count $(LONG_COUNT) --coverage
 
 # Small measurements: each file is a program beside the library, compiled for this machine, so that plain loops in it are as good as C gets.
@@ -208,13 +239,13 @@ BENCH := build/bench$(if $(filter asan,$(MODE)),-asan)
 BENCH_SOURCES := $(sort $(wildcard bench/programs/*/*.c))
 BENCH_NAMES := $(basename $(notdir $(BENCH_SOURCES)))
 BENCH_OPENMP = $(shell echo 'int main(void) { return 0; }' | $(CC) -fopenmp -x c -o /dev/null - 2>/dev/null && echo yes)
-BENCH_LIBS = $(shell echo 'int main(void) { return 0; }' | $(CC) -x c -o /dev/null - -lmvec -lm 2>/dev/null && echo -lmvec) -lm
+BENCH_MVEC = $(shell echo 'int main(void) { return 0; }' | $(CC) -x c -o /dev/null - -lmvec 2>/dev/null && echo -lmvec)
 BENCH_SANITIZE := $(if $(filter asan,$(MODE)),$(MODE_FLAGS_asan))
 BENCH_FLAGS := -std=gnu17 -Wall -Wextra -Wconversion $(if $(filter 1,$(WERROR)),-Werror) -O3 -march=native -fopenmp \
 	-fno-math-errno -fno-trapping-math -Ibench/programs
 BENCH_EXACT := -ffp-contract=off
 BENCH_FAST := -ffp-contract=fast -fassociative-math -freciprocal-math -fno-signed-zeros
-BENCH_SHARED := $(patsubst %,bench/programs/%.c,harness arguments digest npy memory text_blocks)
+BENCH_SHARED := $(patsubst %,$(BENCH)/shared/%.o,arguments digest npy memory text_blocks)
 BENCH_HEADERS := $(wildcard bench/programs/*.h)
 
 bench-programs: $(if $(BENCH_OPENMP),$(addprefix $(BENCH)/,$(BENCH_NAMES) $(addsuffix -fast,$(BENCH_NAMES)) data check))
@@ -226,31 +257,38 @@ bench-answers: $(if $(BENCH_OPENMP),$(addprefix $(BENCH)/,$(BENCH_NAMES) data ch
 $(BENCH)/flags.stamp: FORCE
 	@$(call stamp,$(COMPILER) | $(BENCH_FLAGS) | $(BENCH_EXACT) | $(BENCH_FAST) | $(BENCH_SANITIZE))
 
+$(BENCH)/shared/%.o: bench/programs/%.c $(BENCH_HEADERS) $(BENCH)/flags.stamp
+	@mkdir -p $(@D)
+	$(Q) $(CC) $(BENCH_FLAGS) $(BENCH_EXACT) $(BENCH_SANITIZE) -c -o $@ $<
+
+# A program may include another one of its directory.
 define bench_rule
-$$(BENCH)/$(basename $(notdir $(1)))$(2): $(1) $$(BENCH_SHARED) $$(BENCH_HEADERS) $$(BENCH)/flags.stamp
-	$$(Q) $$(CC) $$(BENCH_FLAGS) $(3) $$(BENCH_SANITIZE) -o $$@ $$(filter %.c,$$^) $$(BENCH_LIBS)
+$$(BENCH)/$(basename $(notdir $(1)))$(2): $(1) $(wildcard $(dir $(1))*.c) $$(BENCH)/shared/harness.o $$(BENCH_SHARED) $$(BENCH_HEADERS) $$(BENCH)/flags.stamp
+	$$(Q) $$(CC) $$(BENCH_FLAGS) $(3) $$(BENCH_SANITIZE) -o $$@ $$< $$(filter %.o,$$^) $$(BENCH_MVEC) -lm
 endef
-$(foreach source,$(BENCH_SOURCES),$(eval $(call bench_rule,$(source),,$(BENCH_EXACT))) $(eval $(call bench_rule,$(source),-fast,$(BENCH_FAST))))
+$(foreach source,$(BENCH_SOURCES),$(eval $(call bench_rule,$(source),,$(BENCH_EXACT)))$(eval $(call bench_rule,$(source),-fast,$(BENCH_FAST))))
 
 # What makes their data and what checks their answers.
-$(BENCH)/data $(BENCH)/check: $(BENCH)/%: bench/programs/%.c $(filter-out %/harness.c,$(BENCH_SHARED)) $(BENCH_HEADERS) $(BENCH)/flags.stamp
-	$(Q) $(CC) $(BENCH_FLAGS) $(BENCH_EXACT) $(BENCH_SANITIZE) -o $@ $(filter %.c,$^) -lm
+$(BENCH)/data $(BENCH)/check: $(BENCH)/%: $(BENCH)/shared/%.o $(BENCH_SHARED)
+	$(Q) $(CC) $(BENCH_FLAGS) $(BENCH_SANITIZE) -o $@ $^ -lm
 
 # What the machine can do at most; and the program that runs the benchmarks on both sides.
 #   NAMES   "a b": only these
 #   QUICK   1: smaller sizes
 #   BASE    a file that an earlier run wrote (build/bench/results.json): what has changed since
 #   ENGINE  the engine to measure (Runnel's choice)
-#   SECONDS that one configuration of a benchmark may take, about (120)
+#   SECONDS that one configuration of a benchmark may take, about (60)
 $(BENCH)/limits: bench/suite/limits.c $(BENCH_HEADERS) $(BENCH)/flags.stamp
-	$(Q) $(CC) $(BENCH_FLAGS) $(BENCH_FAST) -o $@ $< $(BENCH_LIBS)
+	$(Q) $(CC) $(BENCH_FLAGS) $(BENCH_FAST) -o $@ $< $(BENCH_MVEC) -lm
 
 SUITE_SOURCES := $(filter-out %/limits.c,$(wildcard bench/suite/*.c)) tests/runner/buffer.c tests/runner/process.c
 $(SUITE): $(call objects,$(SUITE_SOURCES))
 	$(Q) $(CC) $(CFLAGS) -o $@ $^ $(LDLIBS)
 
-bench: all bench-programs $(BENCH)/limits $(SUITE)
-	@$(SUITE) --runnel $(PROGRAM) --directory $(BENCH) --threads $(shell nproc) --compiler '$(COMPILER), $(filter-out -W% -I%,$(BENCH_FLAGS))' \
+$(BUILD)/tests/unit/test_bench_suite: $(call objects,$(filter-out %/suite.c,$(SUITE_SOURCES)))
+
+bench: all bench-programs $(if $(BENCH_OPENMP),$(BENCH)/limits) $(SUITE)
+	@$(if $(BENCH_OPENMP),,exit 1;) $(SUITE) --runnel $(PROGRAM) --directory $(BENCH) --threads $(shell nproc) --compiler '$(COMPILER), $(filter-out -W% -I%,$(BENCH_FLAGS))' \
 		$(if $(NAMES),--names '$(NAMES)') $(if $(filter 1,$(QUICK)),--quick) $(if $(BASE),--base '$(BASE)') $(if $(ENGINE),--engine '$(ENGINE)') \
 		$(if $(SECONDS),--seconds '$(SECONDS)')
 
@@ -327,8 +365,8 @@ help:
 	@echo 'make            build the program; the release mode leaves it at ./runnel'
 	@echo 'make library    only build/MODE/librunnel.a'
 	@echo 'make test       build and run the tests; ONLY=text picks some, UPDATE=1 rewrites .expected files'
-	@echo 'make check-long check-package, and 100,000 random programs: LONG_COUNT=100000 LONG_SEED=2'
-	@echo 'make bench      time the benchmarks beside C (bench/programs/): NAMES="a b" QUICK=1 BASE=file.json ENGINE=vm SECONDS=120'
+	@echo 'make check-long check-package, streams of 10 GB, and 100,000 random programs: LONG_COUNT=100000 LONG_SEED=2'
+	@echo 'make bench      time the benchmarks beside C (bench/programs/): NAMES="a b" QUICK=1 BASE=file.json ENGINE=vm SECONDS=60'
 	@echo 'make bench-micro  time small pieces of the runtime beside plain C (bench/micro/)'
 	@echo 'make bench-programs  the C side of the benchmarks (bench/programs/), in build/bench'
 	@echo 'make run        build and run the demonstration'

@@ -32,6 +32,8 @@ typedef enum RunnelEngine {
     RUNNEL_ENGINE_REFERENCE, /* the reference interpreter: slow, holds everything, counts costs */
 } RunnelEngine;
 
+typedef enum RunnelHeader { RUNNEL_HEADER_GUESSED, RUNNEL_HEADER_YES, RUNNEL_HEADER_NO } RunnelHeader;
+
 typedef struct RunnelOptions {
     RunnelEngine engine;
     /* Receives the program's output and printed results. Required. */
@@ -53,7 +55,12 @@ typedef struct RunnelOptions {
     bool is_fast;          /* engine C: floats may be contracted, reassociated and divided by reciprocals; results are no longer those of the others */
     bool measures;         /* the VM: for runnel_write_stats */
     uint64_t fail_after;   /* testing: the nth allocation fails; 0 for never */
-    const char *file_format; /* what files given as arguments hold if neither their names nor their first bytes say it: "text", also if null, "npy", or scalars of this type as bytes */
+    const char *file_format; /* what files given as arguments hold if neither their names nor their first bytes say it: "text", also if null, "npy", "csv", "tsv", "lines", or scalars of this type as bytes */
+    RunnelHeader header;     /* whether tables among them begin with one */
+    const char *empty_field; /* what an empty field of theirs stands for, where a text is not wanted; null: an error */
+    const char *out_path;    /* where the result of `main` goes: a file, or "-" for standard output; null: it is written as other output */
+    const char *out_format;  /* what that holds if its name does not say it, as above */
+    bool colours_messages; /* for a terminal that has colours */
     bool materializes;     /* hold sequences in memory where one pass is not enough, instead of rejecting the program */
     bool counts_costs;     /* for runnel_write_cost: of the program as written; runs take longer */
     bool is_unsimplified;  /* run the program as written, nothing inlined or merged */
@@ -88,6 +95,8 @@ typedef struct RunnelRunInfo {
     double seconds;   /* what computing took: arguments were read before, results are printed after it, except those with sequences */
     uint32_t threads; /* that may have shared the work */
     uint64_t kernels; /* of compiled code that the program became; 0 for engines without */
+    uint64_t vector_bytes; /* of elements of vectors that were made, the result included; of several expressions those of the last; 0 for the reference interpreter */
+    double compile_seconds; /* what compiling that code took so far, or loading it where it was known; not in `seconds` */
 } RunnelRunInfo;
 
 /* What is written of results. Those with sequences are printed in any case, for that is how they are computed. */
@@ -112,7 +121,8 @@ const char *runnel_stats(RunnelSession *session);
 /* Writes `name : type` for every definition of the user's files. */
 RunnelStatus runnel_write_types(RunnelSession *session);
 /* Writes an intermediate form of what runnel_run would run: "core", as elaborated, "simple", as simplified, "flow",
- * as flattened (if the engine is the VM), or "counts", how much of what that has: spaces, descriptors, copies. */
+ * as flattened (unless the engine is the reference), "counts", how much of what that has: spaces, descriptors, copies, "kernels", what is
+ * done together as loops, or "c", these as the C file that is compiled. */
 RunnelStatus runnel_write_form(RunnelSession *session, const char *form);
 
 /* Writes what an operation or library function is, its types and what it does; all of them, as a Markdown document, when
@@ -135,6 +145,16 @@ void runnel_interrupt(RunnelSession *session);
 
 /* Whether the run under way, or the last one, was told to end, by runnel_interrupt or for its time: what then waits in `write` or `flush` gives up. */
 bool runnel_is_stopping(const RunnelSession *session);
+
+/* How far a run is: elements gone through so far of what is given to it as sequences, or else of the ranges and vectors that it goes through as a whole. Only
+ * the VM tells. */
+typedef struct RunnelProgress {
+    uint64_t elements;
+    uint64_t total; /* how many there will be; 0 if that is not known */
+} RunnelProgress;
+
+/* What the run under way, or the last one, has told; and asks it to tell more, which takes it a moment. From any thread. */
+RunnelProgress runnel_progress(RunnelSession *session);
 
 /* Whether files can be read so: a value for file_format. */
 bool runnel_is_file_format(const char *name);

@@ -10,10 +10,6 @@
 double exp(double);
 #pragma omp declare simd notinbranch
 double log(double);
-#pragma omp declare simd notinbranch
-double sin(double);
-#pragma omp declare simd notinbranch
-double cos(double);
 #endif
 
 #endif

@@ -43,6 +43,21 @@ char *case_c_name(const Case *benchmark)
     return name;
 }
 
+const char *case_stretch(const Case *benchmark)
+{
+    static const char *const rows[][2] = {
+#define BENCHMARK(...)
+#define STRETCH(name, program) {name, program},
+#include "../programs/suite.def"
+#undef STRETCH
+#undef BENCHMARK
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (strcmp(rows[i][0], benchmark->name) == 0)
+            return rows[i][1];
+    return NULL;
+}
+
 /* ---- data ---- */
 
 static bool is_newer(const char *path, const char *than)

@@ -33,6 +33,8 @@ extern const size_t case_count;
 const Case *case_named(const char *name);
 /* What its C version is called, to be freed. */
 char *case_c_name(const Case *benchmark);
+/* Another C version; null if there is none. */
+const char *case_stretch(const Case *benchmark);
 
 /* The arguments of a run of this size, as both sides take them. What they are read from is made, below `directory`, unless it is there and newer than
  * the program that makes it. False after saying why. */

@@ -78,6 +78,20 @@ static char *system_name(void)
     return checked_format("%s %s %s", name.sysname, name.release, name.machine);
 }
 
+static double load_average(void)
+{
+    char *line = file_line("/proc/loadavg");
+    double load = line == NULL ? NAN : atof(line);
+    free(line);
+    return load;
+}
+
+bool machine_is_busy(const MachineFacts *facts)
+{
+    static const double load_of_others = 0.5;
+    return facts->load > load_of_others;
+}
+
 /* ---- what it can do ---- */
 
 static Rates measure_rates(const char *directory, unsigned threads)
@@ -107,6 +121,7 @@ MachineFacts machine_facts(const char *directory, unsigned threads, const char *
                           .memory = memory_size(),
                           .system = system_name(),
                           .compiler = checked_copy(compiler),
+                          .load = load_average(),
                           .threads = threads,
                           .one = measure_rates(directory, 1),
                           .all = measure_rates(directory, threads)};

@@ -21,6 +21,7 @@ static void add_machine(const Results *results, Buffer *out)
     json_add_text(out, "compiler", machine->compiler);
     json_add_text(out, "engine", results->engine);
     json_add_number(out, "all_threads", machine->threads);
+    json_add_number(out, "load", machine->load);
     json_add_number(out, "bytes_1", machine->one.bytes);
     json_add_number(out, "logs_1", machine->one.logs);
     json_add_number(out, "fmas_1", machine->one.fmas);
@@ -46,7 +47,7 @@ static void add_pair(const Pair *pair, Buffer *out)
     json_add_number(out, "c_peak_bytes", pair->c.peak_bytes);
     json_add_number(out, "compile", pair->runnel.compile_seconds);
     json_add_number(out, "kernels", pair->runnel.kernels);
-    json_add_number(out, "materialised_bytes", pair->runnel.materialised_bytes);
+    json_add_number(out, "vector_bytes", pair->runnel.vector_bytes);
     if (!pair->runnel.is_good)
         json_add_text(out, "runnel_problem", pair->runnel.problem);
     if (!pair->c.is_good)
@@ -73,6 +74,8 @@ static void add_entry(const Results *results, const Entry *entry, Buffer *out)
             json_add_number(out, "goal", entry->benchmark->goal);
             json_add_number(out, "limit", machine_limit(&results->machine, entry->benchmark, entry->size, threads));
             json_add_number(out, "materialisations", entry->materialisations);
+            if (mode == MODE_EXACT && case_stretch(entry->benchmark) != NULL)
+                json_add_number(out, "stretch", seconds_of(&entry->stretch[kind]));
             buffer_addf(out, "}");
         }
 }
@@ -129,23 +132,20 @@ static void add_change(const char *line, const Entry *entry, const Pair *pair, A
                 c_now / c);
 }
 
-bool record_compare(const Results *results, const char *base, Buffer *out)
+static void compare_entry(const Results *results, const Entry *entry, const Lines *base, Buffer *out)
 {
-    Buffer text = {0};
-    if (!file_read(base, &text))
-        return false;
-    Lines lines = lines_of(buffer_text(&text));
+    for (ArithmeticMode mode = MODE_EXACT; mode <= (results->has_fast ? MODE_FAST : MODE_EXACT); mode++)
+        for (ThreadKind kind = THREADS_ONE; kind < THREAD_KINDS; kind++) {
+            unsigned threads = results_threads(results, kind);
+            const char *line = same_line(base, entry, mode, threads);
+            if (line != NULL)
+                add_change(line, entry, &entry->pairs[mode][kind], mode, threads, out);
+        }
+}
+
+void record_compare(const Results *results, const Lines *base, Buffer *out)
+{
     buffer_addf(out, "| benchmark | arithmetic | threads | before | now | now / before | C's now / before |\n|---|---|---|---|---|---|---|\n");
     for (size_t i = 0; i < results->entry_count; i++)
-        for (ArithmeticMode mode = MODE_EXACT; mode < MODES; mode++)
-            for (ThreadKind kind = THREADS_ONE; kind < THREAD_KINDS; kind++) {
-                const Entry *entry = &results->entries[i];
-                unsigned threads = results_threads(results, kind);
-                const char *line = same_line(&lines, entry, mode, threads);
-                if (line != NULL && (mode == MODE_EXACT || results->has_fast))
-                    add_change(line, entry, &entry->pairs[mode][kind], mode, threads, out);
-            }
-    lines_free(&lines);
-    buffer_free(&text);
-    return true;
+        compare_entry(results, &results->entries[i], base, out);
 }

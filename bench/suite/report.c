@@ -68,8 +68,8 @@ void report_header(const Results *results, Buffer *out)
     buffer_addf(out, "| benchmark | size | Runnel 1 | C 1 | ratio 1 | Runnel %u | C %u | ratio %u | goal | speed-up | C's | of limit |", all, all, all);
     if (results->has_fast)
         buffer_addf(out, " fast 1 | C fast 1 | ratio 1 | fast %u | C fast %u | ratio %u |", all, all, all);
-    buffer_addf(out, " memory | C's | compile | kernels | made |\n|");
-    for (int i = results->has_fast ? 23 : 17; i > 0; i--)
+    buffer_addf(out, " memory | C's | compile | kernels | vectors made | at places |\n|");
+    for (int i = results->has_fast ? 24 : 18; i > 0; i--)
         buffer_addf(out, "---|");
     buffer_addf(out, "\n");
 }
@@ -89,18 +89,22 @@ static double share_of_limit(const Results *results, const Entry *entry)
     return runnel->is_good ? limit / runnel->seconds : NAN;
 }
 
-static void add_made(Buffer *out, const Entry *entry, const Sample *runnel)
+static void add_problem(Buffer *out, const Entry *entry, const char *side, const Sample *sample, ArithmeticMode mode, unsigned threads)
 {
-    if (isfinite(runnel->materialised_bytes))
-        add_number(out, runnel->materialised_bytes / MEGABYTE, 1, " MB");
-    else
-        add_number(out, entry->materialisations, 0, " places");
+    const char *words = sample->is_good ? sample->warning : sample->problem;
+    if (words != NULL)
+        buffer_addf(out, "| %s | | %s%s, %u thread%s: %s |\n", entry->benchmark->name, side, mode == MODE_FAST ? " fast" : "", threads,
+                    threads == 1 ? "" : "s", words);
 }
 
-static void add_problem(Buffer *out, const Entry *entry, const char *side, const Sample *sample)
+static void add_problems(const Results *results, const Entry *entry, Buffer *out)
 {
-    if (!sample->is_good)
-        buffer_addf(out, "| %s | | %s: %s |\n", entry->benchmark->name, side, sample->problem);
+    for (ArithmeticMode mode = MODE_EXACT; mode < MODES; mode++)
+        for (ThreadKind kind = THREADS_ONE; kind < THREAD_KINDS; kind++) {
+            unsigned threads = results_threads(results, kind);
+            add_problem(out, entry, "Runnel", &entry->pairs[mode][kind].runnel, mode, threads);
+            add_problem(out, entry, "C", &entry->pairs[mode][kind].c, mode, threads);
+        }
 }
 
 void report_entry(const Results *results, const Entry *entry, Buffer *out)
@@ -118,23 +122,21 @@ void report_entry(const Results *results, const Entry *entry, Buffer *out)
         add_pair(out, &entry->pairs[MODE_FAST][kind], goal);
     add_number(out, all->runnel.peak_bytes / MEGABYTE, 1, " MB");
     add_number(out, all->c.peak_bytes / MEGABYTE, 1, " MB");
-    add_seconds(out, all->runnel.compile_seconds);
+    add_seconds(out, fmax(one->runnel.compile_seconds, all->runnel.compile_seconds));
     add_number(out, all->runnel.kernels, 0, "");
-    add_made(out, entry, &all->runnel);
+    add_number(out, all->runnel.vector_bytes / MEGABYTE, 1, " MB");
+    add_number(out, entry->materialisations, 0, "");
     buffer_addf(out, "\n");
-    for (ThreadKind kind = THREADS_ONE; kind < THREAD_KINDS; kind++) {
-        add_problem(out, entry, "Runnel", &entry->pairs[MODE_EXACT][kind].runnel);
-        add_problem(out, entry, "C", &entry->pairs[MODE_EXACT][kind].c);
-    }
+    add_problems(results, entry, out);
 }
 
 void report_notes(Buffer *out)
 {
     buffer_addf(out, "\nTimes are the least of at least ten runs of each side in turns, without reading arguments and printing results; of fewer where a "
                      "star says so. Ratios are Runnel's time divided by C's by as many threads: lower is better; bold ones miss the goal, after a second "
-                     "look. Speed-ups are from one thread to all. `of limit` is how near the machine's measured limit Runnel comes by all threads: the "
-                     "least bytes that must be moved, or what must be computed. Memory is the peak of the process, arguments included. `made` is what "
-                     "vectors the program makes, in bytes if the engine counts them, otherwise at how many places.\n");
+                     "look unless there is a star. Speed-ups are from one thread to all. `of limit` is how near the machine's measured limit Runnel comes by all threads: the "
+                     "least bytes that must be moved, or what must be computed. Memory is the peak of the process, arguments included. Vectors made are "
+                     "bytes that a run writes to vectors, the result included, and the places in the program where that is done. `compile` is the first time, when nothing was known.\n");
 }
 
 /* ---- goals ---- */
@@ -149,18 +151,26 @@ static bool is_memory_missed(const Entry *entry)
     return pair->c.is_good && pair->runnel.peak_bytes > memory_factor * pair->c.peak_bytes;
 }
 
+static void add_heading(const Results *results, const Entry *entry, ThreadKind kind, Buffer *out)
+{
+    unsigned threads = results_threads(results, kind);
+    buffer_addf(out, "- %s, %u thread%s: ", entry->benchmark->name, threads, threads == 1 ? "" : "s");
+}
+
 static void add_missed_times(const Results *results, const Entry *entry, Buffer *out)
 {
     for (ThreadKind kind = THREADS_ONE; kind < THREAD_KINDS; kind++) {
         const Pair *pair = &entry->pairs[MODE_EXACT][kind];
         double ratio = pair_ratio(pair);
+        if (isfinite(ratio) && ratio <= entry->benchmark->goal)
+            continue;
+        add_heading(results, entry, kind, out);
         if (!pair->runnel.is_good)
-            buffer_addf(out, "- %s, %u threads: no time: %s\n", entry->benchmark->name, results_threads(results, kind), pair->runnel.problem);
+            buffer_addf(out, "no time: %s\n", pair->runnel.problem);
         else if (!pair->c.is_good)
-            buffer_addf(out, "- %s, %u threads: C has no time: %s\n", entry->benchmark->name, results_threads(results, kind), pair->c.problem);
-        else if (ratio > entry->benchmark->goal)
-            buffer_addf(out, "- %s, %u threads: %.2f times C's time, goal %.2g\n", entry->benchmark->name, results_threads(results, kind), ratio,
-                        entry->benchmark->goal);
+            buffer_addf(out, "C has no time: %s\n", pair->c.problem);
+        else
+            buffer_addf(out, "%.2f times C's time, goal %.2g\n", ratio, entry->benchmark->goal);
     }
 }
 
@@ -174,6 +184,39 @@ void report_missed(const Results *results, Buffer *out)
             buffer_addf(out, "- %s: %.1f MB of memory, C %.1f MB; goal %s\n", entry->benchmark->name, pair->runnel.peak_bytes / MEGABYTE,
                         pair->c.peak_bytes / MEGABYTE, entry->benchmark->memory == MEMORY_STREAMS ? "64 MiB" : "1.5 times C's");
     }
+}
+
+/* ---- other C versions ---- */
+
+static void add_stretch(const Entry *entry, Buffer *out)
+{
+    buffer_addf(out, "| %s |", case_stretch(entry->benchmark));
+    for (ThreadKind kind = THREADS_ONE; kind < THREAD_KINDS; kind++) {
+        Pair pair = {entry->pairs[MODE_EXACT][kind].runnel, entry->stretch[kind]};
+        add_sample(out, &pair.c);
+        add_number(out, pair_ratio(&pair), 2, "");
+    }
+    buffer_addf(out, "\n");
+}
+
+static bool has_stretch(const Results *results)
+{
+    for (size_t i = 0; i < results->entry_count; i++)
+        if (case_stretch(results->entries[i].benchmark) != NULL)
+            return true;
+    return false;
+}
+
+void report_stretches(const Results *results, Buffer *out)
+{
+    unsigned all = results->machine.threads;
+    if (!has_stretch(results))
+        return;
+    buffer_addf(out, "\nOther versions in C, with another algorithm or more trouble taken:\n\n");
+    buffer_addf(out, "| C | time 1 | Runnel's / it | time %u | Runnel's / it |\n|---|---|---|---|---|\n", all);
+    for (size_t i = 0; i < results->entry_count; i++)
+        if (case_stretch(results->entries[i].benchmark) != NULL)
+            add_stretch(&results->entries[i], out);
 }
 
 /* ---- sweeps ---- */
@@ -209,6 +252,8 @@ static void add_machine(const Results *results, Buffer *out)
     const MachineFacts *machine = &results->machine;
     buffer_addf(out, "| | |\n|---|---|\n| processor | %s, %u threads |\n| caches | %s |\n| memory | %s |\n| system | %s |\n| C compiler | %s |\n| engine | %s |\n\n",
                 machine->processor, machine->threads, machine->caches, machine->memory, machine->system, machine->compiler, results->engine);
+    if (machine_is_busy(machine))
+        buffer_addf(out, "**The machine was busy with other things (load average %.1f): these times are not to be relied on.**\n\n", machine->load);
     buffer_addf(out, "What the machine can do, measured in the same run (a byte that is copied is read and written, and counts twice):\n\n"
                      "| threads | copying | logarithms | multiply-adds |\n|---|---|---|---|\n");
     add_rates(out, "1", &machine->one);
@@ -228,6 +273,7 @@ void report_document(const Results *results, const char *plot, Buffer *out)
     report_notes(out);
     if (!results->has_fast)
         buffer_addf(out, "\nThis Runnel has no `--fast`, so there are no columns that compare it with C that may contract.\n");
+    report_stretches(results, out);
     buffer_addf(out, "\n![Ratios, and distance to the machine's limit](%s)\n", plot);
     if (results->point_count > 0) {
         buffer_addf(out, "\n## Time for each element\n\nOf programs that stream, by all threads.\n\n");

@@ -11,6 +11,7 @@ typedef struct Entry {
     const Case *benchmark;
     uint64_t size;
     Pair pairs[MODES][THREAD_KINDS];
+    Sample stretch[THREAD_KINDS]; /* of another C version, if there is one */
     double materialisations; /* places in the program where a vector is made */
 } Entry;
 
@@ -40,6 +41,7 @@ static inline unsigned results_threads(const Results *results, ThreadKind kind)
 void report_header(const Results *results, Buffer *out);
 void report_entry(const Results *results, const Entry *entry, Buffer *out);
 void report_notes(Buffer *out);
+void report_stretches(const Results *results, Buffer *out);
 void report_sweeps(const Results *results, Buffer *out);
 void report_missed(const Results *results, Buffer *out);
 /* All of it, as a document; `plot` is the name of the picture. */
@@ -47,8 +49,8 @@ void report_document(const Results *results, const char *plot, Buffer *out);
 
 /* ---- record.c: as JSON, an object on each line, and what has changed since ---- */
 void record_write(const Results *results, Buffer *out);
-/* False if the file cannot be read. */
-bool record_compare(const Results *results, const char *base, Buffer *out);
+/* `base` are the lines of such a file. */
+void record_compare(const Results *results, const Lines *base, Buffer *out);
 
 /* ---- plot.c: as a picture ---- */
 void plot_write(const Results *results, Buffer *out);

@@ -15,6 +15,13 @@
 /* Runs are taken in turns, so that what disturbs the machine for a while disturbs both sides. */
 enum { ROUNDS = 5, RUNS_OF_ROUND = 2 };
 
+/* A call may take longer than a configuration is meant to, so that slow programs have a time at all. */
+static double call_limit(const Setup *setup)
+{
+    enum { FACTOR = 10 };
+    return FACTOR * setup->seconds;
+}
+
 static double now(void)
 {
     struct timespec time;
@@ -29,7 +36,7 @@ Sample sample_none(void)
                     .peak_bytes = NAN,
                     .compile_seconds = NAN,
                     .kernels = NAN,
-                    .materialised_bytes = NAN};
+                    .vector_bytes = NAN};
 }
 
 void sample_free(Sample *sample)
@@ -37,6 +44,7 @@ void sample_free(Sample *sample)
     free(sample->problem);
     free(sample->result);
     free(sample->engine);
+    free(sample->warning);
     *sample = sample_none();
 }
 
@@ -59,7 +67,13 @@ static char *first_line(const char *text)
     return length == 0 ? checked_copy("failed") : checked_format("%.*s", (int)length, text);
 }
 
-static void take_result(Sample *sample, const char *line)
+/* Of Runnel the same text each time; of C the same within the tolerance, for its threads may add in any order. */
+static bool is_same(const Case *benchmark, bool is_runnel, const char *a, const char *b)
+{
+    return is_runnel ? strcmp(a, b) == 0 : results_agree(benchmark, a, b);
+}
+
+static void take_result(Sample *sample, const Case *benchmark, bool is_runnel, const char *line)
 {
     char *text = json_text(line, "result");
     char *plain = result_plain(text == NULL ? "" : text);
@@ -68,7 +82,7 @@ static void take_result(Sample *sample, const char *line)
         sample->result = plain;
         return;
     }
-    if (strcmp(sample->result, plain) != 0)
+    if (!is_same(benchmark, is_runnel, sample->result, plain))
         sample_fail(sample, checked_copy("the result varies"));
     free(plain);
 }
@@ -81,26 +95,29 @@ static void take_numbers(Sample *sample, const char *line)
     json_number(line, "peak_bytes", &peak);
     json_number(line, "compile", &compile);
     json_number(line, "kernels", &sample->kernels);
-    json_number(line, "materialised_bytes", &sample->materialised_bytes);
+    json_number(line, "vector_bytes", &sample->vector_bytes);
     if (sample->engine == NULL)
         sample->engine = json_text(line, "engine");
     sample->seconds = fmin(sample->seconds, seconds);
     sample->runs += runs;
     sample->peak_bytes = fmax(sample->peak_bytes, peak);
-    sample->compile_seconds = fmin(sample->compile_seconds, compile);
+    sample->compile_seconds = fmax(sample->compile_seconds, compile);
 }
 
-static void sample_call(Sample *sample, double limit, const Lines *words)
+static void sample_call(Sample *sample, const Setup *setup, const Case *benchmark, bool is_runnel, const Lines *words)
 {
     Outcome outcome;
+    double limit = call_limit(setup);
     process_run_within(limit, words, NULL, &outcome);
     if (outcome.is_out_of_time)
         sample_fail(sample, checked_format("takes more than %.0f s", limit));
     else if (outcome.status != 0)
         sample_fail(sample, first_line(buffer_text(&outcome.err)));
+    if (sample->is_good && sample->warning == NULL && outcome.err.length > 0)
+        sample->warning = first_line(buffer_text(&outcome.err));
     if (sample->is_good) {
         take_numbers(sample, buffer_text(&outcome.out));
-        take_result(sample, buffer_text(&outcome.out));
+        take_result(sample, benchmark, is_runnel, buffer_text(&outcome.out));
     }
     outcome_free(&outcome);
 }
@@ -124,7 +141,9 @@ void sample_runnel(Sample *sample, const Setup *setup, const Case *benchmark, co
 {
     Lines words = {0};
     lines_add(&words, setup->runnel);
-    add_words(&words, checked_format("bench --json --threads %u --runs %u %s", threads, runs, benchmark->program));
+    add_words(&words, checked_format("bench --json --runs %u %s", runs, benchmark->program));
+    if (threads > 0)
+        add_words(&words, checked_format("--threads %u", threads));
     add_lines(&words, arguments);
     if (benchmark->comparison == COMPARE_DIGEST)
         lines_add(&words, "--digest");
@@ -132,38 +151,50 @@ void sample_runnel(Sample *sample, const Setup *setup, const Case *benchmark, co
         add_words(&words, checked_format("--engine %s", setup->engine));
     if (mode == MODE_FAST)
         lines_add(&words, "--fast");
-    sample_call(sample, setup->seconds, &words);
+    sample_call(sample, setup, benchmark, true, &words);
     lines_free(&words);
 }
 
-void sample_c(Sample *sample, const Setup *setup, const Case *benchmark, const Lines *arguments, ArithmeticMode mode, unsigned threads, unsigned runs)
+static void call_c(Sample *sample, const Setup *setup, const Case *benchmark, const char *name, const Lines *arguments, ArithmeticMode mode, unsigned threads, unsigned runs)
 {
     Lines words = {0};
-    char *name = case_c_name(benchmark);
     char *program = checked_format("%s/%s%s", setup->directory, name, mode == MODE_FAST ? "-fast" : "");
     lines_add(&words, program);
     add_words(&words, checked_format("--threads %u --runs %u", threads, runs));
     add_lines(&words, arguments);
-    sample_call(sample, setup->seconds, &words);
+    sample_call(sample, setup, benchmark, false, &words);
     lines_free(&words);
     free(program);
+}
+
+void sample_c(Sample *sample, const Setup *setup, const Case *benchmark, const Lines *arguments, ArithmeticMode mode, unsigned threads, unsigned runs)
+{
+    char *name = case_c_name(benchmark);
+    call_c(sample, setup, benchmark, name, arguments, mode, threads, runs);
     free(name);
 }
 
 /* ---- two in turn ---- */
 
-static void check_answer(Sample *sample, const Case *benchmark, const char *expected)
+static void check_answer(Sample *sample, const Case *benchmark, const char *expected, ArithmeticMode mode)
 {
-    if (sample->is_good && expected != NULL && !results_agree(benchmark, sample->result, expected))
+    bool (*agree)(const Case *, const char *, const char *) = mode == MODE_FAST ? results_nearly_agree : results_agree;
+    if (sample->is_good && expected != NULL && !agree(benchmark, sample->result, expected))
         sample_fail(sample, checked_format("wrong answer: %.60s, not %.60s", sample->result, expected));
 }
 
-static void check_pair(Pair *pair, const Case *benchmark, const char *expected)
+void sample_stretch(Sample *sample, const Setup *setup, const Case *benchmark, const Lines *arguments, const char *expected, unsigned threads)
 {
-    check_answer(&pair->runnel, benchmark, expected);
-    check_answer(&pair->c, benchmark, expected);
+    call_c(sample, setup, benchmark, case_stretch(benchmark), arguments, MODE_EXACT, threads, ROUNDS * RUNS_OF_ROUND);
+    check_answer(sample, benchmark, expected, MODE_EXACT);
+}
+
+void pair_check(Pair *pair, const Case *benchmark, const char *expected, ArithmeticMode mode)
+{
+    check_answer(&pair->runnel, benchmark, expected, mode);
+    check_answer(&pair->c, benchmark, expected, mode);
     if (expected == NULL && pair->c.is_good)
-        check_answer(&pair->runnel, benchmark, pair->c.result);
+        check_answer(&pair->runnel, benchmark, pair->c.result, mode);
 }
 
 void pair_measure(Pair *pair, const Setup *setup, const Case *benchmark, const Lines *arguments, const char *expected, ArithmeticMode mode,
@@ -176,7 +207,7 @@ void pair_measure(Pair *pair, const Setup *setup, const Case *benchmark, const L
             sample_runnel(&pair->runnel, setup, benchmark, arguments, mode, threads, RUNS_OF_ROUND);
         if (pair->c.is_good)
             sample_c(&pair->c, setup, benchmark, arguments, mode, threads, RUNS_OF_ROUND);
-        check_pair(pair, benchmark, expected);
+        pair_check(pair, benchmark, expected, mode);
         longest = fmax(longest, now() - begin);
         if ((!pair->runnel.is_good && !pair->c.is_good) || now() - start + longest > setup->seconds)
             return;
@@ -209,7 +240,7 @@ static char *ask(const Setup *setup, const Case *benchmark, const char *program,
     lines_add(&words, program);
     lines_add(&words, benchmark->name);
     add_lines(&words, arguments);
-    process_run_within(setup->seconds, &words, NULL, &outcome);
+    process_run_within(call_limit(setup), &words, NULL, &outcome);
     char *answer = outcome.status == 0 ? checked_copy(buffer_text(&outcome.out)) : NULL;
     if (answer != NULL)
         trim_end(answer);

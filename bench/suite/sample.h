@@ -9,7 +9,7 @@ typedef struct Setup {
     const char *runnel;    /* the program */
     const char *directory; /* of the C programs and all data */
     const char *engine;    /* null: Runnel's choice */
-    double seconds;        /* that one configuration of a benchmark may take, about, and one call at most */
+    double seconds;        /* that one configuration of a benchmark may take, about */
     bool has_fast;         /* Runnel knows --fast */
 } Setup;
 
@@ -22,9 +22,11 @@ typedef struct Sample {
     double seconds;      /* the least */
     double runs;
     double peak_bytes;
-    double compile_seconds, kernels, materialised_bytes; /* Runnel's */
+    double compile_seconds;             /* Runnel's, the longest: when nothing was known yet */
+    double kernels, vector_bytes; /* Runnel's */
     char *result;        /* without NESL's decoration */
     char *engine;        /* Runnel's */
+    char *warning;       /* what it said though it ended well; null for nothing */
 } Sample;
 
 typedef struct Pair {
@@ -34,14 +36,19 @@ typedef struct Pair {
 Sample sample_none(void);
 void sample_free(Sample *sample);
 
-/* One call of `runnel bench` or of the C version, of `runs` runs that are timed; the sample keeps the best. */
+/* One call of `runnel bench` or of the C version, of `runs` runs that are timed; the sample keeps the best. Without a number of threads (0) it is Runnel's
+ * choice. */
 void sample_runnel(Sample *sample, const Setup *setup, const Case *benchmark, const Lines *arguments, ArithmeticMode mode, unsigned threads, unsigned runs);
 void sample_c(Sample *sample, const Setup *setup, const Case *benchmark, const Lines *arguments, ArithmeticMode mode, unsigned threads, unsigned runs);
+/* The same for another C version, without turns. */
+void sample_stretch(Sample *sample, const Setup *setup, const Case *benchmark, const Lines *arguments, const char *expected, unsigned threads);
 
-/* Both in turn, until there are ten runs of each or the time is over; more of them if it is not the first time. `expected` is the answer, null if nobody
- * knows: then each is the other's witness. */
+/* Both in turn, until there are ten runs of each or the time is over; called again, ten more. `expected` is the answer, null if nobody knows: then C is the
+ * witness. */
 void pair_measure(Pair *pair, const Setup *setup, const Case *benchmark, const Lines *arguments, const char *expected, ArithmeticMode mode,
                   unsigned threads);
+/* A side with the wrong answer has no time. */
+void pair_check(Pair *pair, const Case *benchmark, const char *expected, ArithmeticMode mode);
 /* nan if one of them has no time. */
 double pair_ratio(const Pair *pair);
 void pair_free(Pair *pair);

@@ -10,9 +10,11 @@ static bool is_right(const Case *benchmark, const char *side, const Sample *samp
 {
     if (!sample->is_good)
         printf("%s: %s: %s\n", benchmark->name, side, sample->problem);
+    else if (sample->warning != NULL)
+        printf("%s: %s: %s\n", benchmark->name, side, sample->warning);
     else if (!results_agree(benchmark, sample->result, expected))
         printf("%s: %s gives\n    %s\nbut the answer is\n    %s\n", benchmark->name, side, sample->result, expected);
-    return sample->is_good && results_agree(benchmark, sample->result, expected);
+    return sample->is_good && sample->warning == NULL && results_agree(benchmark, sample->result, expected);
 }
 
 static bool check_c(const Setup *setup, const Case *benchmark, const Lines *arguments, const char *expected)
@@ -27,11 +29,22 @@ static bool check_c(const Setup *setup, const Case *benchmark, const Lines *argu
     return is_good;
 }
 
+static bool check_stretch(const Setup *setup, const Case *benchmark, const Lines *arguments, const char *expected)
+{
+    Sample sample = sample_none();
+    bool is_good = true;
+    if (case_stretch(benchmark) != NULL) {
+        sample_stretch(&sample, setup, benchmark, arguments, expected, 2);
+        is_good = is_right(benchmark, case_stretch(benchmark), &sample, expected);
+    }
+    sample_free(&sample);
+    return is_good;
+}
+
 static bool check_runnel(const Setup *setup, const Case *benchmark, const Lines *arguments, const char *expected)
 {
-    enum { THREADS = 2 };
     Sample sample = sample_none();
-    sample_runnel(&sample, setup, benchmark, arguments, MODE_EXACT, THREADS, 1);
+    sample_runnel(&sample, setup, benchmark, arguments, MODE_EXACT, 0, 1);
     bool is_good = is_right(benchmark, setup->engine, &sample, expected);
     sample_free(&sample);
     return is_good;
@@ -47,7 +60,7 @@ bool smoke_test(const Setup *setup, const Case *benchmark, const Lines *engines)
         printf("%s: there is no answer to compare with\n", benchmark->name);
         is_good = false;
     }
-    is_good = is_good && check_c(setup, benchmark, &arguments, expected);
+    is_good = is_good && check_c(setup, benchmark, &arguments, expected) && check_stretch(setup, benchmark, &arguments, expected);
     for (size_t i = 0; i < engines->count && expected != NULL; i++) {
         Setup one = *setup;
         one.engine = engines->items[i];

@@ -58,8 +58,8 @@ static bool take_option(Options *options, const char *word, const char *value)
 
 static Options read_options(int count, char **words)
 {
-    Options options = {.setup = {.runnel = "./runnel", .directory = "build/bench", .seconds = 120},
-                       .engines = "ref vm",
+    Options options = {.setup = {.runnel = "./runnel", .directory = "build/bench", .seconds = 60},
+                       .engines = "ref vm c",
                        .compiler = "unknown",
                        .threads = 2};
     for (int i = 1; i < count; i++) {
@@ -92,6 +92,14 @@ static char *ask_runnel(const Setup *setup, const char *command)
     return text;
 }
 
+/* So nobody else's is touched. */
+static void use_own_cache(const Setup *setup)
+{
+    char *cache = checked_format("%s/cache", setup->directory);
+    setenv("RUNNEL_CACHE", cache, 1);
+    free(cache);
+}
+
 static bool knows_fast(const Setup *setup)
 {
     char *help = ask_runnel(setup, "help bench");
@@ -113,9 +121,11 @@ static double count_materialisations(const Setup *setup, const Case *benchmark)
 
 /* ---- measuring ---- */
 
-static bool is_goal_missed(const Case *benchmark, const Pair *pair)
+/* Where a goal seems to be missed, unless it takes too long. */
+static bool needs_second_look(const Case *benchmark, const Pair *pair)
 {
-    return pair_ratio(pair) > benchmark->goal;
+    enum { RUNS_ENOUGH = 10 };
+    return pair_ratio(pair) > benchmark->goal && pair->runnel.runs >= RUNS_ENOUGH;
 }
 
 static void measure_mode(const Setup *setup, Entry *entry, const Lines *arguments, const char *expected, ArithmeticMode mode, unsigned all)
@@ -124,8 +134,17 @@ static void measure_mode(const Setup *setup, Entry *entry, const Lines *argument
         Pair *pair = &entry->pairs[mode][kind];
         unsigned threads = kind == THREADS_ONE ? 1 : all;
         pair_measure(pair, setup, entry->benchmark, arguments, expected, mode, threads);
-        if (is_goal_missed(entry->benchmark, pair)) /* a second look */
+        if (needs_second_look(entry->benchmark, pair))
             pair_measure(pair, setup, entry->benchmark, arguments, expected, mode, threads);
+    }
+}
+
+static void measure_stretch(const Setup *setup, Entry *entry, const Lines *arguments, const char *expected, unsigned all)
+{
+    for (ThreadKind kind = THREADS_ONE; kind < THREAD_KINDS; kind++) {
+        entry->stretch[kind] = sample_none();
+        if (case_stretch(entry->benchmark) != NULL)
+            sample_stretch(&entry->stretch[kind], setup, entry->benchmark, arguments, expected, kind == THREADS_ONE ? 1 : all);
     }
 }
 
@@ -143,6 +162,7 @@ static Entry measure_entry(const Options *options, const Case *benchmark)
     char *expected = expected_result(setup, benchmark, entry.size, &arguments);
     for (ArithmeticMode mode = MODE_EXACT; mode <= (setup->has_fast ? MODE_FAST : MODE_EXACT); mode++)
         measure_mode(setup, &entry, &arguments, expected, mode, options->threads);
+    measure_stretch(setup, &entry, &arguments, expected, options->threads);
     free(expected);
     lines_free(&arguments);
     return entry;
@@ -160,6 +180,7 @@ static bool add_point(const Options *options, Results *results, const Case *benc
     SweepPoint point = {.benchmark = benchmark, .size = size, .pair = {sample_none(), sample_none()}};
     sample_runnel(&point.pair.runnel, setup, benchmark, &arguments, MODE_EXACT, options->threads, RUNS);
     sample_c(&point.pair.c, setup, benchmark, &arguments, MODE_EXACT, options->threads, RUNS);
+    pair_check(&point.pair, benchmark, NULL, MODE_EXACT);
     lines_free(&arguments);
     results->points = checked_resize(results->points, (results->point_count + 1) * sizeof *results->points);
     results->points[results->point_count++] = point;
@@ -172,8 +193,6 @@ static void sweep(const Options *options, Results *results, const Case *benchmar
     enum { FIRST = 10000, CALLS = 8 };
     double last = 0;
     for (uint64_t size = FIRST; size <= benchmark->sweep && 10 * last * CALLS < options->setup.seconds; size *= 10) {
-        printf("%s, %" PRIu64 " elements\n", benchmark->name, size);
-        fflush(stdout);
         if (!add_point(options, results, benchmark, size))
             return;
         last = results->points[results->point_count - 1].pair.runnel.seconds;
@@ -195,33 +214,45 @@ static void write_file(const char *directory, const char *name, Buffer *text)
     char *path = checked_format("%s/%s", directory, name);
     if (!file_write(path, buffer_text(text)))
         perror(path);
-    else
-        printf("%s\n", path);
     free(path);
     buffer_free(text);
     *text = (Buffer){0};
 }
 
+/* After every benchmark, so that a run that is interrupted leaves what it has. */
+static void write_record(const Options *options, const Results *results)
+{
+    Buffer text = {0};
+    record_write(results, &text);
+    write_file(options->setup.directory, options->is_quick ? "results-quick.json" : "results.json", &text);
+}
+
 /* What belongs into the tree is only written by a full run of everything. */
-static void write_files(const Options *options, const Results *results)
+static void write_documents(const Options *options, const Results *results)
 {
     bool is_whole = !options->is_quick && options->names == NULL;
     const char *place = is_whole ? "bench" : options->setup.directory;
     Buffer text = {0};
-    record_write(results, &text);
-    write_file(options->setup.directory, options->is_quick ? "results-quick.json" : "results.json", &text);
     plot_write(results, &text);
     write_file(place, "results.svg", &text);
     report_document(results, "results.svg", &text);
     write_file(place, "RESULTS.md", &text);
+    printf("\n%s/RESULTS.md has all of it\n", place);
+}
+
+static void entry_free(Entry *entry)
+{
+    for (ThreadKind kind = THREADS_ONE; kind < THREAD_KINDS; kind++) {
+        for (ArithmeticMode mode = MODE_EXACT; mode < MODES; mode++)
+            pair_free(&entry->pairs[mode][kind]);
+        sample_free(&entry->stretch[kind]);
+    }
 }
 
 static void results_free(Results *results)
 {
     for (size_t i = 0; i < results->entry_count; i++)
-        for (ArithmeticMode mode = MODE_EXACT; mode < MODES; mode++)
-            for (ThreadKind kind = THREADS_ONE; kind < THREAD_KINDS; kind++)
-                pair_free(&results->entries[i].pairs[mode][kind]);
+        entry_free(&results->entries[i]);
     for (size_t i = 0; i < results->point_count; i++)
         pair_free(&results->points[i].pair);
     free(results->entries);
@@ -256,35 +287,73 @@ static void measure_all(const Options *options, Results *results)
             continue;
         Entry *entry = &results->entries[results->entry_count++];
         *entry = measure_entry(options, &cases[i]);
+        if (entry->pairs[MODE_EXACT][THREADS_ALL].runnel.engine != NULL)
+            results->engine = entry->pairs[MODE_EXACT][THREADS_ALL].runnel.engine;
         report_entry(results, entry, &text);
         show(&text);
+        write_record(options, results);
     }
     report_notes(&text);
+    report_stretches(results, &text);
     show(&text);
+}
+
+static void sweep_all(const Options *options, Results *results)
+{
+    Buffer text = {0};
     for (size_t i = 0; i < case_count && !options->is_quick; i++)
         if (is_chosen(options, &cases[i]))
             sweep(options, results, &cases[i]);
+    if (results->point_count > 0) {
+        buffer_addf(&text, "\nTime for each element:\n\n");
+        report_sweeps(results, &text);
+    }
+    show(&text);
+}
+
+/* Before anything is measured, for the same file may be written then. */
+static Lines read_base(const char *path)
+{
+    Buffer text = {0};
+    if (!file_read(path, &text)) {
+        perror(path);
+        exit(2);
+    }
+    Lines lines = lines_of(buffer_text(&text));
+    buffer_free(&text);
+    return lines;
 }
 
 static int run_suite(Options *options)
 {
     Buffer text = {0};
+    Lines base = {0};
+    if (options->base != NULL)
+        base = read_base(options->base);
+    free(ask_runnel(&options->setup, "cache clear")); /* what compiling takes is to be seen */
     options->setup.has_fast = knows_fast(&options->setup);
     Results results = {.machine = machine_facts(options->setup.directory, options->threads, options->compiler),
+                       .engine = options->setup.engine == NULL ? "" : options->setup.engine,
                        .has_fast = options->setup.has_fast};
+    if (machine_is_busy(&results.machine))
+        fprintf(stderr, "suite: the machine is busy with other things (load average %.1f): wait until it is not, or do not rely on times\n",
+                results.machine.load);
     measure_all(options, &results);
+    sweep_all(options, &results);
     if (results.entry_count == 0) {
         fprintf(stderr, "suite: there is no benchmark named %s\n", options->names);
         return 2;
     }
-    const char *engine = results.entries[0].pairs[MODE_EXACT][THREADS_ALL].runnel.engine;
-    results.engine = engine == NULL ? "unknown" : engine;
     buffer_addf(&text, "\nGoals missed:\n\n");
     report_missed(&results, &text);
-    if (options->base != NULL && !record_compare(&results, options->base, &text))
-        perror(options->base);
+    if (options->base != NULL) {
+        buffer_addf(&text, "\nCompared with %s:\n\n", options->base);
+        record_compare(&results, &base, &text);
+    }
     show(&text);
-    write_files(options, &results);
+    lines_free(&base);
+    write_record(options, &results);
+    write_documents(options, &results);
     results_free(&results);
     return 0;
 }
@@ -305,5 +374,7 @@ static int run_smoke(const Options *options)
 int main(int count, char **words)
 {
     Options options = read_options(count, words);
+    process_share_signals();
+    use_own_cache(&options.setup);
     return options.smoke != NULL ? run_smoke(&options) : run_suite(&options);
 }

@@ -8,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Reads up to two numbers from a file of the control group; how many there were. A limit that is not set reads "max". */
+/* Reads up to two numbers from a file of the system; how many there were. A limit of a control group that is not set reads "max". */
 static int read_numbers(const char *path, double numbers[2])
 {
     FILE *file = fopen(path, "r");
@@ -53,6 +53,13 @@ size_t machine_peak_memory(void)
 {
     struct rusage usage;
     return getrusage(RUSAGE_SELF, &usage) == 0 ? (size_t)usage.ru_maxrss * 1024 : 0;
+}
+
+size_t machine_held_memory(void)
+{
+    double pages[2]; /* of addresses, and of memory behind them */
+    long page_size = sysconf(_SC_PAGESIZE);
+    return page_size > 0 && read_numbers("/proc/self/statm", pages) == 2 ? (size_t)pages[1] * (size_t)page_size : machine_peak_memory();
 }
 
 uint64_t machine_clock(void)

@@ -14,6 +14,7 @@ typedef struct Memory {
     jmp_buf *on_failure;    /* where a failed request goes; set by the public entry points */
     size_t live_bytes;      /* handed out and not yet given back */
     size_t peak_bytes;      /* the largest live_bytes so far */
+    uint64_t vector_bytes;  /* of all elements of vectors so far, counted by those who make vectors */
     uint64_t fail_after;    /* 0: never; n: the nth request from now on fails */
 } Memory;
 

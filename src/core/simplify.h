@@ -1,7 +1,7 @@
 /* Simplify: from Core to less Core with the same meaning.
  *
- * Functions are inlined; copies, known pairs and known wrappers are seen through; what is computed twice is computed once; what
- * nobody uses goes. The result is a second program beside the first, which stays as it is: `runnel cost` and `emit core` want
+ * Functions are inlined; copies, known pairs and known wrappers are seen through; what is computed twice is computed once; vectors that are
+ * wanted for their size, for an element or for one walk through them are not made (simplify_pull.c); what nobody uses goes. The result is a second program beside the first, which stays as it is: `runnel cost` and `emit core` want
  * the program as written.
  *
  * What is kept true:

@@ -31,19 +31,12 @@ static uint32_t hash_statement(const CoreStatement *statement, TypeId type)
     return (uint32_t)(hash >> 32);
 }
 
-static bool is_same_atom(const CoreAtom *a, const CoreAtom *b)
-{
-    if (a->is_constant != b->is_constant || a->type != b->type)
-        return false;
-    return a->is_constant ? a->constant.bits == b->constant.bits : a->variable == b->variable;
-}
-
 static bool are_same_atoms(const CoreAtom *a, uint32_t count, const CoreAtom *b, uint32_t other_count)
 {
     if (count != other_count)
         return false;
     for (uint32_t i = 0; i < count; i++)
-        if (!is_same_atom(&a[i], &b[i]))
+        if (!simplify_is_same(&a[i], &b[i]))
             return false;
     return true;
 }

@@ -9,7 +9,8 @@
  *   available  an expression whose value a variable in scope already has
  *
  * One walk over a unit rewrites it (simplify_block.c), asking simplify_rules.c for a value that each statement may have already and
- * simplify_available.c for an earlier statement like it; a second one, backwards, removes what is dead (simplify_dead.c). Which functions there are, in which order they
+ * simplify_available.c for an earlier statement like it; a second one, backwards, removes what is dead (simplify_dead.c). Then the same again for each
+ * round of vectors that need not be made (simplify_pull.c). Which functions there are, in which order they
  * are rewritten and which of them remain is decided in simplify.c, on the call graph of simplify_graph.c.
  *
  * The C stack grows with the nesting of blocks only: splices are on a stack of their own. */
@@ -23,6 +24,8 @@ enum {
     GROWTH_BASE = 64,       /* what any unit may grow by, whatever its own size */
     COPIES_MAX = 500000,    /* statements copied by inlining into what is loaded at once */
     NESTING_MAX = 1000,     /* of blocks, made by inlining */
+    SIZE_DEPTH_MAX = 100,   /* of what is made from what, looked through for a size */
+    RECIPE_DEPTH_MAX = 100, /* of comprehensions over each other */
     PULL_ROUNDS_MAX = 16,   /* in which vectors are delayed, one after the one made from it */
 };
 
@@ -136,6 +139,7 @@ struct Simplifier {
     RewrittenBlock *open;
     uint32_t nesting; /* of open blocks */
     uint32_t growth;  /* left to the unit */
+    uint32_t size_depth; /* of containers made from each other whose size is being asked for */
     VEC(PullFacts) pull; /* by variable of `to`: the plan of the unit */
     bool is_pulling;     /* a unit is rewritten by it */
 };
@@ -184,6 +188,8 @@ bool simplify_rule(const Simplifier *s, const CoreStatement *statement, TypeId t
 /* Turns a pure `if` that is `and`, `or` or `not` into that operation, where what it then always evaluates is cheap and cannot
  * fail. */
 void simplify_condition(Simplifier *s, CoreStatement *statement);
+/* Whether two atoms are one. */
+bool simplify_is_same(const CoreAtom *a, const CoreAtom *b);
 /* Whether a statement costs next to nothing and cannot fail. */
 bool simplify_is_cheap(const Simplifier *s, const CoreStatement *statement);
 

@@ -16,11 +16,11 @@
  *
  * A round is a plan, made on the unit as it is, and a walk that rewrites the unit by it (simplify_block.c asks for each statement). */
 #include "core/simplify_internal.h"
-#include "math/scalar.h"
 
 enum {
     CHEAP_WORK = 8, /* operations that all elements asked for may be together, for each time */
     NOT_CHEAP = 1000,
+    INDEX_DEPTH_MAX = 8, /* of additions looked through in an index */
 };
 
 typedef VEC(CoreVar) VariableList;
@@ -148,30 +148,12 @@ static bool is_range(Op op)
     return op == OP_IOTA || op == OP_INDICES || op == OP_RANGE || op == OP_RANGE_INCLUSIVE || op == OP_NESL_RANGE;
 }
 
-/* What says how long a recipe is: a number, or a vector of that length. Two ranges are never known to be of one length. */
-static const CoreAtom *measure_of(Simplifier *s, const CoreAtom *recipe)
-{
-    for (const CoreAtom *atom = recipe;;) {
-        const CoreStatement *definition = definition_of(s, atom);
-        bool is_passed = definition != NULL && (definition->kind == CORE_EACH || is_op(definition, OP_SEQ) ||
-                                                is_op(definition, OP_TAB) || is_op(definition, OP_INDICES) ||
-                                                is_op(definition, OP_LENGTH));
-        if (!is_passed)
-            return atom;
-        atom = &definition->arguments[0];
-    }
-}
-
-static bool have_same_measure(Simplifier *s, const CoreAtom *a, const CoreAtom *b)
-{
-    a = measure_of(s, a), b = measure_of(s, b);
-    return !a->is_constant && !b->is_constant && a->variable == b->variable;
-}
-
-static bool is_recipe(Simplifier *s, const CoreAtom *atom)
+/* All of it stands in one block, that of the vector: there its size can be said, with whatever may fail in that. */
+static bool is_recipe(Simplifier *s, const CoreAtom *atom, const CoreBlock *block, uint32_t depth)
 {
     const CoreStatement *definition = definition_of(s, atom);
-    if (definition == NULL || s->facts.items[definition->target].effects != 0)
+    if (definition == NULL || s->facts.items[definition->target].effects != 0 || depth == RECIPE_DEPTH_MAX ||
+        facts_of(s, definition->target)->block != block)
         return false;
     if (definition->kind == CORE_OP)
         return is_range(definition->op) ||
@@ -179,8 +161,7 @@ static bool is_recipe(Simplifier *s, const CoreAtom *atom)
     if (definition->kind != CORE_EACH)
         return false;
     for (uint32_t i = 0; i < definition->argument_count; i++)
-        if (!is_recipe(s, &definition->arguments[i]) ||
-            (i > 0 && !have_same_measure(s, &definition->arguments[0], &definition->arguments[i])))
+        if (!is_recipe(s, &definition->arguments[i], block, depth + 1))
             return false;
     return type_is_concrete(s->types, definition->blocks[0]->result.type);
 }
@@ -253,11 +234,6 @@ static bool has_distinct_elements(Simplifier *s, const CoreAtom *sequence)
     return is_range(definition->op);
 }
 
-static bool is_same_variable(const CoreAtom *a, const CoreAtom *b)
-{
-    return !a->is_constant && !b->is_constant && a->variable == b->variable;
-}
-
 /* The parameter that an index is computed from by adding and subtracting, or null. */
 static const PullFacts *origin_of(Simplifier *s, const CoreAtom *index)
 {
@@ -288,16 +264,31 @@ static const CoreAtom *unwrapped_index(Simplifier *s, const CoreStatement *choic
         origin == NULL || origin->definition->kind != CORE_EACH
             ? NULL
             : definition_of(s, &origin->definition->arguments[origin->parameter - 1]);
-    bool is_round = is_same_variable(index, &yes->result) && is_same_variable(index, &no->statements[0].arguments[0]) &&
-                    is_same_variable(count, &no->statements[0].arguments[1]) && source != NULL &&
-                    is_op(source, OP_INDICES) && is_same_variable(count, &source->arguments[0]);
+    bool is_round = simplify_is_same(index, &yes->result) && simplify_is_same(index, &no->statements[0].arguments[0]) &&
+                    simplify_is_same(count, &no->statements[0].arguments[1]) && source != NULL &&
+                    is_op(source, OP_INDICES) && simplify_is_same(count, &source->arguments[0]);
     return is_round ? index : NULL;
 }
 
-/* Whether an index in the body of the comprehension at `loops` is its parameter, plus or minus what does not change there. Wrapping does no harm. */
-static bool is_distinct(Simplifier *s, const CoreAtom *index, uint32_t loops)
+/* Whether a number is the same whatever the element of the comprehension at `loops`. */
+static bool is_fixed(Simplifier *s, const CoreAtom *atom, uint32_t loops, uint32_t depth)
 {
-    if (index->is_constant || s->to->variables.items[index->variable].is_global)
+    if (atom->is_constant || s->to->variables.items[atom->variable].is_global)
+        return true;
+    const PullFacts *facts = facts_of(s, atom->variable);
+    if (facts->loops < loops)
+        return true;
+    const CoreStatement *definition = definition_of(s, atom);
+    if (definition == NULL || depth == INDEX_DEPTH_MAX || (!is_op(definition, OP_ADD) && !is_op(definition, OP_SUBTRACT)))
+        return false;
+    return is_fixed(s, &definition->arguments[0], loops, depth + 1) &&
+           is_fixed(s, &definition->arguments[1], loops, depth + 1);
+}
+
+/* Whether an index in the body of the comprehension at `loops` is its parameter, plus or minus what does not change there. Wrapping does no harm. */
+static bool is_distinct(Simplifier *s, const CoreAtom *index, uint32_t loops, uint32_t depth)
+{
+    if (depth == INDEX_DEPTH_MAX || index->is_constant || s->to->variables.items[index->variable].is_global)
         return false;
     const PullFacts *facts = facts_of(s, index->variable);
     const CoreStatement *definition = facts->definition;
@@ -308,15 +299,13 @@ static bool is_distinct(Simplifier *s, const CoreAtom *index, uint32_t loops)
                has_distinct_elements(s, &definition->arguments[facts->parameter - 1]);
     if (definition->kind == CORE_IF) {
         const CoreAtom *unwrapped = unwrapped_index(s, definition);
-        return unwrapped != NULL && is_distinct(s, unwrapped, loops);
+        return unwrapped != NULL && is_distinct(s, unwrapped, loops, depth + 1);
     }
     if (!is_op(definition, OP_ADD) && !is_op(definition, OP_SUBTRACT))
         return false;
     for (uint32_t i = 0; i < 2; i++) {
-        const CoreAtom *other = &definition->arguments[1 - i];
-        bool is_fixed = other->is_constant || facts_of(s, other->variable)->loops < loops ||
-                        s->to->variables.items[other->variable].is_global;
-        if (is_fixed && is_distinct(s, &definition->arguments[i], loops))
+        if (is_fixed(s, &definition->arguments[1 - i], loops, depth + 1) &&
+            is_distinct(s, &definition->arguments[i], loops, depth + 1))
             return true;
     }
     return false;
@@ -334,7 +323,7 @@ static bool is_used_once_well(Simplifier *s, const PullFacts *facts)
         return facts->deepest[USE_PART] == facts->loops;
     uint32_t deepest = facts->deepest[USE_ELEMENT];
     return deepest == facts->loops ||
-           (deepest == facts->loops + 1 && is_distinct(s, &facts->users[0]->arguments[1], deepest));
+           (deepest == facts->loops + 1 && is_distinct(s, &facts->users[0]->arguments[1], deepest, 0));
 }
 
 /* Whether all parts taken of a vector are only walked through: else it is better made once than its parts one by one. */
@@ -371,7 +360,7 @@ static bool is_worth_delaying(Simplifier *s, const PullFacts *facts)
         return false;
     if (facts->definition->op == OP_TRANSPOSE) /* columns, each for itself; to walk through all of them is better done in tiles */
         return facts->uses[USE_ELEMENT] == uses && facts->deepest[USE_ELEMENT] == facts->loops;
-    if (!is_recipe(s, &facts->definition->arguments[0]))
+    if (!is_recipe(s, &facts->definition->arguments[0], facts->block, 0))
         return false;
     bool is_streamed = uses == 1 && facts->uses[USE_TRAVERSAL] == 1 && facts->user_block == facts->block;
     if (is_streamed)
@@ -457,16 +446,6 @@ static CoreAtom emit_op(Simplifier *s, Op op, TypeId type, Span span, CoreAtom f
     return simplify_emit_op(s, op, type, span, arguments, second == NULL ? 1 : 2);
 }
 
-static Op conversion_to(ScalarType type)
-{
-    static const Op conversions[] = {
-#define SCALAR(ID, name, c_type, kind) [SCALAR_##ID] = OP_TO_##ID,
-#include "ops/scalars.def"
-#undef SCALAR
-    };
-    return conversions[type];
-}
-
 /* first + index * step, in the arithmetic of the range's type. */
 static CoreAtom range_element(Simplifier *s, const CoreStatement *range, CoreAtom index)
 {
@@ -474,7 +453,7 @@ static CoreAtom range_element(Simplifier *s, const CoreStatement *range, CoreAto
         return index;
     CoreAtom first = simplify_resolve(s, range->arguments[0]);
     TypeId type = first.type;
-    index = emit_op(s, conversion_to(type_scalar(s->types, type)), type, range->span, index, NULL);
+    index = emit_op(s, op_conversion_to(type_scalar(s->types, type)), type, range->span, index, NULL);
     if (range->op != OP_RANGE_INCLUSIVE) {
         CoreAtom step = simplify_resolve(s, range->arguments[2]);
         index = emit_op(s, OP_MULTIPLY, type, range->span, index, &step);

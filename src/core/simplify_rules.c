@@ -6,7 +6,7 @@ enum { FOLDED_ARGUMENTS_MAX = 3 };
 
 /* ---- looking at atoms ---- */
 
-static bool is_same(const CoreAtom *a, const CoreAtom *b)
+bool simplify_is_same(const CoreAtom *a, const CoreAtom *b)
 {
     if (a->is_constant != b->is_constant)
         return false;
@@ -52,7 +52,7 @@ static bool pair_projections(const Simplifier *s, const CoreStatement *statement
             return false;
     }
     *value = parts[0]->arguments[0];
-    return is_same(&parts[0]->arguments[0], &parts[1]->arguments[0]);
+    return simplify_is_same(&parts[0]->arguments[0], &parts[1]->arguments[0]);
 }
 
 static bool unwrap_wrapped(const Simplifier *s, const CoreStatement *statement, CoreAtom *value)
@@ -103,7 +103,7 @@ static bool choose_same(const CoreStatement *statement, CoreAtom *value)
     const CoreAtom *yes = &statement->blocks[0]->result, *no = &statement->blocks[1]->result;
     bool is_condition = is_truth(yes, true) && is_truth(no, false);
     *value = is_condition ? statement->arguments[0] : *yes;
-    return (is_condition || is_same(yes, no)) && !has_check(statement->blocks[0]) && !has_check(statement->blocks[1]);
+    return (is_condition || simplify_is_same(yes, no)) && !has_check(statement->blocks[0]) && !has_check(statement->blocks[1]);
 }
 
 /* ---- operations on constants ---- */
@@ -199,7 +199,7 @@ static bool apply_to_itself(const CoreStatement *statement, CoreAtom *value)
     Op op = statement->op;
     *value = statement->arguments[0];
     return (op == OP_MINIMUM || op == OP_MAXIMUM || op == OP_AND || op == OP_OR) &&
-           is_same(&statement->arguments[0], &statement->arguments[1]);
+           simplify_is_same(&statement->arguments[0], &statement->arguments[1]);
 }
 
 /* ---- operations on one value ---- */

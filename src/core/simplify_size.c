@@ -11,13 +11,6 @@ static const Fact *op_fact(const Simplifier *s, const CoreAtom *atom)
     return &s->facts.items[atom->variable];
 }
 
-static bool is_same_int(const CoreAtom *a, const CoreAtom *b)
-{
-    if (a->is_constant != b->is_constant)
-        return false;
-    return a->is_constant ? a->constant.bits == b->constant.bits : a->variable == b->variable;
-}
-
 static bool is_int(const CoreAtom *atom, int64_t value)
 {
     return atom->is_constant && atom->type == TYPE_INT && atom->constant.integer == value;
@@ -45,14 +38,17 @@ static bool size_of_range(Simplifier *s, const Fact *range, Span span, CoreAtom 
 
 static bool size_of(Simplifier *s, const CoreAtom *container, Span span, CoreAtom *size);
 
-/* Sequences in lock step: known to be of one length, or else their lengths are compared where they are traversed. */
+/* Sequences in lock step: known to be of one length, or their lengths are compared. */
 static bool size_of_each(Simplifier *s, const Fact *each, Span span, CoreAtom *size)
 {
     for (uint32_t i = 0; i < each->count; i++) {
-        CoreAtom other;
-        if (!size_of(s, &each->arguments[i], span, &other) || (i > 0 && !is_same_int(size, &other)))
+        CoreAtom lengths[2] = {i == 0 ? core_int(0) : *size};
+        if (!size_of(s, &each->arguments[i], span, &lengths[1]))
             return false;
-        *size = other;
+        bool is_compared = i > 0 && !simplify_is_same(&lengths[0], &lengths[1]);
+        if (is_compared && each->nesting != s->nesting)
+            return false;
+        *size = is_compared ? simplify_emit_op(s, OP_COMMON_LENGTH, TYPE_INT, each->span, lengths, 2) : lengths[1];
     }
     return true;
 }
@@ -144,9 +140,14 @@ static bool size_of_op(Simplifier *s, const Fact *fact, Span span, CoreAtom *siz
 static bool size_of(Simplifier *s, const CoreAtom *container, Span span, CoreAtom *size)
 {
     Fact fact = s->facts.items[container->variable]; /* what is emitted moves the array */
-    bool is_known = fact.kind == CORE_EACH  ? size_of_each(s, &fact, span, size)
-                    : fact.kind == CORE_OP ? size_of_op(s, &fact, span, size)
-                                           : false;
+    bool is_known = false;
+    if (s->size_depth < SIZE_DEPTH_MAX) {
+        s->size_depth++;
+        is_known = fact.kind == CORE_EACH  ? size_of_each(s, &fact, span, size)
+                   : fact.kind == CORE_OP ? size_of_op(s, &fact, span, size)
+                                          : false;
+        s->size_depth--;
+    }
     if (!is_known && type_is_vector(s->types, container->type)) {
         *size = length_of(s, container, span);
         return true;
@@ -168,34 +169,41 @@ bool simplify_size(Simplifier *s, const CoreStatement *statement, CoreAtom *size
 
 /* ---- bounds ---- */
 
-static bool is_not_negative(const Simplifier *s, const CoreAtom *atom)
+static bool is_count(const Simplifier *s, const CoreAtom *atom)
 {
     if (atom->is_constant)
         return atom->constant.integer >= 0;
     const Fact *fact = &s->facts.items[atom->variable];
-    if (fact->bound.type != 0)
-        return true;
-    if (fact->kind != CORE_OP)
-        return false;
-    if (fact->op == OP_MAXIMUM)
-        return is_not_negative(s, &fact->arguments[0]) || is_not_negative(s, &fact->arguments[1]);
+    if (fact->bound.type != 0 || fact->kind != CORE_OP)
+        return fact->bound.type != 0;
     return fact->op == OP_LENGTH || fact->op == OP_TAKEN || fact->op == OP_DROPPED || fact->op == OP_SUBSEQ_LENGTH ||
-           fact->op == OP_WIDTH;
+           fact->op == OP_WIDTH || fact->op == OP_COMMON_LENGTH;
 }
 
-/* Whether 0 <= index < size: as an element of the indices, or counted from the other end. */
+static bool is_not_negative(const Simplifier *s, const CoreAtom *atom)
+{
+    const Fact *fact = op_fact(s, atom);
+    if (fact != NULL && fact->op == OP_MAXIMUM)
+        return is_count(s, &fact->arguments[0]) || is_count(s, &fact->arguments[1]);
+    return is_count(s, atom);
+}
+
+/* Whether 0 <= index < size: an element of the indices, or one that counts from the other end, even if there and back. */
 static bool is_index(const Simplifier *s, const CoreAtom *index, const CoreAtom *size)
 {
-    if (index->is_constant)
-        return size->is_constant && index->constant.integer >= 0 && index->constant.integer < size->constant.integer;
-    const Fact *fact = &s->facts.items[index->variable];
-    if (fact->bound.type != 0 && is_same_int(&fact->bound, size))
-        return true;
-    if (fact->kind != CORE_OP || fact->op != OP_SUBTRACT)
-        return false;
-    const Fact *last = op_fact(s, &fact->arguments[0]);
-    return last != NULL && last->op == OP_SUBTRACT && is_same_int(&last->arguments[0], size) &&
-           is_int(&last->arguments[1], 1) && is_index(s, &fact->arguments[1], size);
+    for (;;) {
+        if (index->is_constant)
+            return size->is_constant && index->constant.integer >= 0 && index->constant.integer < size->constant.integer;
+        const Fact *fact = &s->facts.items[index->variable];
+        if (fact->bound.type != 0 && simplify_is_same(&fact->bound, size))
+            return true;
+        const Fact *last =
+            fact->kind != CORE_OP || fact->op != OP_SUBTRACT ? NULL : op_fact(s, &fact->arguments[0]);
+        if (last == NULL || last->op != OP_SUBTRACT || !simplify_is_same(&last->arguments[0], size) ||
+            !is_int(&last->arguments[1], 1))
+            return false;
+        index = &fact->arguments[1];
+    }
 }
 
 /* Whether it is worth while to ask for a size to compare with. */
@@ -223,7 +231,7 @@ static bool is_checked_for(Simplifier *s, const CoreStatement *inside, CoreAtom 
     *index = checked->arguments[0];
     const Fact *length = op_fact(s, &size);
     return length != NULL && length->op == OP_LENGTH && length->arguments[0].type == inside->arguments[0].type &&
-           is_same_int(&length->arguments[0], &inside->arguments[0]);
+           simplify_is_same(&length->arguments[0], &inside->arguments[0]);
 }
 
 static void set_index(Simplifier *s, CoreStatement *statement, Op op, CoreAtom index)

@@ -5,6 +5,7 @@
 #include "driver/commands.h"
 #include "driver/host.h"
 #include "driver/output.h"
+#include "driver/progress_line.h"
 #include "driver/report.h"
 
 #include <inttypes.h>
@@ -156,7 +157,7 @@ typedef struct Bench {
     Times times;
     RunnelRunInfo info;     /* of the last run */
     size_t runs;            /* all of them */
-    double compile_seconds; /* reading, checking and compiling the program */
+    double load_seconds;    /* reading, checking and compiling the program, but for kernels */
     size_t peak_bytes;      /* when all was measured */
 } Bench;
 
@@ -219,7 +220,7 @@ static RunnelStatus load(Bench *bench, const char *path)
 {
     uint64_t start = machine_clock();
     RunnelStatus status = runnel_load_file(bench->host.session, path);
-    bench->compile_seconds = (double)(machine_clock() - start) / 1e9;
+    bench->load_seconds = (double)(machine_clock() - start) / 1e9;
     return host_report(&bench->host, status);
 }
 
@@ -242,14 +243,21 @@ static RunnelStatus run_all(Bench *bench)
 
 /* ---- showing ---- */
 
+static double compile_seconds(const Bench *bench)
+{
+    return bench->load_seconds + bench->info.compile_seconds;
+}
+
 static void show_json(const Bench *bench, double median)
 {
     char character[JSON_CHARACTER_SIZE];
     const Result *result = &bench->result;
     output_print("{\"min\": %.9f, \"median\": %.9f, \"runs\": %zu, \"threads\": %" PRIu32
-                 ", \"engine\": \"%s\", \"compile\": %.9f, \"peak_bytes\": %zu, \"kernels\": %" PRIu64 ", \"result\": \"",
+                 ", \"engine\": \"%s\", \"compile\": %.9f, \"peak_bytes\": %zu, \"kernels\": %" PRIu64 ", \"vector_bytes\": %" PRIu64
+                 ", \"result\": \"",
                  bench->times.seconds[0], median, bench->times.count, bench->info.threads,
-                 options_engine_name(bench->options), bench->compile_seconds, bench->peak_bytes, bench->info.kernels);
+                 options_engine_name(bench->options), compile_seconds(bench), bench->peak_bytes, bench->info.kernels,
+                 bench->info.vector_bytes);
     for (size_t at = 0, length = result_length(result); at < length;) {
         at += json_character(result->text + at, length - at, character);
         output_write(character, strlen(character));
@@ -278,9 +286,10 @@ static void show_table(const Bench *bench, double median)
     output_print("runs     %zu\n", bench->times.count);
     output_print("threads  %" PRIu32 "\n", bench->info.threads);
     output_print("engine   %s\n", options_engine_name(bench->options));
-    output_print("compile  %.9f s\n", bench->compile_seconds);
+    output_print("compile  %.9f s\n", compile_seconds(bench));
     output_print("peak     %.1f MiB\n", (double)bench->peak_bytes / (1 << 20));
     output_print("kernels  %" PRIu64 "\n", bench->info.kernels);
+    output_print("vectors  %" PRIu64 " bytes\n", bench->info.vector_bytes);
     show_result(&bench->result);
 }
 
@@ -301,6 +310,7 @@ int command_bench(const Options *options)
     Host *host = &bench.host;
     if (!host_open(host, options))
         return RUNNEL_RUN_ERROR;
+    progress_end(); /* nothing else runs beside what is timed */
     host->take_result = result_take;
     host->take_context = &bench.result;
     if (options_has(options, OPTION_JSON))

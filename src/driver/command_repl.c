@@ -27,18 +27,21 @@ static const struct {
     [RUNNEL_DIALECT_NESL] = {"<Nesl> ", "> "},
 };
 
-static void evaluate_loaded(Repl *repl, RunnelStatus status)
+/* Whether it could be loaded. */
+static bool evaluate_loaded(Repl *repl, RunnelStatus status)
 {
     if (host_report(&repl->host, status) == RUNNEL_OK)
         host_report(&repl->host, runnel_run_items(repl->host.session));
+    return status == RUNNEL_OK;
 }
 
-static void evaluate_text(Repl *repl)
+static bool evaluate_text(Repl *repl)
 {
-    host_watch_interrupts(&repl->host, true);
-    evaluate_loaded(repl, runnel_load_text(repl->host.session, "repl", repl->input, repl->length, repl->dialect));
-    host_watch_interrupts(&repl->host, false);
+    host_begin_work(&repl->host);
+    bool is_loaded = evaluate_loaded(repl, runnel_load_text(repl->host.session, "repl", repl->input, repl->length, repl->dialect));
+    host_end_work(&repl->host);
     host_take_interrupt(); /* it ended this input, nothing else */
+    return is_loaded;
 }
 
 typedef struct ReplCommand {
@@ -53,9 +56,9 @@ static void run_help(Repl *repl, const char *argument);
 
 static void run_load(Repl *repl, const char *argument)
 {
-    host_watch_interrupts(&repl->host, true);
+    host_begin_work(&repl->host);
     evaluate_loaded(repl, runnel_load_file(repl->host.session, argument));
-    host_watch_interrupts(&repl->host, false);
+    host_end_work(&repl->host);
     host_take_interrupt();
 }
 
@@ -144,6 +147,16 @@ static bool try_command(Repl *repl, const char *line)
     return *name == ':';
 }
 
+/* What could not be evaluated may be a command without its colon, or NESL's word for it. */
+static void note_command(const char *line)
+{
+    for (size_t i = 0; i < REPL_COMMAND_COUNT; i++) {
+        const ReplCommand *command = &repl_commands[i];
+        if (strcmp(command->name + 1, line) == 0 || (command->nesl_name != NULL && strcmp(command->nesl_name, line) == 0))
+            fprintf(stderr, "note: the command is `%s`\n", command->name);
+    }
+}
+
 static bool is_blank(const char *line)
 {
     return line[strspn(line, " \t\r\f\v")] == '\0';
@@ -178,7 +191,8 @@ static void take_line(Repl *repl, const char *line)
         report_error("out-of-memory", "there is not enough memory for this input");
         drop_input(repl);
     } else if (!runnel_is_unfinished(repl->host.session, repl->input, repl->length, repl->dialect)) {
-        evaluate_text(repl);
+        if (!evaluate_text(repl) && is_first)
+            note_command(line);
         drop_input(repl);
     }
 }
@@ -221,7 +235,7 @@ int command_repl(const Options *options)
     Repl repl = {.dialect = options_dialect(options)};
     if (!host_open(&repl.host, options))
         return RUNNEL_RUN_ERROR;
-    host_watch_interrupts(&repl.host, false);
+    host_end_work(&repl.host);
     repl.lines = line_open();
     if (repl.lines == NULL) {
         report_error("out-of-memory", "there is not enough memory to start");

@@ -11,8 +11,9 @@ enum { LIMIT_OPTIONS = OPTION_BIT(OPTION_MAX_DEPTH) | OPTION_BIT(OPTION_PRINT_LE
 enum { COMPILE_OPTIONS = OPTION_BIT(OPTION_NO_SIMPLIFY) | OPTION_BIT(OPTION_MATERIALIZE) };
 enum { ENGINE_OPTIONS = OPTION_BIT(OPTION_ENGINE) | OPTION_BIT(OPTION_CHUNK) | OPTION_BIT(OPTION_THREADS) | OPTION_BIT(OPTION_PIECE) |
                         OPTION_BIT(OPTION_MEMORY) | OPTION_BIT(OPTION_STATS) | OPTION_BIT(OPTION_CC) | OPTION_BIT(OPTION_FAST) };
-enum { FILE_OPTIONS = OPTION_BIT(OPTION_FORMAT) };
-enum { RUN_OPTIONS = ENGINE_OPTIONS | LIMIT_OPTIONS | COMPILE_OPTIONS | OPTION_BIT(OPTION_NO_PROGRESS) };
+enum { FILE_OPTIONS = OPTION_BIT(OPTION_FORMAT) | OPTION_BIT(OPTION_HEADER) | OPTION_BIT(OPTION_EMPTY) };
+enum { RUN_OPTIONS = ENGINE_OPTIONS | LIMIT_OPTIONS | COMPILE_OPTIONS };
+enum { SHOW_OPTIONS = OPTION_BIT(OPTION_NO_PROGRESS) };
 
 static const char *const cache_words[] = {"clear", NULL};
 
@@ -22,11 +23,11 @@ const Command commands[] = {
      "arguments, which are values in the language's notation, such as 3, 2.5, \"text\" or '[(1, true)]'.\n"
      "An argument @PATH is what a file holds, @- what standard input does; sequences are read as they are needed.\n"
      "Without `main` the top-level expressions are evaluated and printed in order.\n",
-     1, SIZE_MAX, RUN_OPTIONS | FILE_OPTIONS, command_run, NULL},
+     1, SIZE_MAX, RUN_OPTIONS | FILE_OPTIONS | SHOW_OPTIONS | OPTION_BIT(OPTION_OUT) | OPTION_BIT(OPTION_OUT_FORMAT), command_run, NULL},
     {"eval", "EXPR", "evaluate an expression",
      "Evaluates EXPR and prints the result. EXPR may also be a list of definitions and expressions, as in\n"
      "a file.\n",
-     1, 1, RUN_OPTIONS | LANGUAGE_OPTION | OPTION_BIT(OPTION_COST), command_eval, NULL},
+     1, 1, RUN_OPTIONS | LANGUAGE_OPTION | SHOW_OPTIONS | OPTION_BIT(OPTION_COST), command_eval, NULL},
     {"cost", "FILE [ARG...]", "run a program and show what it costs",
      "Runs the program in FILE as `run` does, then prints one line `W=... D=... M=... N=...`:\n"
      "  W   work: operations on single values, the time on one processor\n"
@@ -35,7 +36,7 @@ const Command commands[] = {
      "  N   parallel space: values held at once when all that can run at once does\n"
      "\n"
      "They follow from the program as written, not from how it is compiled; `runnel help cost.md` has the rules.\n",
-     1, SIZE_MAX, LIMIT_OPTIONS | FILE_OPTIONS | OPTION_BIT(OPTION_NO_PROGRESS), command_cost, NULL},
+     1, SIZE_MAX, LIMIT_OPTIONS | FILE_OPTIONS | SHOW_OPTIONS, command_cost, NULL},
     {"bench", "FILE [ARG...]", "time a program",
      "Runs the program in FILE as `run` does, again and again, and shows the least and the median time of a run,\n"
      "peak memory and the result. Compiling, reading arguments and the first runs are not timed. A program without\n"
@@ -52,12 +53,14 @@ const Command commands[] = {
      "  core    typed, monomorphic, first order, every intermediate result named\n"
      "  simple  the same after simplification: functions inlined, nothing computed twice or in vain\n"
      "  flow    after flattening: streams on spaces, which the VM runs chunk by chunk\n"
-     "  counts  how many spaces, segment descriptors, copies and nodes of other kinds that has\n",
+     "  counts  how many spaces, segment descriptors, copies and nodes of other kinds that has\n"
+     "  kernels what engine c does together, as loops, and what it leaves to the VM (`runnel help kernels.md`)\n"
+     "  c       these as the C file that is compiled; the kernels are at its end\n",
      2, 2, COMPILE_OPTIONS, command_emit, emit_forms},
     {"repl", "", "read and evaluate interactively",
      "Reads definitions and expressions, line by line, and evaluates them. What is defined stays defined; an\n"
      "error does not end it. Input that is not finished goes on in the next line. `:help` lists the commands.\n",
-     0, 0, RUN_OPTIONS | LANGUAGE_OPTION, command_repl, NULL},
+     0, 0, RUN_OPTIONS | LANGUAGE_OPTION | SHOW_OPTIONS, command_repl, NULL},
     {"cache", "[clear]", "show or clear the cache of compiled code",
      "Shows the directory where compiled code is kept for the next time, and how many files and bytes it holds;\n"
      "`runnel cache clear` removes them. The directory is $RUNNEL_CACHE, else $XDG_CACHE_HOME/runnel, else\n"
@@ -112,5 +115,8 @@ void command_report_unknown(const char *name)
     Suggestion suggestion = suggestion_for(name);
     for (size_t i = 0; i < command_count; i++)
         suggestion_try(&suggestion, commands[i].name);
+    for (OptionId id = 0; id < OPTION_COUNT; id++)
+        if (strcmp(option_rows[id].name + 2, name) == 0)
+            suggestion.best = option_rows[id].name;
     report_unknown("command", &suggestion, "`runnel help` lists them");
 }

@@ -3,7 +3,9 @@
 
 #include "base/machine.h"
 #include "driver/output.h"
+#include "driver/progress_line.h"
 #include "driver/report.h"
+#include "driver/terminal.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -40,8 +42,13 @@ static void install_handlers(void)
 /* When nobody reads the results any more, computing them is pointless. */
 static void write_out(const Host *host, const char *bytes, size_t length)
 {
+    bool is_seen = length > 0 && isatty(STDOUT_FILENO);
+    if (is_seen)
+        progress_make_room();
     if (!output_write(bytes, length))
         runnel_interrupt(host->session);
+    if (is_seen)
+        progress_go_on(bytes[length - 1] != '\n');
 }
 
 static void write_output(void *context, const char *bytes, size_t length)
@@ -70,10 +77,13 @@ static void write_result(void *context, const char *bytes, size_t length)
 static void flush_results(void *context, bool is_awaited)
 {
     (void)context;
-    if (is_awaited)
+    if (is_awaited) {
+        progress_stay_away();
         output_flush();
-    else
+    } else {
+        progress_notice_waiting();
         output_hurry();
+    }
 }
 
 /* Nobody waits for the reader of the results after Ctrl-C, or when the time for them is over. */
@@ -101,7 +111,12 @@ bool host_open(Host *host, const Options *options)
         .memory_limit = options->memory,
         .time_limit_milliseconds = options->time,
         .file_format = options->format,
+        .header = options->header,
+        .empty_field = options->empty,
+        .out_path = options->out == NULL && options->out_format != NULL ? "-" : options->out,
+        .out_format = options->out_format,
         .max_depth = options->max_depth,
+        .colours_messages = terminal_is_coloured(STDERR_FILENO),
         .print_length = options->print_length,
         .materializes = options_has(options, OPTION_MATERIALIZE),
         .counts_costs = options_has(options, OPTION_COST),
@@ -113,14 +128,15 @@ bool host_open(Host *host, const Options *options)
         return false;
     }
     output_set_stopping(is_stopping, host->session);
-    host_watch_interrupts(host, true);
+    host->shows_progress = !options_has(options, OPTION_NO_PROGRESS);
+    host_begin_work(host);
     install_handlers();
     return true;
 }
 
 int host_close(Host *host, RunnelStatus status)
 {
-    host_watch_interrupts(host, false);
+    host_end_work(host);
     output_flush();
     output_set_stopping(is_stopping, NULL);
     fputs(runnel_stats(host->session), stderr);
@@ -128,10 +144,22 @@ int host_close(Host *host, RunnelStatus status)
     return host_take_interrupt() ? STATUS_INTERRUPTED : (int)status;
 }
 
+/* How far it came before Ctrl-C. */
+static void show_summary(const Host *host)
+{
+    char summary[256];
+    progress_summarize(host->session, summary, sizeof summary);
+    fprintf(stderr, "note: stopped after %s\n", summary);
+}
+
 RunnelStatus host_report(const Host *host, RunnelStatus status)
 {
+    progress_make_room();
     if (output_flush())
         fputs(runnel_messages(host->session), stderr);
+    if (status == RUNNEL_RUN_ERROR && interrupt_count > 0)
+        show_summary(host);
+    progress_go_on(false);
     return status;
 }
 
@@ -142,9 +170,17 @@ RunnelStatus host_show_cost(const Host *host, const Options *options, RunnelStat
     return host_report(host, runnel_write_cost(host->session));
 }
 
-void host_watch_interrupts(const Host *host, bool is_watched)
+void host_begin_work(const Host *host)
 {
-    interrupt_session = is_watched ? host->session : NULL;
+    interrupt_session = host->session;
+    progress_begin(host->session, host->shows_progress);
+}
+
+void host_end_work(const Host *host)
+{
+    (void)host;
+    interrupt_session = NULL;
+    progress_end();
 }
 
 bool host_take_interrupt(void)

@@ -11,6 +11,7 @@ typedef enum HostOutput { HOST_OUTPUT, HOST_ERRORS, HOST_NOWHERE } HostOutput;
 
 typedef struct Host {
     RunnelSession *session;
+    bool shows_progress;
     bool is_inside_line; /* what the program wrote last to standard output has not ended its line */
     /* For a command to change, once it is open. */
     HostOutput output;
@@ -29,8 +30,9 @@ RunnelStatus host_report(const Host *host, RunnelStatus status);
 /* After a run that ended with `status`: shows its cost if the options ask for it. */
 RunnelStatus host_show_cost(const Host *host, const Options *options, RunnelStatus status);
 
-/* Whether Ctrl-C goes to the session, as it does at first, or is only counted. */
-void host_watch_interrupts(const Host *host, bool is_watched);
+/* Something is to be run, as it is at first: Ctrl-C goes to the session, and a line shows how far it is if that takes long. Otherwise Ctrl-C is only counted. */
+void host_begin_work(const Host *host);
+void host_end_work(const Host *host);
 /* Whether there was a Ctrl-C since this was last asked. */
 bool host_take_interrupt(void);
 

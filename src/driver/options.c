@@ -3,7 +3,9 @@
 #include "driver/report.h"
 #include "driver/terminal.h"
 
+#include <ctype.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -122,12 +124,46 @@ static bool set_cc(Options *options, const char *value)
     return true;
 }
 
+static bool read_format(const char *option, const char *value, const char **format)
+{
+    *format = value;
+    if (!runnel_is_file_format(value))
+        report_usage("`%s` wants text, npy, csv, tsv, lines or the name of a scalar type, such as i64, not `%s`", option, value);
+    return runnel_is_file_format(value);
+}
+
 static bool set_format(Options *options, const char *value)
 {
-    options->format = value;
-    if (!runnel_is_file_format(value))
-        report_usage("`--format` wants text, npy or the name of a scalar type, such as i64, not `%s`", value);
-    return runnel_is_file_format(value);
+    return read_format("--format", value, &options->format);
+}
+
+static bool set_out_format(Options *options, const char *value)
+{
+    return read_format("--out-format", value, &options->out_format);
+}
+
+static bool set_out(Options *options, const char *value)
+{
+    options->out = value;
+    return true;
+}
+
+static const char *const header_choices[] = {"yes", "no", NULL};
+
+static bool set_header(Options *options, const char *value)
+{
+    static const RunnelHeader headers[] = {RUNNEL_HEADER_YES, RUNNEL_HEADER_NO};
+    size_t index;
+    if (!report_choice("choice for `--header`", header_choices, value, &index))
+        return false;
+    options->header = headers[index];
+    return true;
+}
+
+static bool set_empty(Options *options, const char *value)
+{
+    options->empty = value;
+    return true;
 }
 
 static bool set_print_length(Options *options, const char *value)
@@ -164,7 +200,11 @@ const OptionRow option_rows[OPTION_COUNT] = {
     [OPTION_NO_SIMPLIFY] = {"--no-simplify", NULL, "leave the program as it is written, nothing inlined or merged", NULL, NULL},
     [OPTION_NESL] = {"--nesl", NULL, "read NESL instead of Runnel", NULL, NULL},
     [OPTION_FORMAT] = {"--format", "NAME",
-                       "what files given as @PATH hold if neither their names nor their first bytes say it: text, npy, or bytes of i64 or another scalar type (text)", set_format, NULL},
+                       "what files given as @PATH hold if neither their names nor their first bytes say it: text, npy, csv, tsv, lines, or bytes of i64 or another scalar type (text)", set_format, NULL},
+    [OPTION_HEADER] = {"--header", "CHOICE", "whether tables given as @PATH begin with the names of their columns: yes or no (found out)", set_header, header_choices},
+    [OPTION_EMPTY] = {"--empty", "VALUE", "what an empty field of a table stands for where no text is wanted (an error)", set_empty, NULL},
+    [OPTION_OUT] = {"--out", "FILE", "write the result of main to this file, in the format that its name says; - is standard output", set_out, NULL},
+    [OPTION_OUT_FORMAT] = {"--out-format", "NAME", "... or in this one, if the name does not say it: text, npy, csv, tsv, lines, or i64 or another scalar type (text)", set_out_format, NULL},
     [OPTION_MATERIALIZE] = {"--materialize", NULL,
                             "hold sequences in memory where one pass is not enough, and say so", NULL, NULL},
     [OPTION_COST] = {"--cost", NULL, "show the cost too, as `runnel cost` does", NULL, NULL},
@@ -204,9 +244,14 @@ static void report_unknown_option(const char *word, size_t length)
     size_t kept = length < sizeof name ? length : sizeof name - 1;
     memcpy(name, word, kept);
     name[kept] = '\0';
-    Suggestion suggestion = suggestion_for(name);
+    char in_full[sizeof name + 1]; /* `-v` and `-V` may be meant for --version */
+    snprintf(in_full, sizeof in_full, "%s%s", name[1] == '-' ? "" : "-", name);
+    for (char *c = in_full; *c != '\0'; c++)
+        *c = (char)tolower((unsigned char)*c);
+    Suggestion suggestion = suggestion_for(in_full);
     for (OptionId id = 0; id < OPTION_COUNT; id++)
         suggestion_try(&suggestion, option_rows[id].name);
+    suggestion.word = name;
     report_unknown("option", &suggestion, "after `--` everything is a value");
 }
 

@@ -22,6 +22,10 @@ typedef enum OptionId {
     OPTION_NO_SIMPLIFY,
     OPTION_NESL,
     OPTION_FORMAT,
+    OPTION_HEADER,
+    OPTION_EMPTY,
+    OPTION_OUT,
+    OPTION_OUT_FORMAT,
     OPTION_MATERIALIZE,
     OPTION_COST,
     OPTION_RUNS,
@@ -54,6 +58,9 @@ struct Options {
     RunnelEngine engine; /* as said; else see options_engine */
     const char *compiler; /* null: the system's */
     const char *format; /* null: the default */
+    RunnelHeader header;
+    const char *empty; /* null: an error */
+    const char *out, *out_format; /* null: not given */
     uint64_t max_depth;
     uint64_t chunk;
     uint64_t threads;

@@ -1,16 +1,20 @@
+#define _POSIX_C_SOURCE 200809L
 #include "driver/report.h"
 
 #include "base/names.h"
 #include "driver/output.h"
+#include "driver/terminal.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static void show(const char *code, const char *format, va_list arguments)
 {
     output_flush();
-    fprintf(stderr, "runnel: error[%s]: ", code);
+    bool is_coloured = terminal_is_coloured(STDERR_FILENO);
+    fprintf(stderr, "runnel: %serror[%s]:%s ", is_coloured ? "\033[1;31m" : "", code, is_coloured ? "\033[0m" : "");
     vfprintf(stderr, format, arguments);
     fputc('\n', stderr);
 }

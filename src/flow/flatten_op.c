@@ -401,14 +401,9 @@ static bool is_constant_int(FlowOperand operand, int64_t value)
 static FlowOperand range_element(const Operation *o, FlowOperand index, FlowOperand first, FlowOperand step)
 {
     Flattener *f = o->f;
-    static const Op conversions[] = {
-#define SCALAR(ID, name, c_type, kind) [SCALAR_##ID] = OP_TO_##ID,
-#include "ops/scalars.def"
-#undef SCALAR
-    };
     ScalarType type = (ScalarType)first.type;
     if (type != SCALAR_I64)
-        index = flatten_scalar_op(f, conversions[type], type, &index, 1);
+        index = flatten_scalar_op(f, op_conversion_to(type), type, &index, 1);
     if (!is_constant_int(step, 1))
         index = binary(f, OP_MULTIPLY, type, index, step);
     return is_constant_int(first, 0) ? index : binary(f, OP_ADD, type, first, index);
@@ -782,18 +777,24 @@ static const FlowValue *op_checked_index(const Operation *o)
     return flatten_value_scalar(o->f, checked_position(o, OP_ELEMENT, operands, o->space));
 }
 
+/* Where an element is: start + index. */
+static FlowOperand position_of(Flattener *f, const FlowValue *vector, FlowOperand index)
+{
+    return is_constant_int(index, 0) ? vector->start : binary(f, OP_ADD, SCALAR_I64, vector->start, index);
+}
+
 /* An element is there only where it is asked for, so it is read at the context, however high its index is known. */
 static const FlowValue *op_inside(const Operation *o)
 {
     const FlowValue *vector = o->arguments[0];
-    FlowOperand position = binary(o->f, OP_ADD, SCALAR_I64, vector->start, scalar_argument(o, 1));
+    FlowOperand position = position_of(o->f, vector, scalar_argument(o, 1));
     return gather(o->f, vector, flatten_bring_stream(o->f, position, o->space), o->space);
 }
 
 static const FlowValue *op_known_slice(const Operation *o)
 {
     const FlowValue *vector = o->arguments[0];
-    FlowOperand start = binary(o->f, OP_ADD, SCALAR_I64, vector->start, scalar_argument(o, 1));
+    FlowOperand start = position_of(o->f, vector, scalar_argument(o, 1));
     return flatten_value_vector(o->f, vector->array, start, scalar_argument(o, 2), vector->element_type);
 }
 
@@ -835,9 +836,60 @@ static const FlowValue *op_slice(const Operation *o)
     return flatten_value_vector(o->f, vector->array, slice.start, slice.length, vector->element_type);
 }
 
+static FlowOperand int_op(Flattener *f, Op op, FlowOperand a, FlowOperand b)
+{
+    return binary(f, op, SCALAR_I64, a, b);
+}
+
+/* 1 if low <= value <= high, else 0. */
+static FlowOperand is_between(Flattener *f, FlowOperand low, FlowOperand value, FlowOperand high)
+{
+    FlowOperand both = binary(f, OP_AND, SCALAR_BOOL, binary(f, OP_LESS_EQUAL, SCALAR_BOOL, low, value),
+                              binary(f, OP_LESS_EQUAL, SCALAR_BOOL, value, high));
+    return flatten_scalar_op(f, OP_BTOI, SCALAR_I64, &both, 1);
+}
+
+/* The same bounds by arithmetic that cannot fail; of what would fail a part without elements. */
+static Bounds total_bounds(const Operation *o, Op op)
+{
+    Flattener *f = o->f;
+    FlowOperand length = scalar_argument(o, 0), first = scalar_argument(o, 1), zero = flatten_int(0);
+    if (op == OP_SUBSEQ) {
+        FlowOperand end = scalar_argument(o, 2);
+        FlowOperand is_inside = int_op(f, OP_MULTIPLY, is_between(f, zero, first, end), is_between(f, first, end, length));
+        return (Bounds){first, int_op(f, OP_MULTIPLY, is_inside, int_op(f, OP_SUBTRACT, end, first))};
+    }
+    FlowOperand is_negative = binary(f, OP_LESS, SCALAR_BOOL, first, zero);
+    FlowOperand from_end = flatten_scalar_op(f, OP_BTOI, SCALAR_I64, &is_negative, 1);
+    FlowOperand cut = int_op(f, OP_ADD, first, int_op(f, OP_MULTIPLY, from_end, length));
+    FlowOperand is_inside = is_between(f, zero, cut, length);
+    if (op == OP_TAKE)
+        return (Bounds){zero, int_op(f, OP_MULTIPLY, is_inside, cut)};
+    FlowOperand kept = int_op(f, OP_MULTIPLY, is_inside, int_op(f, OP_SUBTRACT, length, cut));
+    return (Bounds){int_op(f, OP_SUBTRACT, length, kept), kept};
+}
+
+/* Of a vector of which only the length is known. As with ranges, what depends on nothing below is computed above, so that what is made by it is
+ * regular; what fails is looked for here. */
 static Bounds bounds_alone(const Operation *o, Op op)
 {
-    return slice_bounds(o, op, (Bounds){flatten_int(0), scalar_argument(o, 0)});
+    FlowOperand operands[3];
+    for (uint32_t i = 0; i < o->statement->argument_count; i++)
+        operands[i] = scalar_argument(o, i);
+    FlowSpaceId place = flatten_place(o->f, operands, o->statement->argument_count);
+    Bounds checked = slice_bounds(o, op, (Bounds){flatten_int(0), operands[0]});
+    return flatten_points(o->f, place) == flatten_points(o->f, o->space) ? checked : total_bounds(o, op);
+}
+
+/* Likewise; where they differ, the lesser is the one that does no harm. */
+static const FlowValue *op_common_length(const Operation *o)
+{
+    FlowOperand operands[] = {scalar_argument(o, 0), scalar_argument(o, 1)};
+    FlowSpaceId place = flatten_place(o->f, operands, 2);
+    const FlowValue *checked = op_rows(o);
+    if (flatten_points(o->f, place) == flatten_points(o->f, o->space))
+        return checked;
+    return flatten_value_scalar(o->f, int_op(o->f, OP_MINIMUM, operands[0], operands[1]));
 }
 
 /* take and drop of a sequence: those whose number among their siblings is small, or not. */
@@ -1279,6 +1331,7 @@ static const FlowValue *dispatch(const Operation *o)
     case OP_INSIDE: return op_inside(o);
     case OP_CHECKED_INDEX: return op_checked_index(o);
     case OP_SLICE: return op_known_slice(o);
+    case OP_COMMON_LENGTH: return op_common_length(o);
     case OP_TAKEN: return flatten_value_scalar(o->f, bounds_alone(o, OP_TAKE).length);
     case OP_DROPPED: return flatten_value_scalar(o->f, bounds_alone(o, OP_DROP).start);
     case OP_SUBSEQ_LENGTH: return flatten_value_scalar(o->f, bounds_alone(o, OP_SUBSEQ).length);

@@ -105,6 +105,33 @@ static const struct {
     {"return", "the body of a function is one expression, and its value the result"},
 };
 
+/* Words that stand between operands in other languages. */
+static const struct {
+    const char *word, *hint;
+} foreign_infixes[] = {
+    {"mod", "`mod` is a function: `mod(a, b)`"},
+    {"rem", "`rem` is a function: `rem(a, b)`"},
+    {"min", "`min` is a function: `min(a, b)`"},
+    {"max", "`max` is a function: `max(a, b)`"},
+    {"div", "division of integers is written `/`"},
+    {"for", "`{e : x in xs}` computes e for each element"},
+    {"where", "a condition stands after a bar: `{e : x in xs | condition}`"},
+};
+
+/* False if there is nothing to say. */
+static bool note_infix(Parser *parser, uint32_t index)
+{
+    if (index == 0 || parser_kind_at(parser, index) != TOKEN_NAME || parser->tokens[index].is_first_on_line)
+        return false;
+    const char *word = names_text(parser->names, parser->tokens[index].name);
+    for (size_t i = 0; i < sizeof foreign_infixes / sizeof *foreign_infixes; i++)
+        if (strcmp(foreign_infixes[i].word, word) == 0) {
+            diagnostics_note(parser->diagnostics, (Span){0, 0}, "%s", foreign_infixes[i].hint);
+            return true;
+        }
+    return false;
+}
+
 /* `f x` looks natural to whoever knows NESL. */
 static void note_juxtaposition(Parser *parser, uint32_t index)
 {
@@ -127,7 +154,8 @@ static void note_hints(Parser *parser, uint32_t index)
     for (size_t i = 0; i < sizeof token_hints / sizeof *token_hints; i++)
         if (token_hints[i].dialect == parser->dialect && token_hints[i].kind == parser_kind_at(parser, index))
             diagnostics_note(parser->diagnostics, (Span){0, 0}, "%s", token_hints[i].hint);
-    note_juxtaposition(parser, index);
+    if (!note_infix(parser, index))
+        note_juxtaposition(parser, index);
 }
 
 /* Whether the current token is one of NESL's that are not provided; the form fails if so. */
@@ -163,9 +191,13 @@ void parser_expect(Parser *parser, TokenKind kind)
 void parser_expect_close(Parser *parser, uint32_t open)
 {
     bool had_failed = parser->has_failed || parser->is_silent;
+    bool is_range = parser_kind(parser) == TOKEN_COLON && parser->tokens[open].kind == TOKEN_OPEN_PAREN;
     parser_expect(parser, (TokenKind)(parser->tokens[open].kind + 1));
-    if (parser->has_failed && !had_failed)
-        diagnostics_note(parser->diagnostics, parser->tokens[open].span, "the opening bracket is here");
+    if (!parser->has_failed || had_failed)
+        return;
+    diagnostics_note(parser->diagnostics, parser->tokens[open].span, "the opening bracket is here");
+    if (is_range)
+        diagnostics_note(parser->diagnostics, (Span){0, 0}, "a range is written `[a:b]`, or `{a:b}` as a sequence");
 }
 
 void parser_fail_name(Parser *parser, const char *expected)

@@ -6,8 +6,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <poll.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -42,19 +44,124 @@ bool byte_input_open(ByteInput *input, const char *path, Memory *memory, const S
     return true;
 }
 
+/* ---- what is compressed ---- */
+
+struct Decoding {
+    Decoder *decoder;
+    Compression compression;
+    bool is_at_end;                    /* nothing more can be read */
+    bool is_whole;                     /* it may end here */
+    uint64_t taken;                    /* bytes decoded */
+    const unsigned char *next;         /* bytes to be decoded, */
+    size_t count;                      /* ... so many */
+    char problem[80];
+    unsigned char bytes[BLOCK_SIZE];
+};
+
+bool byte_input_decode(ByteInput *input, Compression compression)
+{
+    if (compression == COMPRESSION_NONE)
+        return true;
+    input->reason = compression_lack(compression);
+    if (input->reason != NULL)
+        return false;
+    Decoding *decoding = input->decoding = memory_alloc(input->memory, sizeof *decoding);
+    decoding->compression = compression;
+    decoding->is_whole = true;
+    decoding->next = decoding->bytes;
+    decoding->count = input->head_count;
+    memcpy(decoding->bytes, input->head, input->head_count);
+    input->head_count = 0;
+    decoding->decoder = decoder_new(input->memory, compression);
+    return true;
+}
+
+static const char *say_problem(Decoding *decoding, const char *what)
+{
+    snprintf(decoding->problem, sizeof decoding->problem, "the %s data %s byte %" PRIu64, compression_name(decoding->compression), what,
+             decoding->taken);
+    return decoding->problem;
+}
+
+/* ---- reading from the descriptor ---- */
+
+/* Who waits until something can be read; false if it is no longer wanted. */
+typedef bool WaitForBytes(void *context);
+
+typedef struct Fetch {
+    int descriptor;
+    Decoding *decoding;
+    WaitForBytes *wait;
+    void *context;
+} Fetch;
+
+/* As read gives it, but 0 also if it is no longer wanted, or it fails; *reason says why it does. */
+static size_t fetch_raw(const Fetch *fetch, void *bytes, size_t size, const char **reason)
+{
+    while (fetch->wait(fetch->context)) {
+        ssize_t count = read(fetch->descriptor, bytes, size < SSIZE_MAX ? size : SSIZE_MAX);
+        if (count >= 0)
+            return (size_t)count;
+        if (errno != EINTR) {
+            *reason = strerror(errno);
+            break;
+        }
+    }
+    return 0;
+}
+
+static void refill(const Fetch *fetch, const char **reason)
+{
+    Decoding *decoding = fetch->decoding;
+    decoding->next = decoding->bytes;
+    decoding->count = fetch_raw(fetch, decoding->bytes, sizeof decoding->bytes, reason);
+    decoding->is_at_end = decoding->count == 0;
+}
+
+static size_t fetch_decoded(const Fetch *fetch, void *bytes, size_t size, const char **reason)
+{
+    Decoding *decoding = fetch->decoding;
+    size_t made = 0;
+    bool has_output = true; /* perhaps, of what the decoder has been given */
+    while (made == 0 && *reason == NULL) {
+        if (decoding->count == 0 && (decoding->is_whole || !has_output) && !decoding->is_at_end)
+            refill(fetch, reason);
+        if (decoding->count == 0 && decoding->is_at_end) {
+            if (!decoding->is_whole && *reason == NULL)
+                *reason = say_problem(decoding, "ends too early, at");
+            return 0;
+        }
+        size_t before = decoding->count;
+        DecodeStatus status = decoder_run(decoding->decoder, &decoding->next, &decoding->count, bytes, size, &made);
+        decoding->taken += before - decoding->count;
+        decoding->is_whole = status == DECODE_WHOLE;
+        has_output = made > 0;
+        if (status == DECODE_WRONG)
+            *reason = say_problem(decoding, "is damaged at");
+    }
+    return made;
+}
+
+static size_t fetch_bytes(const Fetch *fetch, void *bytes, size_t size, const char **reason)
+{
+    return fetch->decoding != NULL ? fetch_decoded(fetch, bytes, size, reason) : fetch_raw(fetch, bytes, size, reason);
+}
+
 /* ---- reading ahead ---- */
 
 struct ReadAhead {
     int descriptor;
-    int error; /* of the read that ended it; told by the ring's closing */
+    Decoding *decoding;
+    const char *reason; /* why reading failed; told by the ring's closing */
     pthread_t thread;
     ByteRing ring;
     char bytes[AHEAD_SIZE];
 };
 
 /* Waits until something can be read, or nobody wants it any more. */
-static bool wait_ahead(ReadAhead *ahead)
+static bool wait_ahead(void *context)
 {
+    ReadAhead *ahead = context;
     struct pollfd descriptor = {.fd = ahead->descriptor, .events = POLLIN};
     while (!byte_ring_is_abandoned(&ahead->ring))
         if (poll(&descriptor, 1, STOP_POLL_MILLISECONDS) > 0)
@@ -66,16 +173,12 @@ static bool wait_ahead(ReadAhead *ahead)
 static void *read_ahead(void *argument)
 {
     ReadAhead *ahead = argument;
+    Fetch fetch = {.descriptor = ahead->descriptor, .decoding = ahead->decoding, .wait = wait_ahead, .context = ahead};
     char *bytes;
-    size_t room;
-    while (byte_ring_room(&ahead->ring, RING_FOR_EVER, &bytes, &room) == RING_READY && wait_ahead(ahead)) {
-        ssize_t count = read(ahead->descriptor, bytes, room < BLOCK_SIZE ? room : BLOCK_SIZE);
-        if (count > 0) {
-            byte_ring_put(&ahead->ring, (size_t)count);
-        } else if (count == 0 || errno != EINTR) {
-            ahead->error = count == 0 ? 0 : errno;
-            break;
-        }
+    size_t room, count = 1;
+    while (count > 0 && byte_ring_room(&ahead->ring, RING_FOR_EVER, &bytes, &room) == RING_READY) {
+        count = fetch_bytes(&fetch, bytes, room < BLOCK_SIZE ? room : BLOCK_SIZE, &ahead->reason);
+        byte_ring_put(&ahead->ring, count);
     }
     byte_ring_close(&ahead->ring);
     return NULL;
@@ -86,7 +189,8 @@ static void start_ahead(ByteInput *input)
 {
     ReadAhead *ahead = memory_resize(input->memory, NULL, 0, sizeof *ahead);
     ahead->descriptor = input->descriptor;
-    ahead->error = 0;
+    ahead->decoding = input->decoding;
+    ahead->reason = NULL;
     byte_ring_init(&ahead->ring, ahead->bytes, AHEAD_SIZE);
     if (thread_start(&ahead->thread, read_ahead, ahead)) {
         input->ahead = ahead;
@@ -114,8 +218,8 @@ static size_t take_ahead(ByteInput *input, void *bytes, size_t size)
     RingStatus status = RING_WAITING;
     while (status == RING_WAITING && stop_reason(input->stop) == STOP_NOT)
         status = byte_ring_data(&ahead->ring, 1, STOP_POLL_MILLISECONDS, &data, &count);
-    if (status == RING_OVER && ahead->error != 0)
-        input->reason = strerror(ahead->error);
+    if (status == RING_OVER)
+        input->reason = ahead->reason;
     if (status != RING_READY)
         return 0;
     count = count < size ? count : size;
@@ -127,8 +231,9 @@ static size_t take_ahead(ByteInput *input, void *bytes, size_t size)
 /* ---- reading directly ---- */
 
 /* False if it was stopped before. */
-static bool wait_for_bytes(const ByteInput *input)
+static bool wait_for_bytes(void *context)
 {
+    const ByteInput *input = context;
     struct pollfd descriptor = {.fd = input->descriptor, .events = POLLIN};
     while (stop_reason(input->stop) == STOP_NOT)
         if (poll(&descriptor, 1, STOP_POLL_MILLISECONDS) > 0)
@@ -138,16 +243,8 @@ static bool wait_for_bytes(const ByteInput *input)
 
 static size_t read_directly(ByteInput *input, void *bytes, size_t size)
 {
-    while (wait_for_bytes(input)) {
-        ssize_t count = read(input->descriptor, bytes, size < SSIZE_MAX ? size : SSIZE_MAX);
-        if (count >= 0)
-            return (size_t)count;
-        if (errno == EINTR)
-            continue;
-        input->reason = strerror(errno);
-        break;
-    }
-    return 0;
+    Fetch fetch = {.descriptor = input->descriptor, .decoding = input->decoding, .wait = wait_for_bytes, .context = input};
+    return fetch_bytes(&fetch, bytes, size, &input->reason);
 }
 
 /* ---- reading ---- */
@@ -185,6 +282,11 @@ size_t byte_input_read(ByteInput *input, void *bytes, size_t size)
     return input->head_count > 0 ? take_head(input, bytes, size) : read_some(input, bytes, size);
 }
 
+bool byte_input_has_more(const ByteInput *input)
+{
+    return input->head_count > 0 || (input->ahead != NULL && byte_ring_count(&input->ahead->ring) > 0);
+}
+
 size_t byte_input_read_all(ByteInput *input, void *bytes, size_t size)
 {
     size_t count = 0, more;
@@ -206,7 +308,7 @@ bool byte_input_starts_with(ByteInput *input, const void *bytes, size_t size)
 
 bool byte_input_is_cut(const ByteInput *input)
 {
-    return input->is_open && (input->reason != NULL || stop_reason(input->stop) != STOP_NOT);
+    return input->reason != NULL || stop_reason(input->stop) != STOP_NOT;
 }
 
 /* ---- ordinary files ---- */
@@ -214,7 +316,7 @@ bool byte_input_is_cut(const ByteInput *input)
 uint64_t byte_input_file_size(const ByteInput *input)
 {
     struct stat status;
-    bool is_file = input->is_open && fstat(input->descriptor, &status) == 0 && S_ISREG(status.st_mode);
+    bool is_file = input->is_open && input->decoding == NULL && fstat(input->descriptor, &status) == 0 && S_ISREG(status.st_mode);
     if (!is_file)
         return UINT64_MAX;
     return (uint64_t)status.st_size > input->start ? (uint64_t)status.st_size - input->start : 0;
@@ -236,6 +338,11 @@ void byte_input_close(ByteInput *input)
 {
     if (input->ahead != NULL)
         end_ahead(input);
+    if (input->decoding != NULL) {
+        decoder_free(input->memory, input->decoding->decoder);
+        memory_free(input->memory, input->decoding, sizeof *input->decoding);
+        input->decoding = NULL;
+    }
     if (input->is_open && input->descriptor != STDIN_FILENO)
         close(input->descriptor);
     input->is_open = false;

@@ -1,15 +1,15 @@
 /* The bytes of a file or of standard input, as they come: reading waits for some, not for all that were asked for.
  *
  * What is longer than a block is read ahead by a thread of its own, so that waiting for the other end of a pipe and computing go on side by side. What
- * comes from a terminal is not: nothing is taken from it that is not wanted. */
+ * comes from a terminal is not: nothing is taken from it that is not wanted. What is compressed is decoded on the way, by the same thread. */
 #ifndef RUNNEL_IO_BYTE_INPUT_H
 #define RUNNEL_IO_BYTE_INPUT_H
 
 #include "base/memory.h"
 #include "base/stop.h"
+#include "io/compression.h"
 
-#include <stdbool.h>
-
+typedef struct Decoding Decoding;
 typedef struct ReadAhead ReadAhead;
 
 enum { BYTE_INPUT_HEAD_MAX = 8 };
@@ -25,13 +25,18 @@ typedef struct ByteInput {
     unsigned char head[BYTE_INPUT_HEAD_MAX]; /* bytes that were looked at and not yet read */
     size_t head_count;
     uint64_t start;       /* of an ordinary file: where reading began */
+    Decoding *decoding;   /* null if it is not compressed */
     ReadAhead *ahead;     /* null while it reads them itself */
 } ByteInput;
 
 /* Opens a file, or standard input if the path is null. False if it cannot be opened. */
 bool byte_input_open(ByteInput *input, const char *path, Memory *memory, const StopFlag *stop);
+/* What is in it is compressed so; before any of it is read. False if it cannot be decoded here. */
+bool byte_input_decode(ByteInput *input, Compression compression);
 /* At least one and at most `size` bytes; 0 at the end, after a failure, and when it is stopped. */
 size_t byte_input_read(ByteInput *input, void *bytes, size_t size);
+/* Whether some are there without waiting, as far as that can be seen. */
+bool byte_input_has_more(const ByteInput *input);
 /* The same, but as many as were asked for unless they end before. */
 size_t byte_input_read_all(ByteInput *input, void *bytes, size_t size);
 /* Whether the next bytes are those, at most BYTE_INPUT_HEAD_MAX; they stay to be read. Waits for no more than it takes to tell. */

@@ -121,7 +121,46 @@ void columns_append(Columns *columns, const Columns *from, size_t first, size_t 
     columns->count += count;
 }
 
-/* ---- values ---- */
+/* ---- from values ---- */
+
+typedef struct Putting {
+    Columns *columns;
+    uint32_t next; /* leaf */
+} Putting;
+
+static void put_leaf(Columns *columns, uint32_t index, TypeId type, Value value)
+{
+    ColumnLeaf *leaf = &columns->leaves[index];
+    void *cell = columns_room(columns, index, 1);
+    if (type_is_scalar(columns->types, type)) {
+        scalar_store(leaf->scalar, cell, 0, value.scalar);
+        return;
+    }
+    columns_append_values(leaf->elements, value.object->items, value.object->count);
+    *(int64_t *)cell = (int64_t)leaf->elements->count;
+}
+
+static void put_value(Putting *putting, TypeId type, Value value)
+{
+    Types *types = putting->columns->types;
+    type = type_underlying(types, type);
+    for (; type_kind(types, type) == TYPE_PAIR; type = type_underlying(types, type_rest(types, type))) {
+        put_value(putting, type_first(types, type), value.object->items[0]);
+        value = value.object->items[1];
+    }
+    if (type_kind(types, type) == TYPE_SCALAR || type_kind(types, type) == TYPE_CONTAINER)
+        put_leaf(putting->columns, putting->next++, type, value);
+}
+
+void columns_append_values(Columns *columns, const Value *values, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        put_value(&(Putting){.columns = columns}, columns->type, values[i]);
+        columns->count++;
+    }
+}
+
+/* ---- to values ---- */
 
 typedef struct Taking {
     Heap *heap;

@@ -51,6 +51,8 @@ static inline size_t columns_start(const ColumnLeaf *vector, size_t row)
 
 /* Appends rows [first, first + count) of columns of the same type. */
 void columns_append(Columns *columns, const Columns *from, size_t first, size_t count);
+/* Appends values as rows; takes nothing over. */
+void columns_append_values(Columns *columns, const Value *values, size_t count);
 /* One row as a value, a new reference. */
 Value columns_value(Heap *heap, const Columns *columns, size_t row);
 

@@ -9,6 +9,9 @@ static const struct {
 } formats[] = {
     {"text", FORMAT_TEXT, NULL},
     {"npy", FORMAT_NPY, ".npy"},
+    {"csv", FORMAT_CSV, ".csv"},
+    {"tsv", FORMAT_TSV, ".tsv"},
+    {"lines", FORMAT_LINES, NULL},
 };
 
 static const struct {
@@ -30,12 +33,11 @@ FileFormat file_format_named(const char *name)
     return (FileFormat){.kind = FORMAT_NONE};
 }
 
-FileFormat file_format_of_path(const char *path)
+FileFormat file_format_of_path(const char *path, size_t length)
 {
-    size_t length = strlen(path);
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
         size_t end = formats[i].extension == NULL ? length : strlen(formats[i].extension);
-        if (end < length && strcmp(path + length - end, formats[i].extension) == 0)
+        if (end < length && memcmp(path + length - end, formats[i].extension, end) == 0)
             return (FileFormat){.kind = formats[i].kind};
     }
     return (FileFormat){.kind = FORMAT_NONE};

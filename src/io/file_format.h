@@ -9,6 +9,9 @@ typedef enum FileFormatKind {
     FORMAT_TEXT, /* the language's notation */
     FORMAT_RAW,  /* scalars as this machine has them in memory, one after the other */
     FORMAT_NPY,
+    FORMAT_CSV,
+    FORMAT_TSV,
+    FORMAT_LINES, /* of text: each is one field */
 } FileFormatKind;
 
 typedef struct FileFormat {
@@ -18,7 +21,7 @@ typedef struct FileFormat {
 
 /* `text`, `npy` ..., or a scalar type (`int` and `i64`, `float` and `f64` are the same). NONE if there is no such format. */
 FileFormat file_format_named(const char *name);
-/* By its extension. NONE if that says nothing. */
-FileFormat file_format_of_path(const char *path);
+/* By the extension of a path of so many bytes. NONE if that says nothing. */
+FileFormat file_format_of_path(const char *path, size_t length);
 
 #endif

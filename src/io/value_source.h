@@ -1,6 +1,6 @@
 /* A source of a value from outside; of a container, its elements can be pulled a few at a time, so that a sequence may be longer than memory.
  *
- *     source = value_source_from_file(..., "data.txt", format, ...);
+ *     source = value_source_from_file(..., "data.txt", &options);
  *     while ((count = value_source_read_scalars(source, cells, room)) > 0) ...
  *     if (value_source_has_failed(source)) ... value_source_problem(source)
  *     value_source_free(source);
@@ -11,8 +11,7 @@
 #define RUNNEL_IO_VALUE_SOURCE_H
 
 #include "base/stop.h"
-#include "io/columns.h"
-#include "io/file_format.h"
+#include "io/column_reader.h"
 
 typedef struct ValueSource ValueSource;
 
@@ -24,11 +23,20 @@ typedef struct ValueSourceOf {
     const char *what; /* is read, for messages; must last */
 } ValueSourceOf;
 
-/* Sources that cannot be opened have failed. The text must last; the value is taken over. */
+/* Sources that cannot be opened have failed when they are first asked for something. The text must last; the value is taken over. */
 ValueSource *value_source_from_text(ValueSourceOf of, const char *text, size_t length);
 ValueSource *value_source_from_value(ValueSourceOf of, Value value);
-/* Standard input if the path is null. What it holds is said by the end of the path, or else the first bytes, or `otherwise`, or it is text. Waiting for it ends when the flag is set, which may be null. */
-ValueSource *value_source_from_file(ValueSourceOf of, const char *path, FileFormat otherwise, const StopFlag *stop);
+
+/* How a file is read. */
+typedef struct FileOptions {
+    FileFormat otherwise; /* what it holds if neither the end of its path nor its first bytes say it; NONE for text */
+    TableOptions table;
+    uint64_t memory_limit; /* bytes that the session may hold; 0 for no limit */
+    const StopFlag *stop; /* waiting for it ends when this is set; may be null */
+} FileOptions;
+
+/* Standard input if the path is null; it must last. */
+ValueSource *value_source_from_file(ValueSourceOf of, const char *path, const FileOptions *options);
 void value_source_free(ValueSource *source); /* null is allowed */
 
 /* Elements of a scalar type, as cells of their C type, at most `count`; as many as are there without waiting, but one at least. 0 at the end, and

@@ -1,14 +1,14 @@
 #include "kernel/emit.h"
 
+#include "kernel/c_text.h"
 #include "kernel/members.h"
 #include "kernel/op_text.h"
 #include "kernel/preamble.h"
 #include "math/scalar.h"
 
 #include <stdio.h>
-#include <string.h>
 
-enum { INDENT = 4, NAME_MAX = 24, OPERAND_SIZE = 96, OPERANDS_MAX = 8 };
+enum { OPERAND_SIZE = 96, OPERANDS_MAX = 8 };
 
 typedef struct Emitter {
     const EmitContext *context;
@@ -19,18 +19,18 @@ typedef struct Emitter {
     uint32_t depth;  /* of braces */
     uint32_t line;   /* of the source, that was shown last */
     bool has_fast;   /* operations with a version for most operands */
+    bool is_searching; /* values are computed only to see whether anything will be given */
+    bool calls_functions;
 } Emitter;
 
 /* ---- lines ---- */
 
 __attribute__((format(printf, 2, 3))) static void line(Emitter *e, const char *format, ...)
 {
-    text_add_repeated(e->out, ' ', e->depth * INDENT);
     va_list arguments;
     va_start(arguments, format);
-    text_add_list(e->out, format, arguments);
+    c_line(e->out, e->depth, format, arguments);
     va_end(arguments);
-    text_add_char(e->out, '\n');
 }
 
 static void open_brace(Emitter *e)
@@ -44,31 +44,9 @@ static void close_brace(Emitter *e)
     line(e, "}");
 }
 
-/* A line of the source as a comment, without anything that could end it or mean something to the compiler. */
-static void add_harmless(Text *out, const char *bytes, size_t length)
-{
-    for (size_t i = 0; i < length; i++) {
-        unsigned char c = (unsigned char)bytes[i];
-        bool is_plain = c >= ' ' && c < 0x7f && c != '\\' && c != '?' && !(c == '/' && i > 0 && bytes[i - 1] == '*') &&
-                        !(c == '*' && i > 0 && bytes[i - 1] == '/');
-        text_add_char(out, is_plain ? (char)c : c == '/' || c == '*' ? ' ' : '.');
-    }
-}
-
 static void show_source(Emitter *e, Span span)
 {
-    if (span.start == 0 || e->context->sources == NULL)
-        return;
-    Location location = sources_locate(e->context->sources, span.start);
-    if (location.source == NULL || location.line == e->line)
-        return;
-    e->line = location.line;
-    const char *text = location.source->text + location.source->line_starts[location.line - 1];
-    size_t length = strcspn(text, "\n"), blanks = strspn(text, " \t");
-    text_add_repeated(e->out, ' ', e->depth * INDENT);
-    text_addf(e->out, "/* line %u: ", location.line);
-    add_harmless(e->out, text + (blanks < length ? blanks : length), blanks < length ? length - blanks : 0);
-    text_add(e->out, " */\n");
+    c_source(e->out, e->depth, e->context->sources, span, &e->line);
 }
 
 /* ---- names and types ---- */
@@ -87,14 +65,11 @@ static const char *leaf_c_type(LeafType type)
 /* A variable for a stream: its name in the source, as far as C allows, and its number. */
 static Word variable(const Emitter *e, FlowStreamId stream)
 {
-    Word word = {""};
+    Word word;
+    char letters[C_NAME_MAX + 1] = "";
     Name name = e->network->streams.items[stream].name;
-    const char *source = name == 0 || e->context->names == NULL ? "" : names_text(e->context->names, name);
-    size_t length = 0;
-    for (const char *c = source; *c != '\0' && length < NAME_MAX; c++)
-        if ((*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') || *c == '_' || (*c >= '0' && *c <= '9' && length > 0))
-            word.text[length++] = *c;
-    snprintf(word.text + length, sizeof word.text - length, "%s%u", length == 0 ? "v" : "_", stream);
+    bool is_named = name != 0 && e->context->names != NULL && c_name(names_text(e->context->names, name), letters) > 0;
+    snprintf(word.text, sizeof word.text, "%s%s%u", letters, is_named ? "_" : "v", stream);
     return word;
 }
 
@@ -190,17 +165,20 @@ static Word canonical(LeafType type, Word value)
 
 static void emit_store(Emitter *e, uint32_t output, uint32_t scope, Word value)
 {
+    if (e->kernel->scans.count > 0)
+        line(e, "if (!wants_totals)");
+    const char *indent = e->kernel->scans.count > 0 ? "    " : "";
     if (scope == KERNEL_ROOT)
-        line(e, "out%u[i] = %s;", output, value.text);
+        line(e, "%sout%u[i] = %s;", indent, output, value.text);
     else
-        line(e, "out%u[given%u] = %s;", output, scope, value.text);
+        line(e, "%sout%u[given%u] = %s;", indent, output, scope, value.text);
 }
 
 /* Gives an output of a node to others. */
 static void emit_output(Emitter *e, FlowStreamId stream)
 {
     int output = index_of(&e->kernel->outputs, stream);
-    if (output < 0 || e->network->streams.items[stream].type == LEAF_ENDS)
+    if (output < 0 || e->is_searching || e->network->streams.items[stream].type == LEAF_ENDS)
         return;
     uint32_t scope = scope_of_stream(e, stream);
     LeafType type = e->network->streams.items[stream].type;
@@ -211,7 +189,7 @@ static void emit_output(Emitter *e, FlowStreamId stream)
 /* The last elements of vectors that are made. */
 static void emit_sinks(Emitter *e, FlowNodeId id)
 {
-    for (uint32_t i = 0; i < e->kernel->sinks.count; i++) {
+    for (uint32_t i = 0; i < e->kernel->sinks.count && !e->is_searching; i++) {
         const KernelSink *sink = &e->kernel->sinks.items[i];
         if (sink->node == id)
             emit_store(e, e->kernel->outputs.count + e->kernel->ordered.count + i, sink->scope,
@@ -254,7 +232,7 @@ static bool is_merged(const Emitter *e, FlowStreamId stream)
 /* `type name = `, or `name = ` where it is declared already. */
 static void begin_value(Emitter *e, FlowStreamId stream)
 {
-    text_add_repeated(e->out, ' ', e->depth * INDENT);
+    text_add_repeated(e->out, ' ', e->depth * C_INDENT);
     if (!is_merged(e, stream))
         text_addf(e->out, "const %s ", leaf_c_type(e->network->streams.items[stream].type));
     text_addf(e->out, "%s = ", variable(e, stream).text);
@@ -280,13 +258,13 @@ static void emit_operation(Emitter *e, const FlowNode *node)
         words[i] = operand_text(e, node->inputs[i]);
         arguments[i] = words[i].text;
     }
-    bool has_fast = op_text_has_fast(node->core_op, node->scalar, target);
+    bool has_fast = op_text_has_fast(node->core_op, node->scalar, target) && !e->calls_functions;
     bool is_wanted = node->outputs[0] != 0;
     if (is_wanted)
         begin_value(e, node->outputs[0]);
     else {
-        text_add_repeated(e->out, ' ', e->depth * INDENT);
-        text_add(e->out, "(void)");
+        text_add_repeated(e->out, ' ', e->depth * C_INDENT);
+        text_add(e->out, "(void)(");
     }
     if (has_fast) {
         e->has_fast = true;
@@ -297,7 +275,7 @@ static void emit_operation(Emitter *e, const FlowNode *node)
         text_add(e->out, " : ");
         op_text_fast(e->out, node->core_op, node->scalar, target, arguments, "&failed", "&slow");
     }
-    text_add(e->out, ";\n");
+    text_add(e->out, is_wanted ? ";\n" : ");\n");
     if (is_wanted)
         emit_output(e, node->outputs[0]);
 }
@@ -397,13 +375,42 @@ static void emit_merge(Emitter *e, const FlowNode *node)
     emit_value(e, node->outputs[0], "%s ? %s : %s", selector.text, yes.text, no.text);
 }
 
+/* A function is called with values that are right, or not at all: it might not come to its end. */
+static void emit_scalar_call(Emitter *e, const FlowNode *node)
+{
+    Text call;
+    text_init(&call, e->out->memory);
+    function_text_name(e->context->functions, node->function, &call);
+    for (uint32_t i = 0; i < node->input_count; i++)
+        if (!fuse_is_driver(node, i))
+            text_addf(&call, "%s, ", operand_text(e, node->inputs[i]).text);
+    const Layout *results = function_text_results(e->context->functions, node->function);
+    for (uint32_t i = 0; i < results->count; i++) {
+        const char *type = leaf_c_type(results->leaves[i].type);
+        if (node->outputs[i] == 0) {
+            text_addf(&call, "&(%s){0}, ", type);
+            continue;
+        }
+        if (!is_merged(e, node->outputs[i]))
+            line(e, "%s %s;", type, variable(e, node->outputs[i]).text);
+        text_addf(&call, "&%s, ", variable(e, node->outputs[i]).text);
+    }
+    line(e, "if (failed || !%scall->depth, &scalars))", text_string(&call));
+    line(e, "    return KERNEL_FAILED;");
+    text_free(&call);
+    for (uint32_t i = 0; i < results->count; i++)
+        if (node->outputs[i] != 0)
+            emit_output(e, node->outputs[i]);
+}
+
 /* ---- reductions ---- */
 
 /* The struct of a reduction whose order matters. */
 static Word fold_type(const FlowNode *node)
 {
     Word word;
-    snprintf(word.text, sizeof word.text, "Fold%s_%s", node->core_op == OP_SUM ? "SUM" : "PRODUCT",
+    snprintf(word.text, sizeof word.text, "%s%s_%s", node->op == FLOW_SCAN ? "Scan" : "Fold",
+             member_scan_operator(node) == OP_SUM ? "SUM" : "PRODUCT",
              node->inputs[0].type == (LeafType)SCALAR_F32 ? "F32" : "F64");
     return word;
 }
@@ -411,7 +418,7 @@ static Word fold_type(const FlowNode *node)
 /* Its elements are all points of a loop, one after the other, directly below their parents: they are put into the tile by their index. */
 static bool fills_tiles(const Emitter *e, const FlowNode *node)
 {
-    if (!member_is_ordered(node) || fuse_is_total(e->network, node))
+    if (node->op != FLOW_FOLD || !member_is_ordered(node) || fuse_is_total(e->network, node))
         return false;
     const KernelScope *scope = &e->kernel->scopes.items[scope_of(e, node)];
     return scope->kind == SCOPE_LOOP && scope->parent == scope_of_stream(e, node->outputs[0]);
@@ -419,7 +426,7 @@ static bool fills_tiles(const Emitter *e, const FlowNode *node)
 
 static Scalar identity_of(const FlowNode *node, ScalarType type)
 {
-    switch ((int)node->core_op) {
+    switch ((int)member_scan_operator(node)) {
     case OP_PRODUCT: return scalar_of_int(type, 1);
     case OP_MAX_VAL: return scalar_least(type);
     case OP_MIN_VAL: return scalar_greatest(type);
@@ -440,14 +447,14 @@ static const char *unsigned_type(ScalarType type)
 
 static bool is_sum_of_integers(const FlowNode *node)
 {
-    return node->op == FLOW_FOLD && (node->core_op == OP_SUM || node->core_op == OP_PRODUCT);
+    return member_scan_operator(node) == OP_SUM || member_scan_operator(node) == OP_PRODUCT;
 }
 
 /* The type of the variable in which an exact reduction goes on. */
 static const char *total_type(const Emitter *e, const FlowNode *node)
 {
     LeafType result = e->network->streams.items[node->outputs[0]].type;
-    if (node->op != FLOW_FOLD || node->core_op == OP_COUNT_TRUE)
+    if ((node->op != FLOW_FOLD && node->op != FLOW_SCAN) || node->core_op == OP_COUNT_TRUE)
         return "int64_t";
     return is_sum_of_integers(node) ? unsigned_type((ScalarType)result) : leaf_c_type(result);
 }
@@ -458,7 +465,7 @@ static void emit_fold_step(Emitter *e, FlowNodeId id, const FlowNode *node)
     const char *type = total_type(e, node);
     bool is_float = scalar_kind((ScalarType)node->inputs[0].type) == KIND_FLOATING;
     const char *suffix = node->inputs[0].type == (LeafType)SCALAR_F32 ? "F32" : "F64";
-    switch ((int)node->core_op) {
+    switch ((int)member_scan_operator(node)) {
     case OP_SUM: line(e, "total%u += (%s)%s;", id, type, value.text); break;
     case OP_PRODUCT: line(e, "total%u = (%s)(1u * total%u * (%s)%s);", id, type, id, type, value.text); break;
     case OP_COUNT_TRUE: line(e, "total%u += %s;", id, value.text); break;
@@ -480,6 +487,12 @@ static void emit_fold_step(Emitter *e, FlowNodeId id, const FlowNode *node)
     }
 }
 
+/* Reductions to unit whose order matters are done here block by block where points are many and alike; else their elements are given. */
+static bool folds_blocks(const Emitter *e)
+{
+    return e->kernel->ordered.count > 0 && !e->kernel->has_loops;
+}
+
 /* One more element. */
 static void emit_element(Emitter *e, FlowNodeId id, const FlowNode *node)
 {
@@ -493,12 +506,33 @@ static void emit_element(Emitter *e, FlowNodeId id, const FlowNode *node)
     }
     Word value = operand_text(e, node->inputs[0]);
     int ordered = index_of(&e->kernel->ordered, id);
-    if (ordered >= 0)
-        line(e, "out%u[i] = %s;", e->kernel->outputs.count + (uint32_t)ordered, canonical(node->inputs[0].type, value).text);
+    if (ordered >= 0 && folds_blocks(e))
+        line(e, "fold%u.tile[i - first] = %s;", id, value.text);
+    else if (ordered >= 0)
+        emit_store(e, e->kernel->outputs.count + (uint32_t)ordered, KERNEL_ROOT, canonical(node->inputs[0].type, value));
     else if (fills_tiles(e, node))
         line(e, "fold%u.tile[k%u] = %s;", id, scope_of(e, node), value.text);
     else
         line(e, "%s_push(&fold%u, %s);", fold_type(node).text, id, value.text);
+}
+
+static void emit_scan(Emitter *e, FlowNodeId id, const FlowNode *node)
+{
+    FlowStreamId stream = node->outputs[0];
+    if (member_is_ordered(node)) {
+        ScalarType type = (ScalarType)node->inputs[0].type;
+        emit_value(e, stream, "%s_next(&fold%u, %s, %s, %s)", fold_type(node).text, id, operand_text(e, node->inputs[0]).text,
+                   member_is_inclusive(node) ? "true" : "false", constant_word(e, type, identity_of(node, type)).text);
+        return;
+    }
+    const char *type = leaf_c_type(e->network->streams.items[stream].type);
+    if (member_is_inclusive(node)) {
+        emit_fold_step(e, id, node);
+        emit_value(e, stream, "(%s)total%u", type, id);
+    } else {
+        emit_value(e, stream, "(%s)total%u", type, id);
+        emit_fold_step(e, id, node);
+    }
 }
 
 /* Before the loop. */
@@ -510,7 +544,7 @@ static void emit_fold_start(Emitter *e, FlowNodeId id, const FlowNode *node)
         return;
     }
     ScalarType result = (ScalarType)e->network->streams.items[node->outputs[0]].type;
-    Word identity = node->op == FLOW_FOLD && node->core_op != OP_COUNT_TRUE ? constant_word(e, result, identity_of(node, result))
+    Word identity = (node->op == FLOW_FOLD || node->op == FLOW_SCAN) && node->core_op != OP_COUNT_TRUE ? constant_word(e, result, identity_of(node, result))
                                                                             : (Word){"0"};
     const char *type = total_type(e, node);
     line(e, "%s total%u = (%s)%s;", type, id, type, identity.text);
@@ -519,6 +553,8 @@ static void emit_fold_start(Emitter *e, FlowNodeId id, const FlowNode *node)
 /* After it. */
 static void emit_fold_result(Emitter *e, FlowNodeId id, const FlowNode *node)
 {
+    if (node->op == FLOW_SCAN)
+        return;
     FlowStreamId stream = node->outputs[0];
     const char *type = leaf_c_type(e->network->streams.items[stream].type);
     if (member_is_ordered(node)) {
@@ -542,9 +578,10 @@ static void each_reduction(Emitter *e, uint32_t scope, void (*emit)(Emitter *, F
     for (uint32_t i = 0; i < e->kernel->nodes.count; i++) {
         FlowNodeId id = e->kernel->nodes.items[i];
         const FlowNode *node = &e->network->nodes.items[id];
-        if (!fuse_is_reduction(node) || fuse_is_total(e->network, node))
+        bool is_scan = node->op == FLOW_SCAN && !fuse_goes_on(e->network, node);
+        if ((!fuse_is_reduction(node) || fuse_is_total(e->network, node)) && !is_scan)
             continue;
-        uint32_t to = scope_of_stream(e, node->outputs[0]), from = scope_of(e, node);
+        uint32_t to = fuse_parent_scope(e->network, e->kernel, node), from = scope_of(e, node);
         if (scopes[scope].parent == to && (scopes[from].ancestors >> scope & 1) != 0)
             emit(e, id, node);
     }
@@ -614,11 +651,111 @@ static void emit_room_check(Emitter *e, uint32_t loop)
         uint32_t scope = given;
         while (scope != loop && scopes[scope].kind == SCOPE_IF)
             scope = scopes[scope].parent;
-        if (scope != loop || !gives_points(e, given))
+        if (scope != loop || (e->kernel->stored >> given & 1) == 0)
             continue;
         line(e, "if (n%u > call->room - given%u)", loop, given);
         line(e, "    goto full;");
     }
+}
+
+/* ---- searching ----
+ * A filter that keeps few points makes a loop that cannot be done in vectors, since it may store. Where the condition is an equation, which seldom holds, a
+ * part of the loop is first searched for any point that is kept, in vectors; most parts are then done. */
+
+static bool is_equation(const Emitter *e, FlowStreamId flags)
+{
+    const FlowNode *maker = &e->network->nodes.items[e->network->streams.items[flags].node];
+    return maker->op == FLOW_OPERATION && maker->core_op == OP_EQUAL;
+}
+
+/* Without it nothing is lost if it is computed where it would not have been. */
+static bool is_harmless(const Emitter *e, const FlowNode *node)
+{
+    switch (node->op) {
+    case FLOW_OPERATION: {
+        ScalarType target = member_result_type(e->network, node);
+        return !op_text_can_fail(node->core_op, node->scalar, target) && !op_text_has_fast(node->core_op, node->scalar, target);
+    }
+    case FLOW_RANGE:
+    case FLOW_PACK:
+    case FLOW_FILTER:
+    case FLOW_DISTRIBUTE:
+    case FLOW_LOCAL_INDEX:
+    case FLOW_COLLECT:
+    case FLOW_SLICES: return true;
+    default: return false;
+    }
+}
+
+/* The one filter in a scope whose other parts are harmless; KERNEL_NO_SCOPE if that is not so, `scope` itself if there is none. */
+static uint32_t only_filter(const Emitter *e, uint32_t scope)
+{
+    const KernelScope *s = &e->kernel->scopes.items[scope];
+    uint32_t found = scope;
+    for (uint32_t i = 0; i < s->body.count; i++) {
+        KernelUnit unit = s->body.items[i];
+        if (!unit.is_scope && is_harmless(e, &e->network->nodes.items[unit.index]))
+            continue;
+        if (!unit.is_scope || found != scope || e->kernel->scopes.items[unit.index].kind != SCOPE_IF)
+            return KERNEL_NO_SCOPE;
+        found = unit.index;
+    }
+    return found;
+}
+
+/* The innermost of the filters that a loop consists of, if it is an equation whose points are stored and nothing else is; else KERNEL_NO_SCOPE. */
+static uint32_t searched_filter(const Emitter *e, uint32_t loop)
+{
+    uint32_t scope = loop;
+    for (uint32_t next = only_filter(e, scope); next != scope; next = only_filter(e, scope)) {
+        if (next == KERNEL_NO_SCOPE)
+            return KERNEL_NO_SCOPE;
+        scope = next;
+    }
+    bool is_only_stored = (e->kernel->stored & ~(UINT64_C(1) << scope) & ~e->kernel->scopes.items[loop].ancestors) == 0 &&
+                          (e->kernel->stored >> loop & 1) == 0;
+    return scope != loop && is_only_stored && (e->kernel->stored >> scope & 1) != 0 && is_equation(e, e->kernel->scopes.items[scope].flags)
+               ? scope
+               : KERNEL_NO_SCOPE;
+}
+
+static void emit_node(Emitter *e, FlowNodeId id);
+
+/* The values of a scope and of those inside it, whatever their conditions. */
+static void emit_all_values(Emitter *e, uint32_t scope)
+{
+    const KernelScope *s = &e->kernel->scopes.items[scope];
+    for (uint32_t i = 0; i < s->body.count; i++)
+        if (s->body.items[i].is_scope)
+            emit_all_values(e, s->body.items[i].index);
+        else
+            emit_node(e, s->body.items[i].index);
+}
+
+static void emit_search(Emitter *e, uint32_t number, uint32_t filter)
+{
+    line(e, "for (int64_t first%u = 0; first%u < n%u; first%u += FOLD_TILE) {", number, number, number, number);
+    open_brace(e);
+    line(e, "const int64_t end%u = n%u - first%u < FOLD_TILE ? n%u : first%u + FOLD_TILE;", number, number, number, number, number);
+    line(e, "OpFlag found = 0;");
+    line(e, "for (int64_t i%u = first%u; i%u < end%u; i%u++) {", number, number, number, number, number);
+    open_brace(e);
+    e->is_searching = true;
+    emit_all_values(e, number);
+    e->is_searching = false;
+    text_add_repeated(e->out, ' ', e->depth * C_INDENT);
+    text_add(e->out, "found |= (OpFlag)(1");
+    for (uint32_t scope = filter; scope != number; scope = e->kernel->scopes.items[scope].parent) {
+        Word flag = operand_text(e, (FlowOperand){.type = (LeafType)SCALAR_BOOL, .stream = e->kernel->scopes.items[scope].flags});
+        text_addf(e->out, " & %s%s", e->kernel->scopes.items[scope].keep ? "" : "!", flag.text);
+    }
+    text_add(e->out, ");\n");
+    close_brace(e);
+    line(e, "for (int64_t i%u = first%u; found != 0 && i%u < end%u; i%u++) {", number, number, number, number, number);
+    open_brace(e);
+    emit_body(e, number);
+    close_brace(e);
+    close_brace(e);
 }
 
 static void emit_loop(Emitter *e, uint32_t number)
@@ -629,6 +766,11 @@ static void emit_loop(Emitter *e, uint32_t number)
         line(e, "n%u = failed ? 0 : n%u;", number, number);
     emit_room_check(e, number);
     each_reduction(e, number, emit_fold_start);
+    uint32_t searched = searched_filter(e, number);
+    if (searched != KERNEL_NO_SCOPE) {
+        emit_search(e, number, searched);
+        return;
+    }
     bool is_tiled = has_tiles(e, number);
     if (is_tiled) {
         line(e, "for (int64_t first%u = 0; first%u < n%u; first%u += FOLD_TILE) {", number, number, number, number);
@@ -714,9 +856,11 @@ static void emit_node(Emitter *e, FlowNodeId id)
     case FLOW_INDEX: emit_index(e, node); break;
     case FLOW_GATHER: emit_gather(e, node); break;
     case FLOW_MERGE: emit_merge(e, node); break;
+    case FLOW_SCALAR_CALL: emit_scalar_call(e, node); break;
     case FLOW_FOLD:
     case FLOW_LENGTH:
     case FLOW_EMPTY: emit_element(e, id, node); break;
+    case FLOW_SCAN: emit_scan(e, id, node); break;
     case FLOW_COLLECT: emit_sinks(e, id); break;
     case FLOW_PACK:
     case FLOW_DISTRIBUTE: emit_output(e, node->outputs[0]); break;
@@ -777,45 +921,131 @@ static void emit_inputs(Emitter *e)
     }
 }
 
+static bool calls_functions(const Emitter *e)
+{
+    for (uint32_t i = 0; i < e->kernel->nodes.count; i++)
+        if (e->network->nodes.items[e->kernel->nodes.items[i]].op == FLOW_SCALAR_CALL)
+            return true;
+    return false;
+}
+
+/* The value of scans before the first point, and after the last. */
+static void emit_carries(Emitter *e, bool is_start)
+{
+    for (uint32_t i = 0; i < e->kernel->scans.count; i++) {
+        FlowNodeId id = e->kernel->scans.items[i];
+        const char *type = total_type(e, &e->network->nodes.items[id]);
+        if (is_start)
+            line(e, "%s total%u = *(const %s *)call->carries[%u];", type, id, type, i);
+        else
+            line(e, "*(%s *)call->carries[%u] = total%u;", type, i, id);
+    }
+}
+
 /* What was given and counted before the point at hand, to go back to. */
-static void declare_marks(Emitter *e)
+typedef enum MarkStep { MARK_DECLARE, MARK_SET, MARK_GO_BACK } MarkStep;
+
+static void emit_mark_of_total(Emitter *e, FlowNodeId id, MarkStep step)
 {
-    line(e, "int64_t done = 0;");
-    for (uint32_t i = 1; i < e->kernel->scopes.count; i++)
-        if (gives_points(e, i))
-            line(e, "int64_t mark%u = 0;", i);
-    for (uint32_t i = 0; i < e->kernel->totals.count; i++)
-        line(e, "%s before%u = total%u;", total_type(e, &e->network->nodes.items[e->kernel->totals.items[i]]),
-             e->kernel->totals.items[i], e->kernel->totals.items[i]);
+    const char *type = total_type(e, &e->network->nodes.items[id]);
+    switch (step) {
+    case MARK_DECLARE: line(e, "%s before%u = total%u;", type, id, id); break;
+    case MARK_SET: line(e, "before%u = total%u;", id, id); break;
+    case MARK_GO_BACK: line(e, "total%u = before%u;", id, id); break;
+    }
 }
 
-static void emit_marks(Emitter *e)
+static void emit_marks(Emitter *e, MarkStep step)
 {
-    line(e, "done = i;");
+    static const char *const of_points[] = {
+        [MARK_DECLARE] = "int64_t mark%u = given%u;", [MARK_SET] = "mark%u = given%u;", [MARK_GO_BACK] = "given%u = mark%u;"};
+    static const char *const of_root[] = {
+        [MARK_DECLARE] = "int64_t done = 0;", [MARK_SET] = "done = i;", [MARK_GO_BACK] = "*call->done = done;"};
+    line(e, "%s", of_root[step]);
     for (uint32_t i = 1; i < e->kernel->scopes.count; i++)
-        if (gives_points(e, i))
-            line(e, "mark%u = given%u;", i, i);
+        if (gives_points(e, i)) {
+            text_add_repeated(e->out, ' ', e->depth * C_INDENT);
+            text_addf(e->out, of_points[step], i, i);
+            text_add_char(e->out, '\n');
+        }
     for (uint32_t i = 0; i < e->kernel->totals.count; i++)
-        line(e, "before%u = total%u;", e->kernel->totals.items[i], e->kernel->totals.items[i]);
+        emit_mark_of_total(e, e->kernel->totals.items[i], step);
+    for (uint32_t i = 0; i < e->kernel->scans.count; i++)
+        emit_mark_of_total(e, e->kernel->scans.items[i], step);
 }
 
-/* There was no room for what the point at hand gives. */
-static void emit_full(Emitter *e)
+/* What is told when the points, or as many as there was room for, are done. */
+static void emit_results(Emitter *e)
 {
-    text_add(e->out, "full:\n");
-    line(e, "if (failed%s)", e->has_fast ? " | slow" : "");
-    line(e, "    return %s;", e->has_fast ? "failed ? KERNEL_FAILED : KERNEL_SLOW" : "KERNEL_FAILED");
-    line(e, "*call->done = done;");
-    for (uint32_t i = 1; i < e->kernel->scopes.count; i++)
-        if (gives_points(e, i))
-            line(e, "given%u = mark%u;", i, i);
-    for (uint32_t i = 0; i < e->kernel->totals.count; i++)
-        line(e, "total%u = before%u;", e->kernel->totals.items[i], e->kernel->totals.items[i]);
+    line(e, "if (failed)");
+    line(e, "    return KERNEL_FAILED;");
+    if (e->has_fast) {
+        line(e, "if (slow)");
+        line(e, "    return KERNEL_SLOW;");
+    }
+    emit_carries(e, false);
     emit_given(e, false);
     emit_totals(e);
     line(e, "return 0;");
 }
 
+static void emit_root_loop(Emitter *e, const char *head)
+{
+    line(e, "%s", head);
+    open_brace(e);
+    if (e->kernel->is_deep)
+        emit_marks(e, MARK_SET);
+    emit_inputs(e);
+    emit_body(e, KERNEL_ROOT);
+    close_brace(e);
+}
+
+static void emit_blocks(Emitter *e)
+{
+    const Kernel *kernel = e->kernel;
+    line(e, "for (int64_t block = 0; block < count; block += COMBINE_BLOCK) {");
+    open_brace(e);
+    line(e, "const int64_t block_end = count - block < COMBINE_BLOCK ? count : block + COMBINE_BLOCK;");
+    for (uint32_t i = 0; i < kernel->ordered.count; i++)
+        emit_fold_start(e, kernel->ordered.items[i], &e->network->nodes.items[kernel->ordered.items[i]]);
+    line(e, "for (int64_t first = block; first < block_end; first += FOLD_TILE) {");
+    open_brace(e);
+    line(e, "const int64_t end = block_end - first < FOLD_TILE ? block_end : first + FOLD_TILE;");
+    emit_root_loop(e, "for (int64_t i = first; i < end; i++) {");
+    for (uint32_t i = 0; i < kernel->ordered.count; i++)
+        line(e, "%s_add(&fold%u, end - first);", fold_type(&e->network->nodes.items[kernel->ordered.items[i]]).text, kernel->ordered.items[i]);
+    close_brace(e);
+    for (uint32_t i = 0; i < kernel->ordered.count; i++)
+        line(e, "out%u[block / COMBINE_BLOCK] = %s_result(&fold%u, 0);", kernel->outputs.count + i,
+             fold_type(&e->network->nodes.items[kernel->ordered.items[i]]).text, kernel->ordered.items[i]);
+    close_brace(e);
+}
+
+static void emit_work(Emitter *e)
+{
+    emit_parameters(e);
+    if (e->calls_functions)
+        line(e, "const KernelScalars scalars = kernel_scalars(call);");
+    emit_slice_starts(e, KERNEL_ROOT);
+    emit_given(e, true);
+    emit_carries(e, true);
+    for (uint32_t i = 0; i < e->kernel->totals.count; i++)
+        emit_fold_start(e, e->kernel->totals.items[i], &e->network->nodes.items[e->kernel->totals.items[i]]);
+    if (e->kernel->is_deep)
+        emit_marks(e, MARK_DECLARE);
+    if (folds_blocks(e))
+        emit_blocks(e);
+    else
+        emit_root_loop(e, "for (int64_t i = 0; i < count; i++) {");
+    emit_results(e);
+    if (!e->kernel->is_deep)
+        return;
+    text_add(e->out, "full:\n");
+    emit_marks(e, MARK_GO_BACK);
+    emit_results(e);
+}
+
+/* A kernel is one function; or one for most operands and one for all, and these again for the totals of scans alone, all made of one text. */
 static void emit_kernel(Emitter *e)
 {
     Text body, *out = e->out;
@@ -824,49 +1054,48 @@ static void emit_kernel(Emitter *e)
     e->depth = 1;
     e->line = 0;
     e->has_fast = false;
-    emit_parameters(e);
-    emit_slice_starts(e, KERNEL_ROOT);
-    emit_given(e, true);
-    for (uint32_t i = 0; i < e->kernel->totals.count; i++)
-        emit_fold_start(e, e->kernel->totals.items[i], &e->network->nodes.items[e->kernel->totals.items[i]]);
-    if (e->kernel->is_deep)
-        declare_marks(e);
-    line(e, "for (int64_t i = 0; i < count; i++) {");
-    open_brace(e);
-    if (e->kernel->is_deep)
-        emit_marks(e);
-    emit_inputs(e);
-    emit_body(e, KERNEL_ROOT);
-    close_brace(e);
-    line(e, "if (failed)");
-    line(e, "    return KERNEL_FAILED;");
-    if (e->has_fast) {
-        line(e, "if (slow)");
-        line(e, "    return KERNEL_SLOW;");
-    }
-    emit_given(e, false);
-    emit_totals(e);
-    line(e, "return 0;");
-    if (e->kernel->is_deep)
-        emit_full(e);
+    e->calls_functions = calls_functions(e);
+    emit_work(e);
     e->out = out;
     uint32_t number = e->kernel->number;
-    if (e->has_fast)
-        text_addf(out, "\nMATH_INLINE uint64_t kernel_%u_work(const KernelCall *restrict call, const bool is_exact)\n{\n", number);
+    bool has_scans = e->kernel->scans.count > 0;
+    if (e->has_fast || has_scans)
+        text_addf(out, "\nMATH_INLINE uint64_t kernel_%u_work(const KernelCall *restrict call, const bool is_exact, const bool wants_totals)\n{\n", number);
     else
         text_addf(out, "\nuint64_t kernel_%u(const KernelCall *restrict call)\n{\n", number);
     text_addf(out, "    const int64_t count = call->count;\n    OpFlag failed = 0;\n%s", e->has_fast ? "    OpFlag slow = 0;\n" : "");
     text_add(out, text_string(&body));
     text_add(out, "}\n");
-    if (e->has_fast)
-        text_addf(out,
-                  "\nuint64_t kernel_%u(const KernelCall *call)\n{\n    uint64_t status = kernel_%u_work(call, false);\n"
-                  "    return status == KERNEL_SLOW ? kernel_%u_work(call, true) : status;\n}\n",
-                  number, number, number);
     text_free(&body);
+    if (!e->has_fast && !has_scans)
+        return;
+    text_addf(out, "\nuint64_t kernel_%u(const KernelCall *call)\n{\n", number);
+    if (!has_scans)
+        text_addf(out, "    uint64_t status = kernel_%u_work(call, false, false);\n", number);
+    else
+        text_addf(out, "    uint64_t status = call->wants_totals ? kernel_%u_work(call, false, true) : kernel_%u_work(call, false, false);\n", number, number);
+    if (e->has_fast && has_scans)
+        text_addf(out, "    if (status == KERNEL_SLOW)\n        status = kernel_%u_work(call, true, call->wants_totals);\n", number);
+    else if (e->has_fast)
+        text_addf(out, "    if (status == KERNEL_SLOW)\n        status = kernel_%u_work(call, true, false);\n", number);
+    text_add(out, "    return status;\n}\n");
 }
 
-void emit_kernels_only(const EmitContext *context, const Fusion *const *fusions, uint32_t count, Text *out)
+/* Those that the members of kernels call. */
+static void emit_functions(const EmitContext *context, const Fusion *const *fusions, uint32_t count, Text *out, ClassSet *types,
+                           bool *with_math)
+{
+    for (uint32_t i = 0; i < count; i++)
+        for (FlowNodeId id = 0; id < fusions[i]->network->nodes.count; id++) {
+            const FlowNode *node = &fusions[i]->network->nodes.items[id];
+            if (node->op == FLOW_SCALAR_CALL && fusions[i]->kernel_of[id] != 0)
+                function_text_need(context->functions, node->function);
+        }
+    if (context->functions != NULL)
+        function_texts_write(context->functions, context->sources, out, types, with_math);
+}
+
+static void emit_kernels(const EmitContext *context, const Fusion *const *fusions, uint32_t count, Text *out)
 {
     for (uint32_t i = 0; i < count; i++)
         for (uint32_t k = 0; k < fusions[i]->kernels.count; k++) {
@@ -908,7 +1137,13 @@ void emit_c(const EmitContext *context, const Fusion *const *fusions, uint32_t c
     bool with_math = false;
     for (uint32_t i = 0; i < count; i++)
         find_types(fusions[i], &types, &with_math);
+    Text functions;
+    text_init(&functions, out->memory);
+    emit_functions(context, fusions, count, &functions, &types, &with_math);
     kernel_preamble(out, types, with_math);
     kernel_preamble_calls(out);
-    emit_kernels_only(context, fusions, count, out);
+    text_add(out, "\n/* ==== kernels ==== */\n");
+    text_add(out, text_string(&functions));
+    text_free(&functions);
+    emit_kernels(context, fusions, count, out);
 }

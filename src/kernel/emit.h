@@ -8,11 +8,10 @@
 typedef struct EmitContext {
     const Names *names;     /* of streams */
     const Sources *sources; /* for comments */
+    FunctionTexts *functions; /* that kernels call */
 } EmitContext;
 
 /* Kernels of networks [first, first + count), as one file: a function kernel_N for each (preamble/call.h). */
 void emit_c(const EmitContext *context, const Fusion *const *fusions, uint32_t count, Text *out);
-/* The same without what every file begins with. */
-void emit_kernels_only(const EmitContext *context, const Fusion *const *fusions, uint32_t count, Text *out);
 
 #endif

@@ -9,6 +9,10 @@ enum {
     NOWHERE = UINT32_MAX,
 };
 
+/* Among the scopes that must be over before a node: it needs what a scan over all points gives. A second such scan cannot be done in the same
+ * kernel, which first finds the totals of scans for all its pieces. */
+#define AFTER_SCAN (UINT64_C(1) << 63)
+
 typedef struct Reader {
     FlowNodeId node; /* NOWHERE: the network's result */
     uint32_t input;
@@ -33,6 +37,7 @@ typedef struct Tree {
 typedef struct Finder {
     Arena *arena;
     const FlowNetwork *network;
+    FunctionTexts *functions;
     Fusion *fusion;
     uint32_t next_number;
     uint32_t points_bound;
@@ -134,6 +139,23 @@ bool fuse_is_total(const FlowNetwork *network, const FlowNode *node)
     return fuse_is_reduction(node) && node->outputs[0] != 0 && points_of_stream(network, node->outputs[0]) == FLOW_UNIT;
 }
 
+uint32_t fuse_parent_scope(const FlowNetwork *network, const Kernel *kernel, const FlowNode *node)
+{
+    return scope_in(kernel, points_of_space(network, network->spaces.items[node->space].parent));
+}
+
+bool fuse_goes_on(const FlowNetwork *network, const FlowNode *node)
+{
+    return node->op == FLOW_SCAN && (node->segments == SEGMENTS_SINGLE ||
+                                     points_of_space(network, network->spaces.items[node->space].parent) == FLOW_UNIT);
+}
+
+/* Whose ends a RANGE or ENDS gives. ENDS itself is where the parents are. */
+static uint32_t points_of_made_ends(const FlowNetwork *network, const FlowNode *node)
+{
+    return node->op == FLOW_ENDS ? points_of_stream(network, node->inputs[0].stream) : points_of_space(network, node->space);
+}
+
 uint32_t fuse_scope_of_ends(const FlowNetwork *network, const Kernel *kernel, FlowStreamId ends)
 {
     const FlowNode *node = &network->nodes.items[network->streams.items[ends].node];
@@ -146,7 +168,7 @@ uint32_t fuse_scope_of_ends(const FlowNetwork *network, const Kernel *kernel, Fl
                 return i;
         return KERNEL_NO_SCOPE;
     case FLOW_RANGE:
-    case FLOW_ENDS: return scope_in(kernel, points_of_space(network, node->space));
+    case FLOW_ENDS: return scope_in(kernel, points_of_made_ends(network, node));
     default: return KERNEL_NO_SCOPE;
     }
 }
@@ -204,7 +226,7 @@ static void add_if(Finder *finder, const FlowNode *node)
 static void add_maker(Finder *finder, FlowNodeId id)
 {
     const FlowNode *node = &finder->network->nodes.items[id];
-    if (finder->fusion->kernel_of[id] != 0 || !member_accepts(finder->network, node))
+    if (finder->fusion->kernel_of[id] != 0 || !member_accepts(finder->network, node, finder->functions))
         return;
     if (node->op == FLOW_RANGE && node->segments != SEGMENTS_SINGLE)
         add_loop(finder, id, node);
@@ -248,13 +270,22 @@ static bool is_inside(const KernelScope *scopes, uint32_t inner, uint32_t outer)
 
 /* ---- who can be a member ---- */
 
+/* Its points are the root's, or those of filters below it. */
+static bool is_below_filters(const Finder *finder, uint32_t scope)
+{
+    const KernelScope *scopes = finder->tree.scopes.items;
+    while (scopes[scope].kind == SCOPE_IF)
+        scope = scopes[scope].parent;
+    return scope == KERNEL_ROOT;
+}
+
 /* Where the elements of a node with <C/P> lie below their parents: in a loop directly below them, or anywhere below. Unit is above the root. */
 static bool has_parents_in_tree(const Finder *finder, const FlowNode *node, uint32_t scope)
 {
     uint32_t parent_points = points_of_space(finder->network, finder->network->spaces.items[node->space].parent);
     const KernelScope *scopes = finder->tree.scopes.items;
     if (parent_points == FLOW_UNIT || node->segments == SEGMENTS_SINGLE)
-        return node->op == FLOW_DISTRIBUTE || (scope == KERNEL_ROOT ? node->segments == SEGMENTS_SINGLE && node->op != FLOW_EMPTY
+        return node->op == FLOW_DISTRIBUTE || (node->op == FLOW_SCAN ? member_may_go_on(node) && is_below_filters(finder, scope) : scope == KERNEL_ROOT ? node->segments == SEGMENTS_SINGLE && node->op != FLOW_EMPTY
                                                                     : member_may_be_total(node));
     uint32_t parent = tree_scope(finder, parent_points);
     if (parent == NOWHERE || parent == scope || !is_inside(scopes, scope, parent))
@@ -293,7 +324,7 @@ static bool compares_makers(const Finder *finder, const FlowNode *node)
         const FlowNode *maker = &network->nodes.items[network->streams.items[node->inputs[i].stream].node];
         if (maker->op != FLOW_RANGE && maker->op != FLOW_ENDS)
             return false;
-        points[i] = points_of_space(network, maker->space);
+        points[i] = points_of_made_ends(network, maker);
     }
     uint32_t scope = tree_scope(finder, points[0]);
     return points[0] == points[1] && scope != NOWHERE && finder->tree.scopes.items[scope].kind == SCOPE_LOOP;
@@ -312,7 +343,7 @@ static bool has_leaves_near(const Finder *finder, const FlowNode *node, uint32_t
 static bool has_place(const Finder *finder, FlowNodeId id)
 {
     const FlowNode *node = &finder->network->nodes.items[id];
-    if (finder->fusion->kernel_of[id] != 0 || finder->is_banned[id] || !member_accepts(finder->network, node))
+    if (finder->fusion->kernel_of[id] != 0 || finder->is_banned[id] || !member_accepts(finder->network, node, finder->functions))
         return false;
     uint32_t scope = tree_scope(finder, points_of_node(finder->network, node));
     if (scope == NOWHERE)
@@ -395,11 +426,12 @@ static void find_depth(Finder *finder, FlowNodeId id)
     }
     if (is_member) {
         uint32_t scope = tree_scope(finder, points_of_node(finder->network, node));
-        if ((over & finder->tree.scopes.items[scope].ancestors) != 0) {
+        bool goes_on = fuse_goes_on(finder->network, node);
+        if ((over & finder->tree.scopes.items[scope].ancestors) != 0 || (goes_on && (over & AFTER_SCAN) != 0)) {
             depth++;
             over = 0;
         }
-        over |= ended_by(finder, node);
+        over |= ended_by(finder, node) | (goes_on ? AFTER_SCAN : 0);
     }
     finder->depths[id] = depth;
     finder->over[id] = over;
@@ -578,6 +610,24 @@ static void gather_units(const Finder *finder, const Kernel *kernel, uint32_t sc
     }
 }
 
+/* Scopes of which nothing but their points is wanted: they come after what decides about these. */
+static void add_empty_scopes(const Finder *finder, const Kernel *kernel, uint32_t scope, Ordering *ordering)
+{
+    for (uint32_t i = 1; i < kernel->scopes.count; i++) {
+        if (kernel->scopes.items[i].parent != scope || ordering->unit_of_scope[i] != NOWHERE)
+            continue;
+        uint32_t unit = ordering->unit_of_scope[i] = ordering->units.count;
+        *vec_push(finder->arena, &ordering->units) = (Unit){.unit = {true, i}};
+        uint32_t position = position_in(kernel, finder->network->streams.items[kernel->scopes.items[i].flags].node);
+        if (kernel->scopes.items[i].kind != SCOPE_IF || position == kernel->nodes.count ||
+            kernel->nodes.items[position] != finder->network->streams.items[kernel->scopes.items[i].flags].node ||
+            ordering->unit_of[position] == NOWHERE)
+            continue;
+        *vec_push(finder->arena, &ordering->edges) = (Edge){ordering->unit_of[position], unit};
+        ordering->units.items[unit].waits++;
+    }
+}
+
 static void gather_edges(const Finder *finder, const Kernel *kernel, Ordering *ordering)
 {
     const FlowNetwork *network = finder->network;
@@ -630,6 +680,7 @@ static bool order_body(Finder *finder, Kernel *kernel, uint32_t scope)
     for (uint32_t i = 0; i < kernel->scopes.count; i++)
         ordering.unit_of_scope[i] = NOWHERE;
     gather_units(finder, kernel, scope, &ordering);
+    add_empty_scopes(finder, kernel, scope, &ordering);
     gather_edges(finder, kernel, &ordering);
     uint32_t *first_edge = sort_edges(finder, &ordering);
     for (uint32_t done = 0, before; done < ordering.units.count;) {
@@ -655,7 +706,7 @@ static bool is_worth_it(const FlowNetwork *network, const Kernel *kernel)
     uint32_t computed = 0;
     for (uint32_t i = 0; i < kernel->nodes.count; i++) {
         FlowOp op = network->nodes.items[kernel->nodes.items[i]].op;
-        computed += op != FLOW_RANGE && op != FLOW_SAME_LENGTHS && op != FLOW_LENGTH && op != FLOW_COLLECT;
+        computed += op == FLOW_SCALAR_CALL ? 2 : op != FLOW_RANGE && op != FLOW_SAME_LENGTHS && op != FLOW_LENGTH && op != FLOW_COLLECT;
     }
     return computed > 1 || (computed > 0 && kernel->scopes.count > 1);
 }
@@ -697,27 +748,45 @@ static void add_column(Finder *finder, Kernel *kernel, const FlowNode *node, Flo
     *vec_push(finder->arena, &kernel->columns) = (KernelLeaf){array, node->leaf, type};
 }
 
-/* What a node takes from outside. */
+static bool is_output(const Kernel *kernel, FlowStreamId stream)
+{
+    for (uint32_t i = 0; i < kernel->outputs.count; i++)
+        if (kernel->outputs.items[i] == stream)
+            return true;
+    return false;
+}
+
+/* An operand that is not constant, if others make it. */
+static void find_input(Finder *finder, Kernel *kernel, FlowOperand operand)
+{
+    operand = fuse_resolve(finder->fusion, kernel, operand);
+    if (operand.is_constant)
+        return;
+    if (fuse_is_uniform(finder->network, &operand))
+        add_stream(finder->arena, &kernel->uniforms, operand.stream);
+    else if (!is_member_of(kernel, finder->network->streams.items[operand.stream].node))
+        add_stream(finder->arena, &kernel->streams, operand.stream);
+}
+
+/* What a node takes from outside, its outputs known. */
 static void find_inputs(Finder *finder, Kernel *kernel, const FlowNode *node)
 {
     const FlowNetwork *network = finder->network;
     for (uint32_t i = 0; i < fuse_value_inputs(node); i++) {
         FlowOperand operand = fuse_resolve(finder->fusion, kernel, node->inputs[i]);
-        bool is_passed_on = node->op == FLOW_DISTRIBUTE || node->op == FLOW_PACK || node->op == FLOW_COLLECT; /* or a driver */
-        if (operand.is_constant || (is_passed_on && i == 0))
+        bool is_passed_on = (node->op == FLOW_DISTRIBUTE || node->op == FLOW_PACK) && !is_output(kernel, node->outputs[0]);
+        if ((is_passed_on && i == 0) || fuse_is_driver(node, i))
             continue;
-        if (fuse_is_uniform(network, &operand)) {
-            if (i == 0 && operand.type == LEAF_ARRAY && (node->op == FLOW_SLICES || node->op == FLOW_GATHER))
-                add_column(finder, kernel, node, operand.stream);
-            else if (node->op != FLOW_RANGE || node->segments != SEGMENTS_SINGLE)
-                add_stream(finder->arena, &kernel->uniforms, operand.stream);
-        } else if (!is_member_of(kernel, network->streams.items[operand.stream].node))
-            add_stream(finder->arena, &kernel->streams, operand.stream);
+        bool is_vector = i == 0 && operand.type == LEAF_ARRAY && (node->op == FLOW_SLICES || node->op == FLOW_GATHER);
+        bool is_count = node->op == FLOW_RANGE && node->segments == SEGMENTS_SINGLE;
+        if (is_vector && fuse_is_uniform(network, &operand))
+            add_column(finder, kernel, node, operand.stream);
+        else if (!is_count)
+            find_input(finder, kernel, operand);
     }
 }
 
-/* Whether a node only wants to know how many elements an input has. */
-static bool is_driver(const FlowNode *node, uint32_t input)
+bool fuse_is_driver(const FlowNode *node, uint32_t input)
 {
     uint32_t segments = flow_segment_inputs(node);
     if (segments == 2 && input + segments == node->input_count)
@@ -739,7 +808,7 @@ static void find_use(const Finder *finder, FlowStreamId stream, const Kernel *ke
         if (reader.node != NOWHERE && is_member_of(kernel, reader.node))
             continue;
         *is_given = true;
-        *is_looked_at |= is_ends || reader.node == NOWHERE || !is_driver(&finder->network->nodes.items[reader.node], reader.input);
+        *is_looked_at |= is_ends || reader.node == NOWHERE || !fuse_is_driver(&finder->network->nodes.items[reader.node], reader.input);
     }
 }
 
@@ -770,14 +839,24 @@ static void add_sinks(Finder *finder, Kernel *kernel, FlowNodeId id)
                                                                 .operand = node->inputs[leaf + 1]};
 }
 
-static void note_given(const FlowNetwork *network, Kernel *kernel, uint32_t scope)
+static void note_given(Kernel *kernel, uint32_t scope, bool is_stored)
 {
-    (void)network;
-    if (scope == KERNEL_ROOT)
+    if (scope == KERNEL_ROOT || scope == KERNEL_NO_SCOPE)
         return;
     kernel->given |= UINT64_C(1) << scope;
-    for (; scope != KERNEL_ROOT; scope = kernel->scopes.items[scope].parent)
+    kernel->stored |= (uint64_t)is_stored << scope;
+    for (; is_stored && scope != KERNEL_ROOT; scope = kernel->scopes.items[scope].parent)
         kernel->is_deep |= kernel->scopes.items[scope].kind == SCOPE_LOOP;
+}
+
+/* A node whose points are told apart by ends that somebody else makes must go on from the right ones. */
+static void note_foreign_ends(const FlowNetwork *network, Kernel *kernel, const FlowNode *node)
+{
+    if (!member_has_segments(node) || node->segments != SEGMENTS_ENDS)
+        return;
+    FlowStreamId ends = node->inputs[node->input_count - 1].stream;
+    if (!is_member_of(kernel, network->streams.items[ends].node))
+        note_given(kernel, fuse_scope_of_node(network, kernel, node), false);
 }
 
 /* The scopes whose points somebody else sees. */
@@ -785,14 +864,16 @@ static void find_given(const FlowNetwork *network, Kernel *kernel)
 {
     for (uint32_t i = 0; i < kernel->outputs.count; i++) {
         FlowStreamId stream = kernel->outputs.items[i];
-        note_given(network, kernel, fuse_scope_of_stream(network, kernel, stream));
+        note_given(kernel, fuse_scope_of_stream(network, kernel, stream), true);
         if (network->streams.items[stream].type == LEAF_ENDS)
-            note_given(network, kernel, fuse_scope_of_ends(network, kernel, stream));
+            note_given(kernel, fuse_scope_of_ends(network, kernel, stream), false);
     }
     for (uint32_t i = 0; i < kernel->counted.count; i++)
-        note_given(network, kernel, fuse_scope_of_stream(network, kernel, kernel->counted.items[i]));
+        note_given(kernel, fuse_scope_of_stream(network, kernel, kernel->counted.items[i]), false);
     for (uint32_t i = 0; i < kernel->sinks.count; i++)
-        note_given(network, kernel, kernel->sinks.items[i].scope);
+        note_given(kernel, kernel->sinks.items[i].scope, true);
+    for (uint32_t i = 0; i < kernel->nodes.count; i++)
+        note_foreign_ends(network, kernel, &network->nodes.items[kernel->nodes.items[i]]);
 }
 
 static void find_lists(Finder *finder, Kernel *kernel)
@@ -800,17 +881,34 @@ static void find_lists(Finder *finder, Kernel *kernel)
     for (uint32_t i = 0; i < kernel->nodes.count; i++) {
         FlowNodeId id = kernel->nodes.items[i];
         const FlowNode *node = &finder->network->nodes.items[id];
-        find_inputs(finder, kernel, node);
         find_outputs(finder, kernel, node);
+        find_inputs(finder, kernel, node);
+        kernel->has_loops |= node->op == FLOW_SCALAR_CALL;
         if (node->op == FLOW_COLLECT)
             add_sinks(finder, kernel, id);
+        if (fuse_goes_on(finder->network, node))
+            *vec_push(finder->arena, &kernel->scans) = id;
         if (fuse_is_total(finder->network, node))
             *(member_is_ordered(node) ? vec_push(finder->arena, &kernel->ordered)
                                       : vec_push(finder->arena, &kernel->totals)) = id;
     }
-    for (uint32_t i = 0; i < kernel->scopes.count; i++)
-        kernel->has_loops |= kernel->scopes.items[i].kind == SCOPE_LOOP;
+    for (uint32_t i = 0; i < kernel->scopes.count; i++) {
+        const KernelScope *scope = &kernel->scopes.items[i];
+        kernel->has_loops |= scope->kind == SCOPE_LOOP;
+        if (scope->kind == SCOPE_IF)
+            find_input(finder, kernel, (FlowOperand){.type = (LeafType)SCALAR_BOOL, .stream = scope->flags});
+    }
     find_given(finder->network, kernel);
+}
+
+/* The scopes whose ends a node gives. */
+static uint64_t scopes_of_ends(const Finder *finder, FlowNodeId id)
+{
+    const FlowNode *node = &finder->network->nodes.items[id];
+    Kernel tree = {.scopes = {finder->tree.scopes.items, finder->tree.scopes.count, 0}};
+    uint32_t of = fuse_is_structure(node) && node->outputs[0] != 0 ? fuse_scope_of_ends(finder->network, &tree, node->outputs[0])
+                                                                   : KERNEL_NO_SCOPE;
+    return of == KERNEL_NO_SCOPE ? 0 : tree.scopes.items[of].ancestors;
 }
 
 /* Only the scopes that have members, numbered anew. */
@@ -819,7 +917,7 @@ static void copy_scopes(Finder *finder, Kernel *kernel)
     uint64_t used = 1;
     for (uint32_t i = 0; i < kernel->nodes.count; i++) {
         uint32_t scope = tree_scope(finder, points_of_node(finder->network, &finder->network->nodes.items[kernel->nodes.items[i]]));
-        used |= finder->tree.scopes.items[scope].ancestors;
+        used |= finder->tree.scopes.items[scope].ancestors | scopes_of_ends(finder, kernel->nodes.items[i]);
     }
     uint32_t new_number[KERNEL_SCOPES_MAX];
     for (uint32_t i = 0; i < finder->tree.scopes.count; i++) {
@@ -963,7 +1061,7 @@ static Extent *find_extents(const Finder *finder)
     return extents;
 }
 
-Fusion *fuse_network(Arena *arena, const FlowNetwork *network, uint32_t first_number)
+Fusion *fuse_network(Arena *arena, const FlowNetwork *network, FunctionTexts *functions, uint32_t first_number)
 {
     Fusion *fusion = ARENA_NEW(arena, Fusion);
     *fusion = (Fusion){.network = network, .kernel_of = ARENA_ARRAY(arena, uint32_t, network->nodes.count + 1)};
@@ -971,6 +1069,7 @@ Fusion *fuse_network(Arena *arena, const FlowNetwork *network, uint32_t first_nu
         return fusion;
     Finder finder = {.arena = arena,
                      .network = network,
+                     .functions = functions,
                      .fusion = fusion,
                      .next_number = first_number,
                      .points_bound = points_bound(network),

@@ -12,9 +12,10 @@
 #define RUNNEL_KERNEL_FUSE_H
 
 #include "flow/flow.h"
+#include "kernel/function_text.h"
 
 enum {
-    KERNEL_SCOPES_MAX = 64, /* sets of them are words of bits */
+    KERNEL_SCOPES_MAX = 63, /* sets of them are words of bits, with one bit left */
     KERNEL_ROOT = 0,
     KERNEL_NO_SCOPE = UINT32_MAX,
 };
@@ -55,9 +56,10 @@ typedef struct KernelSink {
 
 typedef struct Kernel {
     uint32_t number; /* in its program, from 1 */
-    bool has_loops;  /* below the root */
-    uint64_t given;  /* scopes other than the root whose points others get, or count; as bits */
-    bool is_deep;    /* one of them is in a loop: nobody knows beforehand how many there will be */
+    bool has_loops;  /* below the root, or in functions that it calls: a point may take long */
+    uint64_t given;  /* scopes other than the root whose points others count; as bits, */
+    uint64_t stored; /* ... and of them those of which others get elements */
+    bool is_deep;    /* one of these is in a loop: nobody knows beforehand how many there will be */
     VEC(KernelScope) scopes;
     VEC(FlowNodeId) nodes;      /* in the order of the network */
     VEC(FlowStreamId) streams;  /* on the root's points, that others make and its nodes look at */
@@ -68,6 +70,7 @@ typedef struct Kernel {
     VEC(FlowNodeId) ordered;    /* reductions to unit whose elements come after the outputs */
     VEC(KernelSink) sinks;      /* and after those */
     VEC(FlowNodeId) totals;     /* other reductions to unit */
+    VEC(FlowNodeId) scans;      /* over all points, whose value goes on from call to call */
 } Kernel;
 
 /* Those of a network. */
@@ -78,11 +81,13 @@ typedef struct Fusion {
 } Fusion;
 
 /* `first_number` is that of its first kernel. */
-Fusion *fuse_network(Arena *arena, const FlowNetwork *network, uint32_t first_number);
+Fusion *fuse_network(Arena *arena, const FlowNetwork *network, FunctionTexts *functions, uint32_t first_number);
 
 /* ---- what others must know of members ---- */
 /* Inputs that are values, the first ones: what follows says only which points there are. */
 uint32_t fuse_value_inputs(const FlowNode *node);
+/* An input of which only the number of elements counts. */
+bool fuse_is_driver(const FlowNode *node, uint32_t input);
 /* The scope whose body has the node: for reductions that of their elements. */
 uint32_t fuse_scope_of_node(const FlowNetwork *network, const Kernel *kernel, const FlowNode *node);
 /* That of a stream's points; KERNEL_NO_SCOPE if it has none in the kernel. */
@@ -95,6 +100,10 @@ uint32_t fuse_scope_of_ends(const FlowNetwork *network, const Kernel *kernel, Fl
 bool fuse_is_reduction(const FlowNode *node);
 /* Says only how points lie below others. */
 bool fuse_is_structure(const FlowNode *node);
+/* A scan over all points of the kernel, or of a filter below its root. */
+bool fuse_goes_on(const FlowNetwork *network, const FlowNode *node);
+/* The scope under whose points a reduction or a scan is done; KERNEL_NO_SCOPE if it is unit. */
+uint32_t fuse_parent_scope(const FlowNetwork *network, const Kernel *kernel, const FlowNode *node);
 /* A reduction of points of the kernel to unit. */
 bool fuse_is_total(const FlowNetwork *network, const FlowNode *node);
 /* The operand itself: what distributing and packing inside the kernel only passes on is followed to where it comes from. */

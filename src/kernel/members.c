@@ -53,7 +53,7 @@ static bool is_value(LeafType type)
     return type < (LeafType)SCALAR_COUNT || type == LEAF_ARRAY;
 }
 
-static bool accepts_kind(const FlowNetwork *network, const FlowNode *node)
+static bool accepts_kind(const FlowNetwork *network, const FlowNode *node, FunctionTexts *functions)
 {
     switch (node->op) {
     case FLOW_OPERATION: return op_text_exists(node->core_op, node->scalar, member_result_type(network, node));
@@ -72,9 +72,11 @@ static bool accepts_kind(const FlowNetwork *network, const FlowNode *node)
     case FLOW_LENGTH:
     case FLOW_EMPTY:
     case FLOW_FOLD:
+    case FLOW_SCAN:
     case FLOW_SLICES:
     case FLOW_INDEX:
     case FLOW_GATHER: return node->outputs[0] != 0;
+    case FLOW_SCALAR_CALL: return functions != NULL && function_text_accepts(functions, node->function);
     default: return false;
     }
 }
@@ -89,9 +91,9 @@ bool member_is_sink(const FlowNode *node)
     return true;
 }
 
-bool member_accepts(const FlowNetwork *network, const FlowNode *node)
+bool member_accepts(const FlowNetwork *network, const FlowNode *node, FunctionTexts *functions)
 {
-    return node->after_count == 0 && accepts_kind(network, node);
+    return node->after_count == 0 && accepts_kind(network, node, functions);
 }
 
 bool member_has_segments(const FlowNode *node)
@@ -102,6 +104,7 @@ bool member_has_segments(const FlowNode *node)
     case FLOW_LENGTH:
     case FLOW_EMPTY:
     case FLOW_FOLD:
+    case FLOW_SCAN:
     case FLOW_SLICES: return true;
     default: return false;
     }
@@ -112,10 +115,39 @@ bool member_needs_loop(const FlowNode *node)
     return node->op == FLOW_SLICES || node->op == FLOW_LOCAL_INDEX;
 }
 
+Op member_scan_operator(const FlowNode *node)
+{
+    switch ((int)node->core_op) {
+#define FOLD_OPERATOR(OPERATOR, on_scalars, reduction, scan, inclusive)                                                            \
+    case OP_##scan:                                                                                                    \
+    case OP_##inclusive: return OP_##reduction;
+#include "ops/fold_operators.def"
+#undef FOLD_OPERATOR
+    default: return node->core_op;
+    }
+}
+
+bool member_is_inclusive(const FlowNode *node)
+{
+    switch ((int)node->core_op) {
+#define FOLD_OPERATOR(OPERATOR, on_scalars, reduction, scan, inclusive) case OP_##inclusive:
+#include "ops/fold_operators.def"
+#undef FOLD_OPERATOR
+        return true;
+    default: return false;
+    }
+}
+
 bool member_is_ordered(const FlowNode *node)
 {
-    return node->op == FLOW_FOLD && (node->core_op == OP_SUM || node->core_op == OP_PRODUCT) &&
+    Op operator = member_scan_operator(node);
+    return (node->op == FLOW_FOLD || node->op == FLOW_SCAN) && (operator == OP_SUM || operator == OP_PRODUCT) &&
            scalar_kind((ScalarType)node->inputs[0].type) == KIND_FLOATING;
+}
+
+bool member_may_go_on(const FlowNode *node)
+{
+    return node->op == FLOW_SCAN && scalar_kind((ScalarType)node->inputs[0].type) != KIND_FLOATING;
 }
 
 bool member_may_be_total(const FlowNode *node)

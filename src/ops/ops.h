@@ -40,4 +40,7 @@ extern const OpInfo op_table[OP_COUNT];
 /* What printers call an operation: its Runnel name, or its id where it has none. */
 const char *op_name(Op op);
 
+/* The conversion to a type of scalars. */
+Op op_conversion_to(ScalarType type);
+
 #endif

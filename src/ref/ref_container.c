@@ -385,6 +385,14 @@ bool ref_op_checked_index(OpCall *call)
     return ref_give_integer(call, index);
 }
 
+bool ref_op_common_length(OpCall *call)
+{
+    int64_t a = integer(call, 0), b = integer(call, 1);
+    if (a != b)
+        return failure_comprehension_lengths(ref_op_failure(call), (uint64_t)a, (uint64_t)b);
+    return ref_give_integer(call, a);
+}
+
 static bool check_subseq(OpCall *call, size_t length)
 {
     int64_t start = integer(call, 1), end = integer(call, 2);

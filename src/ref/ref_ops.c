@@ -109,6 +109,7 @@ bool ref_op(OpCall *call)
     case OP_INSIDE: return ref_op_inside(call);
     case OP_SLICE: return ref_op_slice(call);
     case OP_CHECKED_INDEX: return ref_op_checked_index(call);
+    case OP_COMMON_LENGTH: return ref_op_common_length(call);
     case OP_TAKEN: return ref_op_cut(call, OP_TAKE);
     case OP_DROPPED: return ref_op_cut(call, OP_DROP);
     case OP_SUBSEQ_LENGTH: return ref_op_subseq_length(call);

@@ -263,6 +263,7 @@ bool ref_op_checked_index(OpCall *call);
 bool ref_op_cut(OpCall *call, Op op);
 bool ref_op_subseq_length(OpCall *call);
 bool ref_op_width(OpCall *call);
+bool ref_op_common_length(OpCall *call);
 bool ref_op_subseq(OpCall *call);
 bool ref_op_take(OpCall *call);
 bool ref_op_drop(OpCall *call);

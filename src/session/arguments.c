@@ -1,6 +1,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "session/arguments.h"
 
+#include "base/machine.h"
 #include "session/engine.h"
 
 #include <string.h>
@@ -90,11 +91,25 @@ static const char *argument_name(RunnelSession *session, uint32_t index, const c
                         is_standard_input(text) ? "standard input" : text + 1);
 }
 
+static FileOptions file_options(RunnelSession *session, FileFormat otherwise)
+{
+    static const HeaderMode headers[] = {[RUNNEL_HEADER_GUESSED] = HEADER_GUESSED,
+                                         [RUNNEL_HEADER_YES] = HEADER_GIVEN,
+                                         [RUNNEL_HEADER_NO] = HEADER_NONE};
+    return (FileOptions){.otherwise = otherwise,
+                         .table = {.header = headers[session->options.header],
+                                   .empty = session->options.empty_field,
+                                   .sharing = engine_sharing(session)},
+                         .memory_limit = session->options.memory_limit != 0 ? session->options.memory_limit : machine_memory() / 5 * 4,
+                         .stop = &session->stop};
+}
+
 static ValueSource *open_source(RunnelSession *session, ValueSourceOf of, const char *text, FileFormat otherwise)
 {
     if (!is_file(text))
         return value_source_from_text(of, text, strlen(text));
-    return value_source_from_file(of, is_standard_input(text) ? NULL : text + 1, otherwise, &session->stop);
+    FileOptions options = file_options(session, otherwise);
+    return value_source_from_file(of, is_standard_input(text) ? NULL : text + 1, &options);
 }
 
 /* A missing argument takes the parameter's default. */

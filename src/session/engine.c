@@ -29,7 +29,8 @@ void engine_open(RunnelSession *session)
                                      .compiler = options->compiler,
                                      .names = &session->names,
                                      .output = output,
-                                     .stop = &session->stop});
+                                     .stop = &session->stop,
+                                     .progress = &session->progress});
 }
 
 void engine_close(RunnelSession *session)
@@ -65,6 +66,11 @@ uint32_t engine_threads(const RunnelSession *session)
     return is_reference(session) ? 1 : vm_threads(session->vm);
 }
 
+Sharing engine_sharing(RunnelSession *session)
+{
+    return is_reference(session) ? (Sharing){0} : vm_sharing(session->vm);
+}
+
 /* The reference interpreter's values are there, wanted or not. */
 static void give_or_release(RunnelSession *session, TypeId type, Value value, Value *result)
 {
@@ -77,6 +83,16 @@ static void give_or_release(RunnelSession *session, TypeId type, Value value, Va
 uint64_t engine_kernels(const RunnelSession *session)
 {
     return is_reference(session) ? 0 : vm_kernels(session->vm);
+}
+
+uint64_t engine_vector_bytes(const RunnelSession *session)
+{
+    return is_reference(session) ? 0 : vm_vector_bytes(session->vm);
+}
+
+double engine_compile_seconds(const RunnelSession *session)
+{
+    return is_reference(session) ? 0 : vm_compile_milliseconds(session->vm) / 1e3;
 }
 
 bool engine_run_item(RunnelSession *session, uint32_t index, const VmPrinter *printer, Value *result)

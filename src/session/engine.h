@@ -19,8 +19,12 @@ bool engine_streams(const RunnelSession *session);
 uint64_t engine_run_time(const RunnelSession *session);
 /* Those that share the work. */
 uint32_t engine_threads(const RunnelSession *session);
+/* ... with those who read its arguments. */
+Sharing engine_sharing(RunnelSession *session);
 /* Kernels that were compiled. */
 uint64_t engine_kernels(const RunnelSession *session);
+uint64_t engine_vector_bytes(const RunnelSession *session);
+double engine_compile_seconds(const RunnelSession *session);
 /* A call of `main`. What is given stays the caller's, but for the values, which are taken over. */
 typedef struct EngineCall {
     CoreFunctionId function;

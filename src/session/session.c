@@ -9,11 +9,13 @@
 #include "flow/flatten.h"
 #include "flow/flow_count.h"
 #include "kernel/emit.h"
+#include "kernel/print.h"
 #include "io/failure.h"
 #include "io/value_digest.h"
 #include "session/arguments.h"
 #include "session/engine.h"
 #include "session/operations.h"
+#include "session/result_file.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -102,6 +104,7 @@ static RunnelStatus open_work(RunnelSession *session, void *argument)
     names_init(&session->names, &session->arena);
     sources_init(&session->sources, &session->arena);
     diagnostics_init(&session->diagnostics, &session->arena, &session->sources);
+    session->diagnostics.is_coloured = session->options.colours_messages;
     types_init(&session->types, &session->arena, &session->names);
     environment_init(&session->environment, memory, &session->arena, &session->names, &session->sources,
                      &session->diagnostics, &session->types);
@@ -154,6 +157,7 @@ void runnel_close(RunnelSession *session)
         return;
     end_prepared(session);
     arguments_close(session);
+    result_file_close(session);
     engine_close(session);
     read_end(session);
     text_free(&session->reading_text);
@@ -260,6 +264,11 @@ static void write_output(RunnelSession *session)
 
 static void write_result(RunnelSession *session)
 {
+    if (result_file_is_open(session)) {
+        result_file_text(session, text_string(&session->output), session->output.length);
+        text_clear(&session->output);
+        return;
+    }
     if (session->options.write_result == NULL) {
         write_output(session);
         return;
@@ -309,8 +318,15 @@ static void show_piece(void *context, const char *bytes, size_t length)
     write_result(shown->session);
 }
 
+static bool goes_as_rows(const RunnelSession *session)
+{
+    return result_file_is_open(session) && !result_file_takes_text(session);
+}
+
 static VmPrinter shown_printer(Shown *shown)
 {
+    if (goes_as_rows(shown->session))
+        return (VmPrinter){.format = shown_format(shown), .rows = result_file_rows, .take_rows = result_file_take_rows, .context = shown->session};
     return (VmPrinter){.format = shown_format(shown), .write = show_piece, .context = shown};
 }
 
@@ -357,13 +373,24 @@ static bool show_digest(const Shown *shown, Value value)
     return true;
 }
 
+static bool end_text_file(const Shown *shown, bool is_shown)
+{
+    if (is_shown)
+        show_end(shown);
+    return result_file_end(shown->session, is_shown, NULL);
+}
+
 /* The run has ended: shows the value, or the end of what the engine has printed. A line that was begun is ended in any case. */
 static bool show_result(Shown *shown, bool is_right, Value value)
 {
     RunnelSession *session = shown->session;
     if (is_right && session->results != RUNNEL_RESULTS_PRINTED && !engine_prints(session, shown->type))
         return !is_wanted(shown) || show_digest(shown, value);
+    if (goes_as_rows(session))
+        return result_file_end(session, is_right, engine_prints(session, shown->type) ? NULL : &value);
     bool is_shown = is_right && (engine_prints(session, shown->type) || show_value(shown, value));
+    if (result_file_is_open(session))
+        return end_text_file(shown, is_shown);
     if (is_shown) {
         show_end(shown);
     } else if (shown->is_begun) {
@@ -432,6 +459,8 @@ static bool call_main(RunnelSession *session, const GivenArguments *given)
     const CoreFunction *function = session->running->functions.items[session->main.function];
     Value result = {.scalar = {.bits = 0}};
     Shown shown = {.session = session, .dialect = session->dialect, .label = "it", .type = function->result_type};
+    if (!result_file_open(session, shown.type))
+        return false;
     VmPrinter printer = shown_printer(&shown);
     EngineCall call = {.function = session->main.function,
                        .span = session->main.definition->span,
@@ -458,10 +487,12 @@ static RunnelStatus run_main(RunnelSession *session, const Arguments *arguments)
 /* False after an error: there is nothing to take the arguments. */
 static bool check_main(RunnelSession *session, const Arguments *arguments, bool is_for_main)
 {
-    if (is_for_main || arguments->count == 0)
+    bool is_wanted = arguments->count > 0 || session->options.out_path != NULL;
+    if (is_for_main || !is_wanted)
         return true;
     diagnostics_error(&session->diagnostics, ERROR_NO_MAIN, (Span){0},
-                      "arguments are given, but the program has no function `main` to take them");
+                      arguments->count > 0 ? "arguments are given, but the program has no function `main` to take them"
+                                           : "a file for the result of `main` is given, but the program has no such function");
     return false;
 }
 
@@ -589,7 +620,11 @@ static RunnelStatus run_prepared_work(RunnelSession *session, void *argument)
     if (is_right)
         is_right = session->prepared.is_for_main ? run_main_again(session, &nanoseconds)
                                                  : run_steps_again(session, &nanoseconds);
-    *info = (RunnelRunInfo){.seconds = (double)nanoseconds / 1e9, .threads = engine_threads(session), .kernels = engine_kernels(session)};
+    *info = (RunnelRunInfo){.seconds = (double)nanoseconds / 1e9,
+                            .threads = engine_threads(session),
+                            .kernels = engine_kernels(session),
+                            .vector_bytes = engine_vector_bytes(session),
+                            .compile_seconds = engine_compile_seconds(session)};
     return is_right ? RUNNEL_OK : status_of_errors(session);
 }
 
@@ -663,41 +698,81 @@ RunnelStatus runnel_write_types(RunnelSession *session)
     return guarded(session, write_types_work, NULL);
 }
 
-/* The kernels of all networks. */
-static void write_c(RunnelSession *session)
+/* The kernels of all networks, by number; [0] unused, null where there is no network. */
+static const Fusion **fuse_all(RunnelSession *session, FunctionTexts *functions)
 {
-    EmitContext context = {.names = &session->names, .sources = session->diagnostics.sources};
-    uint32_t count = session->flow.networks.count - 1, number = 1;
-    const Fusion **fusions = ARENA_ARRAY(&session->arena, const Fusion *, count + 1);
-    for (uint32_t i = 0; i < count; i++) {
-        fusions[i] = fuse_network(&session->arena, session->flow.networks.items[i + 1], number);
+    uint32_t count = session->flow.networks.count, number = 1;
+    const Fusion **fusions = ARENA_ARRAY(&session->arena, const Fusion *, count);
+    for (FlowNetworkId i = 1; i < count; i++) {
+        if (session->flow.networks.items[i] == NULL)
+            continue;
+        fusions[i] = fuse_network(&session->arena, session->flow.networks.items[i], functions, number);
         number += fusions[i]->kernels.count;
     }
-    emit_kernels_only(&context, fusions, count, &session->output);
+    return fusions;
 }
+
+static void write_core(RunnelSession *session)
+{
+    core_print(&session->program, &session->output);
+}
+
+static void write_simple(RunnelSession *session)
+{
+    core_print(session->running, &session->output);
+}
+
+static void write_flow(RunnelSession *session)
+{
+    flow_print(&session->flow, &session->output);
+}
+
+static void write_counts(RunnelSession *session)
+{
+    FlowCounts counts = flow_counts(&session->flow, 1);
+    flow_counts_print(&counts, &session->output);
+}
+
+static void write_kernels(RunnelSession *session)
+{
+    FunctionTexts *functions = function_texts_new(&session->arena, session->flow.core, session->flow.layouts, 0);
+    kernels_print(&session->flow, session->diagnostics.sources, fuse_all(session, functions), &session->output);
+}
+
+static void write_c(RunnelSession *session)
+{
+    FunctionTexts *functions = function_texts_new(&session->arena, session->flow.core, session->flow.layouts, 0);
+    EmitContext context = {.names = &session->names, .sources = session->diagnostics.sources, .functions = functions};
+    const Fusion **fusions = fuse_all(session, functions);
+    uint32_t count = 0;
+    for (FlowNetworkId i = 1; i < session->flow.networks.count; i++)
+        if (fusions[i] != NULL)
+            fusions[count++] = fusions[i];
+    emit_c(&context, fusions, count, &session->output);
+}
+
+static const struct {
+    const char *name;
+    void (*write)(RunnelSession *session);
+} forms[] = {
+    {"core", write_core},     {"simple", write_simple},   {"flow", write_flow},
+    {"counts", write_counts}, {"kernels", write_kernels}, {"c", write_c},
+};
+enum { FORM_COUNT = sizeof forms / sizeof *forms };
 
 static RunnelStatus write_form_work(RunnelSession *session, void *argument)
 {
     const char *form = argument;
     start_call(session);
-    if (strcmp(form, "core") == 0)
-        core_print(&session->program, &session->output);
-    else if (strcmp(form, "simple") == 0)
-        core_print(session->running, &session->output);
-    else if (strcmp(form, "flow") == 0)
-        flow_print(&session->flow, &session->output);
-    else if (strcmp(form, "counts") == 0) {
-        FlowCounts counts = flow_counts(&session->flow, 1);
-        flow_counts_print(&counts, &session->output);
-    } else if (strcmp(form, "c") == 0) {
-        write_c(session);
-    } else {
-        diagnostics_error(&session->diagnostics, ERROR_USAGE, (Span){0},
-                          "there is no form `%s`: the forms are core, simple, flow and counts", form);
-        return RUNNEL_COMPILE_ERROR;
-    }
-    write_output(session);
-    return RUNNEL_OK;
+    for (size_t i = 0; i < FORM_COUNT; i++)
+        if (strcmp(form, forms[i].name) == 0) {
+            forms[i].write(session);
+            write_output(session);
+            return RUNNEL_OK;
+        }
+    diagnostics_error(&session->diagnostics, ERROR_USAGE, (Span){0},
+                      "there is no form `%s`: the forms are core, simple, flow, counts, kernels and c", form);
+    return RUNNEL_COMPILE_ERROR;
 }
 
 RunnelStatus runnel_write_form(RunnelSession *session, const char *form)
@@ -818,6 +893,13 @@ const char *runnel_stats(RunnelSession *session)
 void runnel_interrupt(RunnelSession *session)
 {
     stop_set(&session->stop, STOP_INTERRUPTED);
+}
+
+RunnelProgress runnel_progress(RunnelSession *session)
+{
+    Progress *progress = &session->progress;
+    atomic_store(&progress->is_wanted, true);
+    return (RunnelProgress){.elements = atomic_load(&progress->elements), .total = atomic_load(&progress->total)};
 }
 
 bool runnel_is_stopping(const RunnelSession *session)

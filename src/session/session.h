@@ -76,6 +76,7 @@ struct RunnelSession {
     Dialect dialect;  /* of the file or text loaded last */
     ValueSource **inputs; /* of the parameters of `main`, while it runs or is prepared; null where none was opened */
     uint32_t input_count;
+    struct ResultWriter *result_writer; /* of the result under way, if it goes to a file; null otherwise */
     Prepared prepared;
     FILE *reading; /* a source that is being read; null otherwise */
     Text reading_text;
@@ -85,6 +86,7 @@ struct RunnelSession {
     RunnelResults results;
     StopFlag stop; /* of the run under way, or about to begin */
     bool was_stopped; /* the last run */
+    Progress progress; /* of the run under way, or the last one */
     bool is_broken; /* an allocation failed: nothing can be relied on */
 };
 

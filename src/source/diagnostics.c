@@ -87,10 +87,22 @@ void diagnostics_note(Diagnostics *diagnostics, Span span, const char *format, .
     va_end(arguments);
 }
 
+/* What begins and ends coloured text on a terminal; empty where there are no colours. */
+typedef struct Colours {
+    const char *place, *word, *end;
+} Colours;
+
+static Colours colours_of(const Diagnostics *diagnostics, Severity severity)
+{
+    static const char *const words[] = {
+        [SEVERITY_ERROR] = "\033[1;31m", [SEVERITY_WARNING] = "\033[1;35m", [SEVERITY_NOTE] = "\033[1;36m"};
+    return diagnostics->is_coloured ? (Colours){"\033[1m", words[severity], "\033[0m"} : (Colours){"", "", ""};
+}
+
 enum { SHOWN_LINE_MAX = 160 };
 
 /* The line with a caret under the span; long lines are cut to a window around the caret. */
-static void print_excerpt(Span span, Location at, Text *out)
+static void print_excerpt(Span span, Location at, Colours colours, Text *out)
 {
     const Source *source = at.source;
     uint32_t start = source->line_starts[at.line - 1];
@@ -114,32 +126,35 @@ static void print_excerpt(Span span, Location at, Text *out)
     text_add_repeated(out, ' ', column);
     uint32_t width = span.end > span.start ? span.end - span.start : 1;
     uint32_t room = end - start > column ? end - start - column : 1;
+    text_add(out, colours.word);
     text_add_repeated(out, '^', width < room ? width : room);
-    text_add_char(out, '\n');
+    text_addf(out, "%s\n", colours.end);
 }
 
 static void print_one(const Diagnostics *diagnostics, const Diagnostic *diagnostic, Text *out)
 {
     Location at = sources_locate(diagnostics->sources, diagnostic->span.start);
+    Colours colours = colours_of(diagnostics, diagnostic->severity);
     if (at.source != NULL)
-        text_addf(out, "%s:%u:%u: ", at.source->path, at.line, at.column);
+        text_addf(out, "%s%s:%u:%u:%s ", colours.place, at.source->path, at.line, at.column, colours.end);
     else if (diagnostic->severity != SEVERITY_NOTE)
         text_add(out, "runnel: ");
+    text_add(out, colours.word);
     switch (diagnostic->severity) {
     case SEVERITY_ERROR:
-        text_addf(out, "error[%s]: ", error_code_text(diagnostic->code));
+        text_addf(out, "error[%s]:", error_code_text(diagnostic->code));
         break;
     case SEVERITY_WARNING:
-        text_add(out, "warning: ");
+        text_add(out, "warning:");
         break;
     case SEVERITY_NOTE:
-        text_add(out, "note: ");
+        text_add(out, "note:");
         break;
     }
-    text_add(out, diagnostic->message);
+    text_addf(out, "%s %s", colours.end, diagnostic->message);
     text_add_char(out, '\n');
     if (at.source != NULL)
-        print_excerpt(diagnostic->span, at, out);
+        print_excerpt(diagnostic->span, at, colours, out);
 }
 
 /* An error or warning and the notes after it. */

@@ -37,6 +37,7 @@ typedef struct Diagnostics {
     uint32_t error_count;
     uint32_t error_limit;  /* errors beyond it are counted, not kept */
     ErrorPhase last_phase; /* of the last error reported */
+    bool is_coloured;      /* printed for a terminal that has colours */
 } Diagnostics;
 
 enum { DIAGNOSTICS_ERROR_LIMIT = 50 };

@@ -350,6 +350,13 @@ static void write_column(Team *team, Array *array, uint32_t leaf, Cells cells, s
         cells_copy_shared(team, type, (char *)column->data + array->count * leaf_size(type), cells, first, count);
 }
 
+void array_count_more(Memory *memory, Array *array, size_t count)
+{
+    for (uint32_t leaf = 0; leaf < array->layout->count; leaf++)
+        memory->vector_bytes += array->columns[leaf].is_uniform ? 0 : count * leaf_size(array->layout->leaves[leaf].type);
+    array->count += count;
+}
+
 static void check_count(Memory *memory, const Array *array, size_t count)
 {
     if (count > SIZE_MAX - array->count)
@@ -383,7 +390,7 @@ void array_append(Memory *memory, Team *team, Array *array, const Cells *cells, 
         prepare_column(memory, array, leaf, cells[leaf], first, count);
     for (uint32_t leaf = 0; leaf < array->layout->count; leaf++)
         write_column(team, array, leaf, cells[leaf], first, count);
-    array->count += count;
+    array_count_more(memory, array, count);
 }
 
 void array_append_slice(Memory *memory, Team *team, Array *array, const Array *from, size_t start, size_t count)
@@ -395,7 +402,7 @@ void array_append_slice(Memory *memory, Team *team, Array *array, const Array *f
         prepare_column(memory, array, leaf, array_cells(from, leaf, start), 0, count);
     for (uint32_t leaf = 0; leaf < array->layout->count; leaf++) /* asked for again: if it is itself, they have moved */
         write_column(team, array, leaf, array_cells(from, leaf, start), 0, count);
-    array->count += count;
+    array_count_more(memory, array, count);
 }
 
 /* Whether a column has one array for all vectors, which may be appended to as nobody else sees it. */
@@ -434,7 +441,7 @@ void array_append_zeros(Memory *memory, Array *array, size_t count)
         if (!column->is_uniform)
             memset((char *)column->data + array->count * size, 0, count * size);
     }
-    array->count += count;
+    array_count_more(memory, array, count);
 }
 
 static void copy_columns(Memory *memory, Team *team, Array *copy, const Array *from, size_t start, size_t length)
@@ -446,7 +453,7 @@ static void copy_columns(Memory *memory, Team *team, Array *copy, const Array *f
         make_room(memory, &copy->columns[leaf], leaf_size(layout->leaves[leaf].type), length);
     for (uint32_t leaf = 0; leaf < layout->count; leaf++)
         write_column(team, copy, leaf, array_cells(from, leaf, start), 0, length);
-    copy->count = length;
+    array_count_more(memory, copy, length);
 }
 
 Array *array_copy(Memory *memory, Team *team, const Array *from, size_t start, size_t length)

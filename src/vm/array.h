@@ -56,6 +56,9 @@ void array_append_slice(Memory *memory, Team *team, Array *array, const Array *f
 
 /* The column is not uniform afterwards; nothing else changes. */
 void array_write_out(Memory *memory, Array *array, uint32_t leaf);
+/* That many elements stand behind the last, in all columns that are not uniform: they belong to the array now. */
+void array_count_more(Memory *memory, Array *array, size_t count);
+
 /* The cells of a column from element `start` on. */
 Cells array_cells(const Array *array, uint32_t leaf, size_t start);
 /* A copy of elements [start, start + length) that nobody else refers to, with no uniform columns: for scattering into. */

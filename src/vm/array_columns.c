@@ -52,3 +52,55 @@ void array_take_columns(Memory *memory, Array *array, Columns *columns)
     }
     array->count = columns->count;
 }
+
+/* ---- back ---- */
+
+enum { VECTOR_LEAVES = 3 };
+
+/* Appends elements of an array to the leaves of columns. */
+static void add_elements(Columns *columns, const Array *array, size_t start, size_t length);
+
+static void add_vectors(Columns *columns, uint32_t index, const Cells *cells, size_t count)
+{
+    Columns *elements = columns->leaves[index].elements;
+    int64_t *ends = columns_room(columns, index, count);
+    for (size_t i = 0; i < count; i++) {
+        const Array *array = ((Array *const *)cells[0].data)[cells_index(cells[0], i)];
+        int64_t start = ((const int64_t *)cells[1].data)[cells_index(cells[1], i)];
+        int64_t length = ((const int64_t *)cells[2].data)[cells_index(cells[2], i)];
+        if (length > 0)
+            add_elements(elements, array, (size_t)start, (size_t)length);
+        ends[i] = (int64_t)elements->count;
+    }
+}
+
+/* One leaf; gives how many leaves of the layout it is. */
+static uint32_t add_leaf(Columns *columns, uint32_t index, const Cells *cells, size_t count)
+{
+    const ColumnLeaf *leaf = &columns->leaves[index];
+    if (leaf->elements != NULL) {
+        add_vectors(columns, index, cells, count);
+        return VECTOR_LEAVES;
+    }
+    cells_copy((LeafType)leaf->scalar, columns_room(columns, index, count), *cells, 0, count);
+    return 1;
+}
+
+static void add_elements(Columns *columns, const Array *array, size_t start, size_t length)
+{
+    Cells cells[VECTOR_LEAVES];
+    for (uint32_t i = 0, index = 0; i < columns->leaf_count; i++) {
+        uint32_t leaves = columns->leaves[i].elements != NULL ? VECTOR_LEAVES : 1;
+        for (uint32_t k = 0; k < leaves; k++)
+            cells[k] = array_cells(array, index + k, start);
+        index += add_leaf(columns, i, cells, length);
+    }
+    columns->count += length;
+}
+
+void columns_add_rows(Columns *columns, const Cells *cells, size_t count)
+{
+    for (uint32_t i = 0; i < columns->leaf_count; i++)
+        cells += add_leaf(columns, i, cells, count);
+    columns->count += count;
+}

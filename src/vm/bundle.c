@@ -225,6 +225,12 @@ static bool do_points(Vm *vm, Instance *instance, Bundle *bundle, size_t count)
     return bundle->kernel != NULL ? bundle_kernel_do(vm, instance, bundle, count) : bundle_tiles_do(vm, instance, bundle, count);
 }
 
+uint64_t bundle_points_done(const Instance *instance, FlowNodeId node)
+{
+    uint32_t number = instance->plan->nodes[node].bundle;
+    return number == 0 ? 0 : bundle_positions(instance, &instance->plan->bundles[number - 1])[BUNDLE_ROOT];
+}
+
 bool bundle_fire(Vm *vm, Instance *instance, FlowNodeId node)
 {
     const Plan *plan = instance->plan;

@@ -28,6 +28,8 @@ typedef struct BundleState {
 void bundles_find(Vm *vm, Plan *plan);
 /* Does points of the bundle that this node is of, if it is active; else false. */
 bool bundle_fire(Vm *vm, Instance *instance, FlowNodeId node);
+/* Points that the bundle of a node has done so far; 0 if it is of none. */
+uint64_t bundle_points_done(const Instance *instance, FlowNodeId node);
 /* False if none was active. */
 bool bundles_dissolve(Instance *instance);
 

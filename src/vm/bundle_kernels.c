@@ -58,7 +58,8 @@ static uint32_t find_cursor(const Bundle *bundle, const Plan *plan, FlowStreamId
 static bool fits(const Kernel *kernel)
 {
     return kernel->streams.count <= TABLE_MAX && kernel->uniforms.count <= TABLE_MAX && kernel->columns.count <= TABLE_MAX &&
-           kernel->outputs.count + kernel->ordered.count + kernel->sinks.count <= TABLE_MAX && kernel->totals.count <= TABLE_MAX;
+           kernel->outputs.count + kernel->ordered.count + kernel->sinks.count <= TABLE_MAX && kernel->totals.count <= TABLE_MAX &&
+           kernel->scans.count <= TABLE_MAX;
 }
 
 static void add_kernel(Vm *vm, Plan *plan, const Kernel *kernel)
@@ -125,15 +126,17 @@ typedef struct Doing {
     char **outputs;         /* of streams, of the elements of reductions that are kept, of vectors */
     uint8_t *sizes;         /* of their elements */
     uint32_t *scopes;       /* on which they are */
-    char **block_totals;    /* by ordered reduction, if it is done in blocks */
-    char *tiles;            /* for the elements of those, of every member of the team */
     Tile *done;             /* by tile */
     int64_t *given;         /* by tile and scope */
     uint64_t *totals;       /* by tile and number */
+    const void **globals;
+    uint64_t *carries;      /* the same, of scans: their value before a tile, then after it */
+    bool wants_totals;      /* of scans only, for pieces that are done in any order */
+    bool is_in_order;       /* tiles are done one after the other, each with what the one before has left */
+    bool is_direct;         /* ... and what they give on filters goes straight to where it is wanted: */
+    size_t so_far[KERNEL_SCOPES_MAX]; /* so much of each */
     _Atomic bool has_failed;
 } Doing;
-
-#define TILE_BYTES ((size_t)BUNDLE_TILE * sizeof(uint64_t))
 
 static const FlowNode *node_of(const Doing *doing, FlowNodeId id)
 {
@@ -155,31 +158,51 @@ static bool is_ordered(const Kernel *kernel, uint32_t output)
     return output >= kernel->outputs.count && output < kernel->outputs.count + kernel->ordered.count;
 }
 
-static void fill_tables(const Doing *doing, size_t first, uint32_t member, const void **streams, void **outputs)
+static void fill_tables(const Doing *doing, size_t first, const void **streams, void **outputs)
 {
     const Kernel *kernel = doing->kernel;
     const Plan *plan = doing->instance->plan;
     for (uint32_t i = 0; i < kernel->streams.count; i++)
         streams[i] = doing->streams[i] + first * plan->streams[kernel->streams.items[i]].size;
     for (uint32_t i = 0; i < output_count(kernel); i++) {
-        size_t place = doing->scopes[i] == BUNDLE_ROOT ? first : first / doing->tile * doing->room;
-        if (is_ordered(kernel, i) && doing->block_totals != NULL)
-            outputs[i] = doing->tiles + ((size_t)member * kernel->ordered.count + (i - kernel->outputs.count)) * TILE_BYTES;
-        else
-            outputs[i] = doing->outputs[i] + place * doing->sizes[i];
+        uint32_t scope = doing->scopes[i];
+        size_t place = scope == BUNDLE_ROOT ? first : doing->is_direct ? doing->so_far[scope] : first / doing->tile * doing->room;
+        if (is_ordered(kernel, i) && doing->bundle->needs_blocks)
+            place = first / COMBINE_BLOCK;
+        outputs[i] = doing->outputs[i] + place * doing->sizes[i];
     }
 }
 
+/* Calls that may be nested in one of a function. */
+static int64_t depth_left(const Vm *vm)
+{
+    uint64_t depth = vm->frame_count - 1, left = vm->options.max_depth > depth ? vm->options.max_depth - depth : 0;
+    return left > INT64_MAX ? INT64_MAX : (int64_t)left;
+}
+
+/* The flag as code sees it. */
+static const volatile int *stop_word(const StopFlag *stop)
+{
+    static const int never = STOP_NOT;
+    return stop == NULL ? &never : (const volatile int *)(const void *)&stop->reason;
+}
+
 /* Some points, by one call of the code. */
-static bool do_tile(Doing *doing, size_t first, size_t count, uint32_t member)
+static bool do_tile(Doing *doing, size_t first, size_t count)
 {
     const Kernel *kernel = doing->kernel;
     size_t number = first / doing->tile;
     const void *streams[TABLE_MAX];
-    void *outputs[TABLE_MAX], *totals[TABLE_MAX];
+    void *outputs[TABLE_MAX], *totals[TABLE_MAX], *carries[TABLE_MAX];
     for (uint32_t i = 0; i < kernel->totals.count; i++)
         totals[i] = &doing->totals[number * kernel->totals.count + i];
-    fill_tables(doing, first, member, streams, outputs);
+    for (uint32_t i = 0; i < kernel->scans.count; i++) {
+        uint64_t *carry = &doing->carries[number * kernel->scans.count + i];
+        if (doing->is_in_order && number > 0)
+            *carry = *(carry - kernel->scans.count);
+        carries[i] = carry;
+    }
+    fill_tables(doing, first, streams, outputs);
     doing->done[number] = (Tile){.done = (int64_t)count, .is_there = true};
     KernelCall call = {.position = doing->position + (int64_t)first,
                        .count = (int64_t)count,
@@ -191,22 +214,26 @@ static bool do_tile(Doing *doing, size_t first, size_t count, uint32_t member)
                        .room = (int64_t)doing->room,
                        .given = doing->given + number * kernel->scopes.count,
                        .done = &doing->done[number].done,
-                       .totals = totals};
+                       .wants_totals = doing->wants_totals,
+                       .carries = carries,
+                       .totals = totals,
+                       .globals = doing->globals,
+                       .depth = depth_left(doing->vm),
+                       .stop = stop_word(doing->vm->options.stop),
+                       .has_failed = (const volatile bool *)(const void *)&doing->has_failed};
     if (doing->function(&call) != 0)
         return false;
-    for (uint32_t i = 0; i < kernel->ordered.count && doing->block_totals != NULL; i++) {
-        const FoldKind *fold = fold_of(doing, kernel->ordered.items[i]);
-        fold_block_totals(fold, outputs[kernel->outputs.count + i], count / COMBINE_BLOCK,
-                          doing->block_totals[i] + first / COMBINE_BLOCK * fold_result_size(fold));
-    }
+    for (uint32_t scope = 1; scope < kernel->scopes.count && doing->is_direct; scope++)
+        doing->so_far[scope] += (size_t)call.given[scope];
     return true;
 }
 
 static void do_tiles(void *context, size_t first, size_t end, uint32_t member)
 {
     Doing *doing = context;
+    (void)member;
     for (size_t at = first; at < end && !atomic_load_explicit(&doing->has_failed, memory_order_relaxed); at += doing->tile)
-        if (!do_tile(doing, at, least(end - at, doing->tile), member))
+        if (!do_tile(doing, at, least(end - at, doing->tile)))
             atomic_store_explicit(&doing->has_failed, true, memory_order_relaxed);
 }
 
@@ -311,13 +338,15 @@ static char *output_room(Doing *doing, uint32_t number)
 {
     const Kernel *kernel = doing->kernel;
     Instance *instance = doing->instance;
-    if (doing->scopes[number] != BUNDLE_ROOT)
+    bool is_on_root = doing->scopes[number] == BUNDLE_ROOT;
+    if (!is_on_root && !doing->is_direct)
         return reserve(doing, tile_count(doing) * doing->room * doing->sizes[number]);
     if (number < kernel->outputs.count && instance->streams[kernel->outputs.items[number]].is_read)
         return stream_reserve(doing->vm, instance, kernel->outputs.items[number], doing->count);
     if (number < kernel->outputs.count + kernel->ordered.count)
-        return doing->block_totals != NULL ? NULL : reserve(doing, doing->count * doing->sizes[number]);
-    return sink_room(doing, &kernel->sinks.items[number - kernel->outputs.count - kernel->ordered.count], points_to_come(doing));
+        return reserve(doing, doing->count * doing->sizes[number]); /* or fewer, for blocks */
+    return sink_room(doing, &kernel->sinks.items[number - kernel->outputs.count - kernel->ordered.count],
+                     is_on_root ? points_to_come(doing) : doing->count);
 }
 
 /* On which points an output is, and how large its elements. */
@@ -341,17 +370,10 @@ static void describe_output(const Doing *doing, uint32_t number, uint32_t *scope
 static void find_outputs(Doing *doing)
 {
     const Kernel *kernel = doing->kernel;
-    size_t members = team_size(doing->vm->team), outputs = output_count(kernel), tiles = tile_count(doing);
+    size_t outputs = output_count(kernel), tiles = tile_count(doing);
     doing->outputs = reserve(doing, outputs * sizeof *doing->outputs);
     doing->sizes = reserve(doing, outputs * sizeof *doing->sizes);
     doing->scopes = reserve(doing, outputs * sizeof *doing->scopes);
-    if (doing->bundle->needs_blocks && doing->count >= COMBINE_BLOCK) {
-        doing->block_totals = reserve(doing, kernel->ordered.count * sizeof(char *));
-        doing->tiles = vm_tiles(doing->vm, members * kernel->ordered.count * TILE_BYTES);
-        for (uint32_t i = 0; i < kernel->ordered.count; i++)
-            doing->block_totals[i] =
-                reserve(doing, doing->count / COMBINE_BLOCK * fold_result_size(fold_of(doing, kernel->ordered.items[i])));
-    }
     for (uint32_t i = 0; i < outputs; i++) {
         describe_output(doing, i, &doing->scopes[i], &doing->sizes[i]);
         doing->outputs[i] = output_room(doing, i);
@@ -359,6 +381,7 @@ static void find_outputs(Doing *doing)
     doing->done = reserve(doing, tiles * sizeof *doing->done);
     doing->given = reserve(doing, tiles * kernel->scopes.count * sizeof *doing->given);
     doing->totals = reserve(doing, tiles * kernel->totals.count * sizeof *doing->totals);
+    doing->carries = reserve(doing, tiles * kernel->scans.count * sizeof *doing->carries);
     memset(doing->done, 0, tiles * sizeof *doing->done);
     memset(doing->given, 0, tiles * kernel->scopes.count * sizeof *doing->given);
 }
@@ -439,7 +462,7 @@ static void give_stream(Doing *doing, const MadeStream *made, size_t tiles, size
         return;
     }
     char *out = doing->outputs[number];
-    if (made->scope != BUNDLE_ROOT) {
+    if (made->scope != BUNDLE_ROOT && !doing->is_direct) {
         out = stream_reserve(doing->vm, instance, made->stream, count);
         join_given(doing, tiles, number, out);
     }
@@ -451,14 +474,14 @@ static void give_stream(Doing *doing, const MadeStream *made, size_t tiles, size
 static void give_sinks(Doing *doing, size_t tiles, const size_t *given)
 {
     const Kernel *kernel = doing->kernel;
-    for (uint32_t i = 0; i < kernel->sinks.count; i++) {
+    for (uint32_t i = 0; i < kernel->sinks.count && !doing->is_direct; i++) {
         const KernelSink *sink = &kernel->sinks.items[i];
         if (sink->scope != BUNDLE_ROOT)
             join_given(doing, tiles, kernel->outputs.count + kernel->ordered.count + i, sink_room(doing, sink, given[sink->scope]));
     }
     for (uint32_t i = 0; i < kernel->sinks.count; i++)
         if (kernel->sinks.items[i].leaf == 0)
-            array_of_sink(doing, &kernel->sinks.items[i])->count += given[kernel->sinks.items[i].scope];
+            array_count_more(doing->vm->memory, array_of_sink(doing, &kernel->sinks.items[i]), given[kernel->sinks.items[i].scope]);
 }
 
 static void give_outputs(Doing *doing, size_t tiles, size_t points)
@@ -492,11 +515,11 @@ static void join_ordered(const Doing *doing, size_t points)
     const Kernel *kernel = doing->kernel;
     for (uint32_t i = 0; i < kernel->ordered.count; i++) {
         FlowNodeId id = kernel->ordered.items[i];
-        if (doing->block_totals != NULL)
-            fold_join_totals(fold_of(doing, id), running_of(doing, id), doing->block_totals[i], points / COMBINE_BLOCK);
+        char *given = doing->outputs[kernel->outputs.count + i];
+        if (doing->bundle->needs_blocks) /* the last one may be shorter: then nothing follows */
+            fold_join_totals(fold_of(doing, id), running_of(doing, id), given, (points + COMBINE_BLOCK - 1) / COMBINE_BLOCK);
         else
-            fold_add(doing->vm->team, fold_of(doing, id), running_of(doing, id),
-                     (Cells){.data = doing->outputs[kernel->outputs.count + i]}, points);
+            fold_add(doing->vm->team, fold_of(doing, id), running_of(doing, id), (Cells){.data = given}, points);
     }
 }
 
@@ -562,12 +585,72 @@ static void measure(const Doing *doing, uint64_t nanoseconds, size_t tiles, size
     kernel->elements = most;
 }
 
+/* ---- scans ----
+ * The state of one by integers is its value. With several threads the totals of all tiles are found first, which gives each the value before it. */
+
+static void start_carries(const Doing *doing, size_t tiles, bool from_identity)
+{
+    const Kernel *kernel = doing->kernel;
+    for (uint32_t i = 0; i < kernel->scans.count; i++) {
+        const FoldKind *fold = fold_of(doing, kernel->scans.items[i]);
+        _Alignas(8) unsigned char state[FOLD_STATE_MAX];
+        fold_start(fold, state);
+        const void *from = from_identity ? state : running_of(doing, kernel->scans.items[i]);
+        for (size_t tile = 0; tile < tiles; tile++)
+            memcpy(&doing->carries[tile * kernel->scans.count + i], from, fold_result_size(fold));
+    }
+}
+
+/* From the totals of tiles to the values before them. */
+static void join_carries(const Doing *doing)
+{
+    const Kernel *kernel = doing->kernel;
+    for (uint32_t i = 0; i < kernel->scans.count; i++) {
+        const FoldKind *fold = fold_of(doing, kernel->scans.items[i]);
+        _Alignas(8) unsigned char state[FOLD_STATE_MAX];
+        memcpy(state, running_of(doing, kernel->scans.items[i]), fold_state_size(fold));
+        for (size_t tile = 0; tile < tile_count(doing); tile++) {
+            uint64_t total = doing->carries[tile * kernel->scans.count + i], result;
+            memcpy(&doing->carries[tile * kernel->scans.count + i], state, fold_result_size(fold));
+            fold_scan(NULL, fold, state, (Cells){.data = &total}, 1, &result);
+        }
+    }
+}
+
+/* The value after the last tile that counts. */
+static void keep_carries(const Doing *doing, size_t tiles)
+{
+    const Kernel *kernel = doing->kernel;
+    for (uint32_t i = 0; i < kernel->scans.count; i++)
+        memcpy(running_of(doing, kernel->scans.items[i]), &doing->carries[(tiles - 1) * kernel->scans.count + i],
+               fold_result_size(fold_of(doing, kernel->scans.items[i])));
+}
+
+static void do_all_tiles(Doing *doing)
+{
+    size_t grain = grain_of(doing);
+    bool is_shared = team_shares(doing->vm->team, doing->count, grain);
+    if (doing->kernel->scans.count > 0 && is_shared) {
+        start_carries(doing, tile_count(doing), true);
+        doing->wants_totals = true;
+        team_run(doing->vm->team, doing->count, grain, do_tiles, doing);
+        doing->wants_totals = false;
+        join_carries(doing);
+    } else if (doing->kernel->scans.count > 0) {
+        start_carries(doing, 1, false);
+        doing->is_in_order = true;
+    }
+    if (!atomic_load(&doing->has_failed))
+        team_run(doing->vm->team, doing->count, grain, do_tiles, doing);
+}
+
 /* Gives how many points were done: none if it failed. */
 static size_t do_once(Doing *doing)
 {
+    doing->is_direct = doing->kernel->stored != 0 && !doing->kernel->is_deep && !team_shares(doing->vm->team, doing->count, grain_of(doing));
     find_outputs(doing);
     uint64_t start = machine_clock();
-    team_run(doing->vm->team, doing->count, grain_of(doing), do_tiles, doing);
+    do_all_tiles(doing);
     if (atomic_load(&doing->has_failed))
         return 0;
     size_t points, tiles = accept_tiles(doing, &points);
@@ -577,6 +660,7 @@ static size_t do_once(Doing *doing)
     give_outputs(doing, tiles, points);
     join_ordered(doing, points);
     join_totals(doing, tiles);
+    keep_carries(doing, tiles);
     doing->vm->produced += points * doing->bundle->nodes.count;
     return points;
 }
@@ -592,6 +676,7 @@ bool bundle_kernel_do(Vm *vm, Instance *instance, Bundle *bundle, size_t count)
                    .position = (int64_t)bundle_positions(instance, bundle)[BUNDLE_ROOT],
                    .count = count,
                    .tile = tile_of(bundle)};
+    doing.globals = code_global_cells(vm);
     doing.room = room_of(bundle, doing.tile);
     size_t points = 0;
     bool is_possible = find_inputs(&doing);

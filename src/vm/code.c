@@ -10,6 +10,8 @@ struct Code {
     VEC(const Fusion *) fusions;    /* by network; null where it has none */
     VEC(KernelFunction *) kernels;  /* by number; [0] unused */
     VEC(Compiled *) objects;
+    VEC(FunctionGlobal) globals;    /* that functions read */
+    uint32_t cell_count;            /* of their leaves */
     double milliseconds;
     bool has_failed; /* no more attempts */
 };
@@ -24,7 +26,7 @@ static Code *code_get(Vm *vm)
 }
 
 /* The networks that came since the last time, or were made anew; gives how many kernels they have. */
-static uint32_t fuse_new(Vm *vm, Code *code, const Fusion **fresh, uint32_t *fresh_count)
+static uint32_t fuse_new(Vm *vm, Code *code, FunctionTexts *functions, const Fusion **fresh, uint32_t *fresh_count)
 {
     uint32_t number = code->kernels.count;
     for (FlowNetworkId id = 1; id < vm->program->networks.count; id++) {
@@ -34,7 +36,7 @@ static uint32_t fuse_new(Vm *vm, Code *code, const Fusion **fresh, uint32_t *fre
         const Fusion *known = code->fusions.items[id];
         if (network == NULL || (known != NULL && known->network == network))
             continue;
-        code->fusions.items[id] = fuse_network(&vm->arena, network, number);
+        code->fusions.items[id] = fuse_network(&vm->arena, network, functions, number);
         number += code->fusions.items[id]->kernels.count;
         fresh[(*fresh_count)++] = code->fusions.items[id];
     }
@@ -61,18 +63,27 @@ static void warn(Vm *vm, Code *code, const char *problem)
     diagnostics_warning(vm->diagnostics, (Span){0}, "the program runs without compiled code, and slower: %s", problem);
 }
 
+static void add_globals(Vm *vm, Code *code, const FunctionTexts *functions)
+{
+    for (uint32_t i = 0; i < functions->globals.count; i++)
+        *vec_push(&vm->arena, &code->globals) = functions->globals.items[i];
+    code->cell_count = functions->next_global;
+}
+
 /* Compiles the kernels of new networks. */
 static void compile_new(Vm *vm, Code *code)
 {
     const Fusion **fresh = ARENA_ARRAY(&vm->arena, const Fusion *, vm->program->networks.count);
-    uint32_t fresh_count = 0, kernel_count = fuse_new(vm, code, fresh, &fresh_count);
+    FunctionTexts *functions = function_texts_new(&vm->arena, vm->program->core, vm->program->layouts, code->cell_count);
+    uint32_t fresh_count = 0, kernel_count = fuse_new(vm, code, functions, fresh, &fresh_count);
     if (kernel_count == 0)
         return;
     Text text, problem;
     text_init(&text, vm->memory);
     text_init(&problem, vm->memory);
-    EmitContext context = {.names = vm->options.names, .sources = vm->diagnostics->sources};
+    EmitContext context = {.names = vm->options.names, .sources = vm->diagnostics->sources, .functions = functions};
     emit_c(&context, fresh, fresh_count, &text);
+    add_globals(vm, code, functions);
     CompileOptions options = {.compiler = vm->options.compiler, .is_fast = vm->options.is_fast, .stop = vm->options.stop};
     Compiled *object = compile_load(vm->memory, &options, text_string(&text), text.length, &problem);
     if (object != NULL) {
@@ -102,6 +113,19 @@ const Fusion *code_of_network(Vm *vm, FlowNetworkId network)
 KernelFunction *code_of_kernel(const Vm *vm, const Kernel *kernel)
 {
     return vm->code->kernels.items[kernel->number];
+}
+
+const void **code_global_cells(Vm *vm)
+{
+    const Code *code = vm->code;
+    const void **cells = team_alloc(vm->team, (code->cell_count + 1) * sizeof *cells);
+    for (uint32_t i = 0; i < code->globals.count; i++) {
+        const FunctionGlobal *global = &code->globals.items[i];
+        const Array *row = global->variable < vm->globals.count ? vm->globals.items[global->variable] : NULL;
+        for (uint32_t leaf = 0; leaf < global->count; leaf++)
+            cells[global->first + leaf] = row == NULL ? NULL : array_cells(row, leaf, 0).data;
+    }
+    return cells;
 }
 
 void code_free(Vm *vm)

@@ -12,6 +12,8 @@ typedef struct Code Code;
  * since the last time are compiled together. */
 const Fusion *code_of_network(Vm *vm, FlowNetworkId network);
 KernelFunction *code_of_kernel(const Vm *vm, const Kernel *kernel);
+/* The cells of the globals that functions read, as they are now, for KernelCall.globals; of the team's memory. */
+const void **code_global_cells(Vm *vm);
 void code_free(Vm *vm);
 /* Of all networks so far. */
 uint64_t code_kernels(const Vm *vm);

@@ -25,7 +25,7 @@ void array_extend(Memory *memory, Array *array, size_t count)
     for (uint32_t leaf = 0; leaf < array->layout->count; leaf++)
         extend_column(memory, array->layout->leaves[leaf].type, &array->columns[leaf], array->count,
                       array->count + count);
-    array->count += count;
+    array_count_more(memory, array, count);
 }
 
 void array_extend_by(Vm *vm, Array *array, const Array *from, size_t start, size_t count)

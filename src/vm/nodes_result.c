@@ -2,7 +2,10 @@
  * holds no more than some text. That is written out whenever it is long, and what is left of it when the run has succeeded: so a short result is
  * written as a whole or not at all, and how much of a long one is written before a failure does not depend on the size of chunks. */
 #include "io/value_pieces.h"
+#include "vm/array_columns.h"
 #include "vm/nodes.h"
+
+#include <string.h>
 
 enum { TEXT_LONG = 1 << 15, RESULT_SEQUENCE_INPUTS = 2 };
 
@@ -117,6 +120,22 @@ static size_t elements_there(const Firing *firing, const Part *end, bool *is_end
     return limit > position ? least(available, (size_t)(limit - position)) : 0;
 }
 
+/* Rows for somebody who takes no text; false after a failure. */
+static bool give_rows(Firing *firing, const Cells *cells, size_t count)
+{
+    const VmPrinter *printer = firing->vm->printer;
+    Columns *rows = printer->rows(printer->context);
+    columns_clear(rows);
+    columns_add_rows(rows, cells, count);
+    const char *problem = printer->take_rows(printer->context, rows);
+    if (problem == NULL)
+        return true;
+    Failure *failure = firing_fail_at(firing, 0);
+    failure->span = (Span){0};
+    failure_raise(failure, ERROR_IO_FAILURE, problem, strlen(problem));
+    return false;
+}
+
 /* Elements that are one concrete part each, all that are there. */
 static bool print_elements(Firing *firing, const Part *part, uint32_t driver, size_t count)
 {
@@ -125,7 +144,9 @@ static bool print_elements(Firing *firing, const Part *part, uint32_t driver, si
     if (count == 0)
         return false;
     inputs_cells(firing, part->inputs, state->cells);
-    for (size_t i = 0; i < count; i++) {
+    if (firing->vm->printer->take_rows != NULL && !give_rows(firing, state->cells, count))
+        return false;
+    for (size_t i = 0; i < count && firing->vm->printer->take_rows == NULL; i++) {
         piece_print_element(&state->printer);
         print_row(firing, part, i);
         write_long(firing->vm);

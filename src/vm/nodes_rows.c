@@ -369,6 +369,15 @@ static bool row_width(RowsCall *call, size_t row)
     return true;
 }
 
+static bool row_common_length(RowsCall *call, size_t row)
+{
+    int64_t a = rows_integer(call, 0, row), b = rows_integer(call, 1, row);
+    if (a != b)
+        return failure_comprehension_lengths(rows_fail(call, row), (uint64_t)a, (uint64_t)b);
+    give_integer(call, 0, row, a);
+    return true;
+}
+
 /* Appends the elements of the matrix, column by column, to state->inner. */
 static void add_columns(RowsCall *call, Slice matrix, size_t width)
 {
@@ -526,6 +535,7 @@ static RowsKind rows_kind(Op op)
     case OP_EXP_STRING: return (RowsKind){.row = row_exp_string};
     case OP_PARSE_INT: return (RowsKind){.row = row_parse_int};
     case OP_PARSE_FLOAT: return (RowsKind){.row = row_parse_float};
+    case OP_COMMON_LENGTH: return (RowsKind){.row = row_common_length};
     case OP_WIDTH: return (RowsKind){.row = row_width};
     case OP_TRANSPOSE: return (RowsKind){.row = row_transpose};
     case OP_GRADE: return (RowsKind){.many = rows_grade_up};

@@ -387,4 +387,5 @@ static void fire_scan(Firing *firing)
         firing_finish(firing);
 }
 
-const NodeKind node_kind_SCAN = {.fire = fire_scan, .state_size = sizeof(Fold)};
+const NodeKind node_kind_SCAN = {
+    .fire = fire_scan, .state_size = sizeof(Fold), .skip = segments_skip, .running = running_fold};

@@ -1,6 +1,7 @@
 /* Which node fires next, and what to do when none can. */
 #include "base/machine.h"
 #include "vm/stages.h"
+#include "vm/survey.h"
 
 enum { FIRINGS_BETWEEN_WATCHES = 32 };
 
@@ -138,7 +139,7 @@ static bool get_moving(Vm *vm, Instance *instance)
 
 /* ---- running ---- */
 
-/* Stops the whole run if somebody wants that, or too much memory is held. */
+/* Between firings: stops the whole run if somebody wants that, or too much memory is held; tells how far it is. */
 static bool is_stopped(Vm *vm)
 {
     if (vm->memory->live_bytes > vm->options.memory_limit && !chunks_shrink_all(vm)) {
@@ -147,6 +148,8 @@ static bool is_stopped(Vm *vm)
     }
     if (!vm->has_failed && stop_reason(vm->options.stop) != STOP_NOT)
         vm_stop(vm);
+    if (progress_is_wanted(vm->options.progress))
+        survey_run(vm);
     return vm->has_failed;
 }
 

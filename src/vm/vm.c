@@ -3,6 +3,7 @@
 #include "vm/array_columns.h"
 #include "vm/call.h"
 #include "vm/code.h"
+#include "vm/survey.h"
 
 /* ---- making ---- */
 
@@ -113,6 +114,11 @@ const VmStats *vm_stats(const Vm *vm)
 uint64_t vm_run_time(const Vm *vm)
 {
     return vm->run_time;
+}
+
+uint64_t vm_vector_bytes(const Vm *vm)
+{
+    return vm->vector_bytes;
 }
 
 uint32_t vm_threads(const Vm *vm)
@@ -254,7 +260,7 @@ static void bind_global(Vm *vm, CoreVar variable, const Cells *cells)
 
 void vm_write_printed(Vm *vm)
 {
-    if (vm->printed.length > 0)
+    if (vm->printed.length > 0 && vm->printer->write != NULL)
         vm->printer->write(vm->printer->context, text_string(&vm->printed), vm->printed.length);
     text_clear(&vm->printed);
 }
@@ -299,6 +305,28 @@ _Noreturn void vm_stop(Vm *vm)
     longjmp(vm->stopped, 1);
 }
 
+/* Before a run, what is stopped comes back here. */
+static void share_outside(Vm *vm, size_t count, SharedWork *work, void *context)
+{
+    make_team(vm);
+    if (setjmp(vm->stopped) == 0)
+        team_run(vm->team, count, 1, work, context);
+}
+
+static void share(void *owner, size_t count, SharedWork *work, void *context)
+{
+    Vm *vm = owner;
+    if (vm->is_running)
+        team_run(vm->team, count, 1, work, context);
+    else
+        share_outside(vm, count, work, context);
+}
+
+Sharing vm_sharing(Vm *vm)
+{
+    return (Sharing){.run = share, .owner = vm, .members = vm->options.threads};
+}
+
 /* What is run, on what, and what for. */
 typedef struct Run {
     FlowNetworkId network;
@@ -314,12 +342,15 @@ static bool run_network(Vm *vm, const Run *run)
 {
     make_arguments(vm, vm->program->networks.items[run->network], run->block, run->values);
     vm->has_failed = false;
+    if (vm->options.progress != NULL)
+        progress_tell(vm->options.progress, 0, 0);
     text_clear(&vm->printed);
     plan_of(vm, run->network); /* with compiling, if need be */
-    uint64_t start = machine_clock();
+    uint64_t start = machine_clock(), vector_bytes = vm->memory->vector_bytes;
     call_start_item(vm, run->network, vm->passage.cells);
     bool is_done = call_run(vm);
     vm->run_time = machine_clock() - start;
+    vm->vector_bytes = vm->memory->vector_bytes - vector_bytes;
     if (is_done)
         take_results(vm, run->type, run->global, run->result);
     return is_done;
@@ -330,6 +361,8 @@ static bool run_or_stop(Vm *vm, const Run *run)
 {
     if (setjmp(vm->stopped) == 0)
         return run_network(vm, run);
+    if (vm->options.progress != NULL)
+        survey_run(vm); /* how far it came */
     failure_stopped(failure_at(&vm->failure, vm->diagnostics->sources, (Span){0}), vm->options.stop);
     return false;
 }
@@ -348,7 +381,9 @@ static bool run(Vm *vm, const Run *run)
 {
     make_team(vm);
     let_go(vm); /* of what a run without memory has left */
+    vm->is_running = true;
     bool is_done = run_or_stop(vm, run);
+    vm->is_running = false;
     if (!is_done) {
         world_abandon(&vm->world);
         failure_report(&vm->failure, vm->diagnostics);

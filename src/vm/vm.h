@@ -6,6 +6,7 @@
 #ifndef RUNNEL_VM_VM_H
 #define RUNNEL_VM_VM_H
 
+#include "base/progress.h"
 #include "base/stop.h"
 #include "flow/flatten.h"
 #include "io/value_source.h"
@@ -26,6 +27,7 @@ typedef struct VmOptions {
     const Names *names;   /* of what is compiled, for people who read it */
     WorldOutput output; /* of the program */
     const StopFlag *stop; /* polled; null for never */
+    Progress *progress;   /* likewise */
 } VmOptions;
 
 /* What was done so far. */
@@ -40,6 +42,9 @@ typedef struct VmStats {
 typedef struct VmPrinter {
     ValueFormat format;
     void (*write)(void *context, const char *bytes, size_t length);
+    /* Instead, of a sequence of concrete elements, takes them as rows, and gives columns for them. Null after `take_rows`, or what went wrong. */
+    Columns *(*rows)(void *context);
+    const char *(*take_rows)(void *context, const Columns *rows);
     void *context;
 } VmPrinter;
 
@@ -61,7 +66,11 @@ void vm_forget(Vm *vm, uint32_t function_count);
 const VmStats *vm_stats(const Vm *vm);
 /* Nanoseconds that the last run took, without making its arguments and taking its result; what it printed is in them. */
 uint64_t vm_run_time(const Vm *vm);
+/* Bytes of elements of vectors that it made, its result included. */
+uint64_t vm_vector_bytes(const Vm *vm);
 uint32_t vm_threads(const Vm *vm);
+/* Its threads, for reading arguments: before a run or in it. */
+Sharing vm_sharing(Vm *vm);
 /* Of compiled code: how many, and what compiling or loading them took. */
 uint64_t vm_kernels(const Vm *vm);
 double vm_compile_milliseconds(const Vm *vm);

@@ -53,6 +53,7 @@ struct Vm {
     VmOptions options;
     VmStats stats;
     uint64_t produced; /* elements made so far */
+    uint64_t vector_bytes; /* of elements of vectors that the last run made */
     uint64_t run_time; /* nanoseconds of the last run, its arguments being there, without what becomes of its result */
     World world;
 
@@ -75,6 +76,7 @@ struct Vm {
     size_t scratch_count;
     Scratch tiles;       /* of bundles */
     jmp_buf stopped;     /* where a run that is stopped comes out */
+    bool is_running;
     Passage passage;
     Failure failure;     /* of the run, once it has failed */
     bool has_failed;

@@ -14,6 +14,25 @@
 
 enum { TIME_LIMIT = 30, OUTPUT_LIMIT = 64 << 20, SPAWN_FAILED = 127 };
 
+/* The command under way; 0 for none. */
+static volatile sig_atomic_t running;
+
+static void end_both(int signal_number)
+{
+    if (running != 0)
+        kill(-(pid_t)running, SIGKILL);
+    _exit(128 + signal_number);
+}
+
+void process_share_signals(void)
+{
+    static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+    struct sigaction action = {.sa_handler = end_both};
+    sigemptyset(&action.sa_mask);
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+        sigaction(signals[i], &action, NULL);
+}
+
 double process_time_limit(void)
 {
     const char *factor = getenv("TEST_TIME_FACTOR");
@@ -116,8 +135,10 @@ void process_run_within(double seconds, const Lines *words, const char *director
     close(err[1]);
     if (child > 0) {
         setpgid(child, child); /* both sides set it, so that neither has to wait for the other */
+        running = (sig_atomic_t)child;
         collect(out[0], err[0], deadline, outcome);
         await(child, deadline, outcome);
+        running = 0;
     }
 }
 

@@ -15,6 +15,8 @@ typedef struct Outcome {
 void process_run(const Lines *words, const char *directory, Outcome *outcome);
 /* The same, with a time limit of its own. */
 void process_run_within(double seconds, const Lines *words, const char *directory, Outcome *outcome);
+/* From now on a signal that ends this process ends the command under way too: it is in a process group of its own, where no terminal reaches it. */
+void process_share_signals(void);
 void outcome_free(Outcome *outcome);
 
 /* Seconds that a command may take: 30, times TEST_TIME_FACTOR. */

@@ -67,7 +67,7 @@ static void write_file(Fixture *f, const void *bytes, size_t length)
 static ValueSource *open_text(Fixture *f, ValueSourceOf of)
 {
     write_file(f, text_string(&f->text), f->text.length);
-    return value_source_from_file(of, f->path, (FileFormat){0}, NULL);
+    return value_source_from_file(of, f->path, &(FileOptions){0});
 }
 
 static const char *expect_text(Fixture *f, const Value *value, TypeId type)
@@ -190,7 +190,7 @@ static void test_raw(Fixture *f, ScalarType scalar)
     for (size_t extra = 0; extra < 2 && extra < size; extra++) {
         write_file(f, bytes, COUNT * size + extra);
         ValueSource *source =
-            value_source_from_file(source_of(f, TYPE_OF_SCALAR(scalar), true), f->path, format, NULL);
+            value_source_from_file(source_of(f, TYPE_OF_SCALAR(scalar), true), f->path, &(FileOptions){.otherwise = format});
         size_t count = 0, some;
         while ((some = value_source_read_scalars(source, cells + count * size, count < COUNT ? 7 : 1)) > 0 && count < COUNT)
             count += some;
@@ -208,11 +208,11 @@ static void test_other_formats(Fixture *f)
     CHECK(f, file_format_named("number").kind == FORMAT_NONE);
     Value value;
     FileFormat format = {.kind = FORMAT_RAW, .scalar = SCALAR_F32};
-    ValueSource *source = value_source_from_file(source_of(f, TYPE_INT, true), f->path, format, NULL);
+    ValueSource *source = value_source_from_file(source_of(f, TYPE_INT, true), f->path, &(FileOptions){.otherwise = format});
     CHECK(f, !value_source_read_whole(source, &value) && value_source_has_failed(source));
     value_source_free(source);
-    source = value_source_from_file(source_of(f, TYPE_INT, true), "/nowhere/at/all", (FileFormat){0}, NULL);
-    CHECK(f, value_source_error(source) == ERROR_IO_FAILURE && !value_source_next(source, &value));
+    source = value_source_from_file(source_of(f, TYPE_INT, true), "/nowhere/at/all", &(FileOptions){0});
+    CHECK(f, !value_source_next(source, &value) && value_source_error(source) == ERROR_IO_FAILURE);
     value_source_free(source);
 }
 
@@ -240,7 +240,7 @@ static void test_held_scalars(Fixture *f)
     ValueSourceOf of = source_of(f, TYPE_INT, true);
     ValueSource *sources[] = {
         value_source_from_text(of, "{0:50000}", 9),
-        value_source_from_file(of, f->path, (FileFormat){.kind = FORMAT_RAW, .scalar = SCALAR_I64}, NULL)};
+        value_source_from_file(of, f->path, &(FileOptions){.otherwise = {.kind = FORMAT_RAW, .scalar = SCALAR_I64}})};
     for (size_t i = 0; i < sizeof sources / sizeof *sources; i++) {
         CHECK(f, value_source_hold(sources[i], NULL));
         remove(f->path);

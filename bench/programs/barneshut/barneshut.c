@@ -71,19 +71,20 @@ static uint64_t key_of(double x, double y, double cx, double cy, double side)
 
 static void sort_by_key(Keyed *items, Keyed *spare)
 {
-    for (int shift = 0; shift < 2 * DEPTH; shift += 8) {
-        size_t starts[257] = {0};
+    enum { DIGIT = 12, DIGITS = 1 << DIGIT };
+    _Static_assert(2 * DEPTH % (2 * DIGIT) == 0, "passes are even in number, so that the sorted items end where they began");
+    for (int shift = 0; shift < 2 * DEPTH; shift += DIGIT) {
+        size_t starts[DIGITS + 1] = {0};
         for (size_t i = 0; i < n; i++)
-            starts[(items[i].key >> shift & 255) + 1]++;
-        for (int k = 0; k < 256; k++)
+            starts[(items[i].key >> shift) % DIGITS + 1]++;
+        for (size_t k = 0; k < DIGITS; k++)
             starts[k + 1] += starts[k];
         for (size_t i = 0; i < n; i++)
-            spare[starts[items[i].key >> shift & 255]++] = items[i];
+            spare[starts[(items[i].key >> shift) % DIGITS]++] = items[i];
         Keyed *swap = items;
         items = spare;
         spare = swap;
     }
-    _Static_assert(2 * DEPTH / 8 % 2 == 0, "the sorted items end where they began");
 }
 
 static int64_t new_cell(Tree *tree)

@@ -24,41 +24,51 @@ void bench_prepare(char **arguments)
     steps = argument_int(arguments[3]);
 }
 
-/* Counting sort. Each thread has a contiguous part of the links and its own counts, which become the places where it puts them. */
-static void sort_links(Links links)
+/* How often each page is among the links' ends: a row of n counts for each thread, which has a contiguous part of the links. */
+static int64_t *count_ends(const int64_t *ends, int64_t threads)
 {
-    int64_t threads = omp_get_max_threads();
-    int64_t *counts = allocate((size_t)(threads * n) * sizeof *counts);
-    const int64_t *source = from.data, *target = to.data;
+    int64_t *counts = allocate((size_t)(threads * n) * sizeof *counts), links = (int64_t)to.rows;
 #pragma omp parallel for schedule(static, 1)
     for (int64_t t = 0; t < threads; t++) {
         memset(counts + t * n, 0, (size_t)n * sizeof *counts);
-        for (int64_t i = (int64_t)to.rows * t / threads; i < (int64_t)to.rows * (t + 1) / threads; i++)
-            counts[t * n + target[i]]++;
+        for (int64_t i = links * t / threads; i < links * (t + 1) / threads; i++)
+            counts[t * n + ends[i]]++;
     }
-    int64_t sum = 0;
+    return counts;
+}
+
+/* Counting sort: the counts become the places where each thread puts its links. */
+static void sort_links(Links links)
+{
+    const int64_t *source = from.data, *target = to.data;
+    int64_t threads = omp_get_max_threads(), *places = count_ends(target, threads), sum = 0;
     for (int64_t v = 0; v < n; v++) {
         links.starts[v] = sum;
         for (int64_t t = 0; t < threads; t++) {
-            int64_t count = counts[t * n + v];
-            counts[t * n + v] = sum;
+            int64_t count = places[t * n + v];
+            places[t * n + v] = sum;
             sum += count;
         }
     }
     links.starts[n] = sum;
 #pragma omp parallel for schedule(static, 1)
     for (int64_t t = 0; t < threads; t++)
-        for (int64_t i = (int64_t)to.rows * t / threads; i < (int64_t)to.rows * (t + 1) / threads; i++)
-            links.sources[counts[t * n + target[i]]++] = source[i];
-    release(counts);
+        for (int64_t i = sum * t / threads; i < sum * (t + 1) / threads; i++)
+            links.sources[places[t * n + target[i]]++] = source[i];
+    release(places);
 }
 
 static void count_degrees(double *degrees)
 {
-    memset(degrees, 0, (size_t)n * sizeof *degrees);
-    const int64_t *source = from.data;
-    for (size_t i = 0; i < from.rows; i++)
-        degrees[source[i]]++;
+    int64_t threads = omp_get_max_threads(), *counts = count_ends(from.data, threads);
+#pragma omp parallel for schedule(static)
+    for (int64_t u = 0; u < n; u++) {
+        int64_t count = 0;
+        for (int64_t t = 0; t < threads; t++)
+            count += counts[t * n + u];
+        degrees[u] = (double)count;
+    }
+    release(counts);
 }
 
 /* What flows from each page along each of its links; returns the ranks of pages without. */

@@ -8,7 +8,7 @@ const char bench_arguments[] = "VALUES";
 static Array values;
 static int64_t *result;
 
-enum { SHORT = 24, TASK = 20000 };
+enum { SHORT = 16, TASK = 20000 };
 
 void bench_prepare(char **arguments)
 {

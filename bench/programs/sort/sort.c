@@ -1,8 +1,8 @@
 /* Radix sort from the top bits down.
  *
- * The first pass spreads the elements over up to 2^11 buckets by their top bits, the threads each a part of the input; then each bucket is sorted alone, in a
- * cache, by as many further bits as leave about eight elements together, which insertion sorts. Random numbers so need two passes. Bits that all
- * elements share, above the range between the least and the greatest, are left out. */
+ * The first pass spreads the elements over up to 2^12 buckets by their top bits, the threads each a part of the input; then each bucket is sorted alone, in a
+ * cache, by as many further bits as leave one or two elements together, and insertion sorts what is then almost in order. Random numbers so need two passes. Bits
+ * that all elements share, above the range between the least and the greatest, are left out. */
 #include "harness.h"
 
 #include <omp.h>
@@ -13,7 +13,7 @@ const char bench_arguments[] = "VALUES";
 static Array values;
 static int64_t *result;
 
-enum { DIGIT_MAX = 11, BUCKETS_MAX = 1 << DIGIT_MAX, FEW = 24, TOGETHER = 3 /* log2 of the elements to leave to insertion */ };
+enum { DIGIT_MAX = 12, BUCKETS_MAX = 1 << DIGIT_MAX, FEW = 16, TOGETHER = 1 /* log2 of the elements that a digit leaves in a bucket */ };
 
 void bench_prepare(char **arguments)
 {
@@ -47,34 +47,38 @@ static void insertion_sort(const int64_t *from, int64_t *to, size_t n)
     }
 }
 
+/* Counts become the places where buckets begin. */
+static void counts_to_starts(uint32_t *counts, size_t buckets)
+{
+    uint32_t sum = 0;
+    for (size_t b = 0; b < buckets; b++) {
+        uint32_t count = counts[b];
+        counts[b] = sum;
+        sum += count;
+    }
+}
+
 /* Sorts elements that differ from `least` in the lowest bits only; the result is in `spare` if asked for, otherwise in place. */
 static void sort_bucket(int64_t *restrict from, int64_t *restrict spare, size_t n, int bits, uint64_t least, bool to_spare)
 {
     if (n <= FEW || bits == 0) {
-        if (bits > 0)
-            insertion_sort(from, to_spare ? spare : from, n);
-        else if (to_spare)
-            memcpy(spare, from, n * sizeof *from);
+        insertion_sort(from, to_spare ? spare : from, n);
         return;
     }
     int digit = digit_bits(n, bits), shift = bits - digit;
     size_t buckets = (size_t)1 << digit;
     uint64_t mask = buckets - 1;
-    uint32_t ends[BUCKETS_MAX];
-    memset(ends, 0, buckets * sizeof *ends);
+    uint32_t places[BUCKETS_MAX];
+    memset(places, 0, buckets * sizeof *places);
     for (size_t i = 0; i < n; i++)
-        ends[((uint64_t)from[i] - least) >> shift & mask]++;
-    uint32_t sum = 0;
-    for (size_t b = 0; b < buckets; b++) {
-        uint32_t count = ends[b];
-        ends[b] = sum;
-        sum += count;
-    }
+        places[((uint64_t)from[i] - least) >> shift & mask]++;
+    counts_to_starts(places, buckets);
     for (size_t i = 0; i < n; i++)
-        spare[ends[((uint64_t)from[i] - least) >> shift & mask]++] = from[i];
-    for (size_t b = 0, start = 0; b < buckets; start = ends[b++])
-        if (ends[b] > start)
-            sort_bucket(spare + start, from + start, ends[b] - start, shift, least, !to_spare);
+        spare[places[((uint64_t)from[i] - least) >> shift & mask]++] = from[i];
+    for (size_t b = 0, start = 0; b < buckets; start = places[b++]) /* a place is now the end of its bucket */
+        if (places[b] - start > FEW)
+            sort_bucket(spare + start, from + start, places[b] - start, shift, least, false);
+    insertion_sort(spare, to_spare ? spare : from, n);
 }
 
 static void range_of(const int64_t *v, size_t n, int64_t *least, int64_t *greatest)

@@ -34,7 +34,13 @@ typedef struct KernelCall {
     int64_t room;
     int64_t *given;              /* by scope: how many elements were given of each output on points below the root */
     int64_t *done;               /* is set if not all points were done, for want of room */
+    bool wants_totals;           /* only those of scans, nothing else is given */
+    void *const *carries;        /* scans over all points: their value before these, and where it goes after them */
     void *const *totals;         /* reductions to unit: what is added to the cell there */
+    const void *const *globals;  /* cells that functions read, by number (kernel/function_text.h); null where there is no value */
+    int64_t depth;               /* calls of functions that may be nested in one that a kernel does */
+    const volatile int *stop;         /* not 0 where the run must end: what may take long looks at it now and then, */
+    const volatile bool *has_failed;  /* ... and at this: another part of these points has failed */
 } KernelCall;
 
 enum {

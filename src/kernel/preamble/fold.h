@@ -74,6 +74,36 @@ FOLD_ORDERED(FoldPRODUCT_F32, float, *, 1.0f)
 FOLD_ORDERED(FoldPRODUCT_F64, double, *, 1.0)
 #undef FOLD_ORDERED
 
+/* Scans whose order matters. */
+#define SCAN_ORDERED(name, Number, operator, identity)                                                                \
+    typedef struct name {                                                                                             \
+        Number carry; /* of the blocks before */                                                                      \
+        Number local; /* of this one */                                                                               \
+        int64_t count;                                                                                                \
+    } name;                                                                                                           \
+    MATH_INLINE void name##_start(name *scan)                                                                         \
+    {                                                                                                                 \
+        scan->carry = scan->local = identity;                                                                         \
+        scan->count = 0;                                                                                              \
+    }                                                                                                                 \
+    MATH_INLINE Number name##_next(name *scan, Number element, bool is_inclusive, Number first)                       \
+    {                                                                                                                 \
+        Number before = scan->count == 0 ? first : scan->carry operator scan->local;                                  \
+        scan->local = scan->local operator element;                                                                   \
+        Number after = scan->carry operator scan->local;                                                              \
+        scan->count++;                                                                                                \
+        if ((scan->count & (COMBINE_BLOCK - 1)) == 0) {                                                               \
+            scan->carry = after;                                                                                      \
+            scan->local = identity;                                                                                   \
+        }                                                                                                             \
+        return is_inclusive ? after : before;                                                                         \
+    }
+SCAN_ORDERED(ScanSUM_F32, float, +, -0.0f)
+SCAN_ORDERED(ScanSUM_F64, double, +, -0.0)
+SCAN_ORDERED(ScanPRODUCT_F32, float, *, 1.0f)
+SCAN_ORDERED(ScanPRODUCT_F64, double, *, 1.0)
+#undef SCAN_ORDERED
+
 /* ---- counts and indices ---- */
 
 /* How many integers there are from a up to b, without b. */

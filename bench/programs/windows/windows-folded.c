@@ -1,0 +1,2 @@
+#define FOLDED
+#include "windows.c"

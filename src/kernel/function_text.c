@@ -1,0 +1,171 @@
+#include "kernel/function_text.h"
+
+#include "kernel/function_write.h"
+#include "kernel/op_text.h"
+
+enum {
+    STATEMENTS_MAX = 3000, /* of a function with all that it calls: C compilers take their time */
+    LEAVES_MAX = 1000,     /* of a variable */
+};
+
+typedef enum Verdict { VERDICT_UNKNOWN, VERDICT_YES, VERDICT_NO } Verdict;
+
+FunctionTexts *function_texts_new(Arena *arena, const CoreProgram *program, Layouts *layouts, uint32_t first_global)
+{
+    FunctionTexts *texts = ARENA_NEW(arena, FunctionTexts);
+    *texts = (FunctionTexts){.arena = arena, .program = program, .layouts = layouts, .next_global = first_global};
+    texts->is_listed = ARENA_ARRAY(arena, bool, program->functions.count);
+    texts->values = ARENA_ARRAY(arena, const char **, program->variables.count);
+    for (uint32_t i = 0; i < program->functions.count; i++)
+        *vec_push(arena, &texts->verdicts) = VERDICT_UNKNOWN;
+    return texts;
+}
+
+/* ---- which there is C for ---- */
+
+/* A function being looked at, and all that it calls. */
+typedef struct Walk {
+    FunctionTexts *texts;
+    VEC(CoreFunctionId) functions;
+    bool *is_seen;
+    uint32_t statements;
+} Walk;
+
+static void walk_to(Walk *walk, CoreFunctionId function)
+{
+    if (walk->is_seen[function])
+        return;
+    walk->is_seen[function] = true;
+    *vec_push(walk->texts->arena, &walk->functions) = function;
+}
+
+static bool accepts_type(const Walk *walk, TypeId type)
+{
+    const Layout *layout = layout_of(walk->texts->layouts, type);
+    return layout != NULL && layout->count <= LEAVES_MAX;
+}
+
+static bool accepts_op(const Walk *walk, const CoreStatement *statement)
+{
+    const CoreProgram *program = walk->texts->program;
+    if (function_write_is_of_vectors(statement->op))
+        return true;
+    ScalarType target = type_scalar(program->types, program->variables.items[statement->target].type);
+    ScalarType operand = statement->argument_count == 0 ? target : type_scalar(program->types, statement->arguments[0].type);
+    return op_text_exists(statement->op, operand, target);
+}
+
+static bool accepts_block(Walk *walk, const CoreBlock *block);
+
+static bool accepts_statement(Walk *walk, const CoreStatement *statement)
+{
+    const CoreProgram *program = walk->texts->program;
+    if (++walk->statements > STATEMENTS_MAX || !accepts_type(walk, program->variables.items[statement->target].type))
+        return false;
+    switch (statement->kind) {
+    case CORE_COPY:
+    case CORE_UNIT:
+    case CORE_PAIR:
+    case CORE_PROJECT:
+    case CORE_WRAP:
+    case CORE_UNWRAP:
+        return true;
+    case CORE_OP:
+        return accepts_op(walk, statement);
+    case CORE_CALL:
+        walk_to(walk, statement->function);
+        return program->functions.items[statement->function] != NULL;
+    case CORE_IF:
+        return accepts_block(walk, statement->blocks[0]) && accepts_block(walk, statement->blocks[1]);
+    case CORE_MAKE:
+    case CORE_TEXT:
+    case CORE_EACH:
+    case CORE_GUARD:
+    case CORE_GROUP:
+        break;
+    }
+    return false;
+}
+
+static bool accepts_block(Walk *walk, const CoreBlock *block)
+{
+    for (uint32_t i = 0; i < block->parameter_count; i++)
+        if (!accepts_type(walk, walk->texts->program->variables.items[block->parameters[i]].type))
+            return false;
+    for (uint32_t i = 0; i < block->statement_count; i++)
+        if (!accepts_statement(walk, &block->statements[i]))
+            return false;
+    return true;
+}
+
+static Verdict judge(FunctionTexts *texts, CoreFunctionId function)
+{
+    Walk walk = {.texts = texts, .is_seen = ARENA_ARRAY(texts->arena, bool, texts->program->functions.count)};
+    walk_to(&walk, function);
+    for (uint32_t i = 0; i < walk.functions.count; i++) {
+        CoreFunctionId next = walk.functions.items[i];
+        if (texts->verdicts.items[next] == VERDICT_NO || !accepts_block(&walk, texts->program->functions.items[next]->body))
+            return VERDICT_NO;
+    }
+    return VERDICT_YES;
+}
+
+bool function_text_accepts(FunctionTexts *texts, CoreFunctionId function)
+{
+    uint8_t *verdict = &texts->verdicts.items[function];
+    if (*verdict == VERDICT_UNKNOWN)
+        *verdict = (uint8_t)judge(texts, function);
+    return *verdict == VERDICT_YES;
+}
+
+const Layout *function_text_results(const FunctionTexts *texts, CoreFunctionId function)
+{
+    return layout_of(texts->layouts, texts->program->functions.items[function]->result_type);
+}
+
+/* ---- which are needed ---- */
+
+void function_text_need(FunctionTexts *texts, CoreFunctionId function)
+{
+    if (texts->is_listed[function])
+        return;
+    texts->is_listed[function] = true;
+    *vec_push(texts->arena, &texts->functions) = function;
+}
+
+static void need_global(FunctionTexts *texts, const CoreAtom *atom)
+{
+    if (atom->is_constant || !texts->program->variables.items[atom->variable].is_global)
+        return;
+    for (uint32_t i = 0; i < texts->globals.count; i++)
+        if (texts->globals.items[i].variable == atom->variable)
+            return;
+    FunctionGlobal global = {atom->variable, texts->next_global, layout_of(texts->layouts, atom->type)->count};
+    texts->next_global += global.count;
+    *vec_push(texts->arena, &texts->globals) = global;
+}
+
+static void need_callees(FunctionTexts *texts, const CoreBlock *block)
+{
+    for (uint32_t i = 0; i < block->statement_count; i++) {
+        const CoreStatement *statement = &block->statements[i];
+        if (statement->kind == CORE_CALL)
+            function_text_need(texts, statement->function);
+        for (uint32_t a = 0; a < statement->argument_count; a++)
+            need_global(texts, &statement->arguments[a]);
+        for (uint32_t b = 0; b < 2; b++)
+            if (statement->blocks[b] != NULL)
+                need_callees(texts, statement->blocks[b]);
+    }
+    need_global(texts, &block->result);
+}
+
+void function_texts_write(FunctionTexts *texts, const Sources *sources, Text *out, ClassSet *types, bool *with_math)
+{
+    for (uint32_t i = 0; i < texts->functions.count; i++)
+        need_callees(texts, texts->program->functions.items[texts->functions.items[i]]->body);
+    for (uint32_t i = 0; i < texts->functions.count; i++)
+        function_write_prototype(texts, texts->functions.items[i], out);
+    for (uint32_t i = 0; i < texts->functions.count; i++)
+        function_write(texts, texts->functions.items[i], sources, out, types, with_math);
+}

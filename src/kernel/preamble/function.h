@@ -1,0 +1,55 @@
+/* What emitted functions share (kernel/function_text.h). */
+#ifndef RUNNEL_KERNEL_PREAMBLE_FUNCTION_H
+#define RUNNEL_KERNEL_PREAMBLE_FUNCTION_H
+
+#include "kernel/preamble/call.h"
+#include "kernel/preamble/ops.h"
+
+enum {
+    KERNEL_STACK = 1 << 20, /* bytes that calls of functions may take */
+    KERNEL_TURNS = 1 << 12, /* of a loop, after which it looks whether it must end: a power of two */
+};
+
+typedef struct KernelScalars {
+    const KernelCall *call;
+    uintptr_t stack_end; /* it grows downwards */
+} KernelScalars;
+
+MATH_INLINE KernelScalars kernel_scalars(const KernelCall *call)
+{
+    return (KernelScalars){call, (uintptr_t)__builtin_frame_address(0) - KERNEL_STACK};
+}
+
+MATH_INLINE bool kernel_must_end(const KernelScalars *scalars)
+{
+    return (*scalars->call->stop | *scalars->call->has_failed) != 0;
+}
+
+/* At the beginning of a function: false if it must not go on. */
+MATH_INLINE bool kernel_may_enter(int64_t depth, const KernelScalars *scalars)
+{
+    return depth >= 0 && (uintptr_t)__builtin_frame_address(0) > scalars->stack_end && !kernel_must_end(scalars);
+}
+
+/* The same at every turn of a loop. */
+MATH_INLINE bool kernel_may_turn(uint32_t turn, const KernelScalars *scalars)
+{
+    return (turn & (KERNEL_TURNS - 1)) != 0 || !kernel_must_end(scalars);
+}
+
+/* ---- slices of vectors ---- */
+
+/* Of elements [from, end) of a vector: whether there are such. */
+MATH_INLINE void kernel_check_slice(int64_t from, int64_t end, int64_t length, OpFlag *failed)
+{
+    *failed |= (from < 0) | (end < from) | (end > length);
+}
+
+/* How many of the first elements TAKE takes and DROP leaves out: a negative count is one from the end. */
+MATH_INLINE int64_t kernel_cut(int64_t count, int64_t length, OpFlag *failed)
+{
+    *failed |= (count > length) | (count < -length);
+    return count < 0 ? length + count : count;
+}
+
+#endif
