@@ -153,13 +153,13 @@ static bool has_vectors(const Layout *layout)
 
 #define LOAD_WORDS(Cell, WORD)                                                                                         \
     for (size_t i = 0; i < count; i++)                                                                                 \
-        words[i] = WORD(((const Cell *)cells.data)[cells_index(cells, first + i)])
+        words[i] = WORD(((const Cell *)cells)[first + i])
 #define SAME_WORD(x) (uint64_t)(x)
 #define WORD_OF_F32(x) scalar_of_f32((x) == 0.0f ? 0.0f : (x)).bits
 #define WORD_OF_F64(x) scalar_of_f64((x) == 0.0 ? 0.0 : (x)).bits
 
 /* Equal keys have equal words: no -0, one nan. */
-static void scalar_words(ScalarType type, Cells cells, size_t first, size_t count, uint64_t *words)
+static void scalar_words(ScalarType type, const void *cells, size_t first, size_t count, uint64_t *words)
 {
     switch (type) {
     case SCALAR_BOOL:
@@ -180,11 +180,15 @@ static void scalar_words(ScalarType type, Cells cells, size_t first, size_t coun
 
 static void key_words(const Layout *layout, const Cells *cells, size_t first, size_t count, uint64_t *words)
 {
-    if (is_scalar(layout))
-        scalar_words((ScalarType)layout->leaves[0].type, cells[0], first, count, words);
-    else
+    if (!is_scalar(layout)) {
         for (size_t i = 0; i < count; i++)
             words[i] = rows_hash(layout, cells, first + i, 0);
+        return;
+    }
+    bool is_uniform = cells[0].is_uniform;
+    scalar_words((ScalarType)layout->leaves[0].type, cells[0].data, is_uniform ? 0 : first, is_uniform ? 1 : count, words);
+    for (size_t i = 1; is_uniform && i < count; i++)
+        words[i] = words[0];
 }
 
 static uint64_t key_word(const Layout *layout, const Cells *cells, size_t i)
