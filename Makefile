@@ -279,7 +279,7 @@ $(BENCH)/data $(BENCH)/check: $(BENCH)/%: $(BENCH)/shared/%.o $(BENCH_SHARED)
 #   ENGINE  the engine to measure (Runnel's choice)
 #   SECONDS that one configuration of a benchmark may take, about (60)
 $(BENCH)/limits: bench/suite/limits.c $(BENCH_HEADERS) $(BENCH)/flags.stamp
-	$(Q) $(CC) $(BENCH_FLAGS) $(BENCH_FAST) -o $@ $< $(BENCH_LIBS)
+	$(Q) $(CC) $(BENCH_FLAGS) $(BENCH_FAST) -o $@ $< $(BENCH_MVEC) -lm
 
 SUITE_SOURCES := $(filter-out %/limits.c,$(wildcard bench/suite/*.c)) tests/runner/buffer.c tests/runner/process.c
 $(SUITE): $(call objects,$(SUITE_SOURCES))
@@ -287,8 +287,8 @@ $(SUITE): $(call objects,$(SUITE_SOURCES))
 
 $(BUILD)/tests/unit/test_bench_suite: $(call objects,$(filter-out %/suite.c,$(SUITE_SOURCES)))
 
-bench: all bench-programs $(BENCH)/limits $(SUITE)
-	@$(SUITE) --runnel $(PROGRAM) --directory $(BENCH) --threads $(shell nproc) --compiler '$(COMPILER), $(filter-out -W% -I%,$(BENCH_FLAGS))' \
+bench: all bench-programs $(if $(BENCH_OPENMP),$(BENCH)/limits) $(SUITE)
+	@$(if $(BENCH_OPENMP),,exit 1;) $(SUITE) --runnel $(PROGRAM) --directory $(BENCH) --threads $(shell nproc) --compiler '$(COMPILER), $(filter-out -W% -I%,$(BENCH_FLAGS))' \
 		$(if $(NAMES),--names '$(NAMES)') $(if $(filter 1,$(QUICK)),--quick) $(if $(BASE),--base '$(BASE)') $(if $(ENGINE),--engine '$(ENGINE)') \
 		$(if $(SECONDS),--seconds '$(SECONDS)')
 

@@ -121,7 +121,8 @@ const char *runnel_stats(RunnelSession *session);
 /* Writes `name : type` for every definition of the user's files. */
 RunnelStatus runnel_write_types(RunnelSession *session);
 /* Writes an intermediate form of what runnel_run would run: "core", as elaborated, "simple", as simplified, "flow",
- * as flattened (if the engine is the VM), or "counts", how much of what that has: spaces, descriptors, copies. */
+ * as flattened (unless the engine is the reference), "counts", how much of what that has: spaces, descriptors, copies, "kernels", what is
+ * done together as loops, or "c", these as the C file that is compiled. */
 RunnelStatus runnel_write_form(RunnelSession *session, const char *form);
 
 /* Writes what an operation or library function is, its types and what it does; all of them, as a Markdown document, when

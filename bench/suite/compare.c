@@ -60,3 +60,15 @@ bool results_agree(const Case *benchmark, const char *a, const char *b)
         return float_digests_agree(a + 1, b + 1, benchmark->tolerance);
     return false;
 }
+
+bool results_nearly_agree(const Case *benchmark, const char *a, const char *b)
+{
+    static const double tolerance = 1e-6;
+    double counts[2], sums[2];
+    if (results_agree(benchmark, a, b))
+        return true;
+    if (benchmark->comparison != COMPARE_DIGEST || *a++ != 'i' || *b++ != 'i')
+        return false;
+    return read_number(&a, &counts[0]) && read_number(&b, &counts[1]) && counts[0] == counts[1] && read_number(&a, &sums[0]) &&
+           read_number(&b, &sums[1]) && is_near(sums[0], sums[1], fmax(sums[0], sums[1]), tolerance);
+}

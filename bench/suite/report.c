@@ -91,9 +91,10 @@ static double share_of_limit(const Results *results, const Entry *entry)
 
 static void add_problem(Buffer *out, const Entry *entry, const char *side, const Sample *sample, ArithmeticMode mode, unsigned threads)
 {
-    if (!sample->is_good)
+    const char *words = sample->is_good ? sample->warning : sample->problem;
+    if (words != NULL)
         buffer_addf(out, "| %s | | %s%s, %u thread%s: %s |\n", entry->benchmark->name, side, mode == MODE_FAST ? " fast" : "", threads,
-                    threads == 1 ? "" : "s", sample->problem);
+                    threads == 1 ? "" : "s", words);
 }
 
 static void add_problems(const Results *results, const Entry *entry, Buffer *out)

@@ -44,6 +44,7 @@ void sample_free(Sample *sample)
     free(sample->problem);
     free(sample->result);
     free(sample->engine);
+    free(sample->warning);
     *sample = sample_none();
 }
 
@@ -66,7 +67,13 @@ static char *first_line(const char *text)
     return length == 0 ? checked_copy("failed") : checked_format("%.*s", (int)length, text);
 }
 
-static void take_result(Sample *sample, const char *line)
+/* Of Runnel the same text each time; of C the same within the tolerance, for its threads may add in any order. */
+static bool is_same(const Case *benchmark, bool is_runnel, const char *a, const char *b)
+{
+    return is_runnel ? strcmp(a, b) == 0 : results_agree(benchmark, a, b);
+}
+
+static void take_result(Sample *sample, const Case *benchmark, bool is_runnel, const char *line)
 {
     char *text = json_text(line, "result");
     char *plain = result_plain(text == NULL ? "" : text);
@@ -75,7 +82,7 @@ static void take_result(Sample *sample, const char *line)
         sample->result = plain;
         return;
     }
-    if (strcmp(sample->result, plain) != 0)
+    if (!is_same(benchmark, is_runnel, sample->result, plain))
         sample_fail(sample, checked_copy("the result varies"));
     free(plain);
 }
@@ -97,17 +104,20 @@ static void take_numbers(Sample *sample, const char *line)
     sample->compile_seconds = fmax(sample->compile_seconds, compile);
 }
 
-static void sample_call(Sample *sample, double limit, const Lines *words)
+static void sample_call(Sample *sample, const Setup *setup, const Case *benchmark, bool is_runnel, const Lines *words)
 {
     Outcome outcome;
+    double limit = call_limit(setup);
     process_run_within(limit, words, NULL, &outcome);
     if (outcome.is_out_of_time)
         sample_fail(sample, checked_format("takes more than %.0f s", limit));
     else if (outcome.status != 0)
         sample_fail(sample, first_line(buffer_text(&outcome.err)));
+    if (sample->is_good && sample->warning == NULL && outcome.err.length > 0)
+        sample->warning = first_line(buffer_text(&outcome.err));
     if (sample->is_good) {
         take_numbers(sample, buffer_text(&outcome.out));
-        take_result(sample, buffer_text(&outcome.out));
+        take_result(sample, benchmark, is_runnel, buffer_text(&outcome.out));
     }
     outcome_free(&outcome);
 }
@@ -141,18 +151,18 @@ void sample_runnel(Sample *sample, const Setup *setup, const Case *benchmark, co
         add_words(&words, checked_format("--engine %s", setup->engine));
     if (mode == MODE_FAST)
         lines_add(&words, "--fast");
-    sample_call(sample, call_limit(setup), &words);
+    sample_call(sample, setup, benchmark, true, &words);
     lines_free(&words);
 }
 
-static void call_c(Sample *sample, const Setup *setup, const char *name, const Lines *arguments, ArithmeticMode mode, unsigned threads, unsigned runs)
+static void call_c(Sample *sample, const Setup *setup, const Case *benchmark, const char *name, const Lines *arguments, ArithmeticMode mode, unsigned threads, unsigned runs)
 {
     Lines words = {0};
     char *program = checked_format("%s/%s%s", setup->directory, name, mode == MODE_FAST ? "-fast" : "");
     lines_add(&words, program);
     add_words(&words, checked_format("--threads %u --runs %u", threads, runs));
     add_lines(&words, arguments);
-    sample_call(sample, call_limit(setup), &words);
+    sample_call(sample, setup, benchmark, false, &words);
     lines_free(&words);
     free(program);
 }
@@ -160,30 +170,31 @@ static void call_c(Sample *sample, const Setup *setup, const char *name, const L
 void sample_c(Sample *sample, const Setup *setup, const Case *benchmark, const Lines *arguments, ArithmeticMode mode, unsigned threads, unsigned runs)
 {
     char *name = case_c_name(benchmark);
-    call_c(sample, setup, name, arguments, mode, threads, runs);
+    call_c(sample, setup, benchmark, name, arguments, mode, threads, runs);
     free(name);
 }
 
 /* ---- two in turn ---- */
 
-static void check_answer(Sample *sample, const Case *benchmark, const char *expected)
+static void check_answer(Sample *sample, const Case *benchmark, const char *expected, ArithmeticMode mode)
 {
-    if (sample->is_good && expected != NULL && !results_agree(benchmark, sample->result, expected))
+    bool (*agree)(const Case *, const char *, const char *) = mode == MODE_FAST ? results_nearly_agree : results_agree;
+    if (sample->is_good && expected != NULL && !agree(benchmark, sample->result, expected))
         sample_fail(sample, checked_format("wrong answer: %.60s, not %.60s", sample->result, expected));
 }
 
 void sample_stretch(Sample *sample, const Setup *setup, const Case *benchmark, const Lines *arguments, const char *expected, unsigned threads)
 {
-    call_c(sample, setup, case_stretch(benchmark), arguments, MODE_EXACT, threads, ROUNDS * RUNS_OF_ROUND);
-    check_answer(sample, benchmark, expected);
+    call_c(sample, setup, benchmark, case_stretch(benchmark), arguments, MODE_EXACT, threads, ROUNDS * RUNS_OF_ROUND);
+    check_answer(sample, benchmark, expected, MODE_EXACT);
 }
 
-void pair_check(Pair *pair, const Case *benchmark, const char *expected)
+void pair_check(Pair *pair, const Case *benchmark, const char *expected, ArithmeticMode mode)
 {
-    check_answer(&pair->runnel, benchmark, expected);
-    check_answer(&pair->c, benchmark, expected);
+    check_answer(&pair->runnel, benchmark, expected, mode);
+    check_answer(&pair->c, benchmark, expected, mode);
     if (expected == NULL && pair->c.is_good)
-        check_answer(&pair->runnel, benchmark, pair->c.result);
+        check_answer(&pair->runnel, benchmark, pair->c.result, mode);
 }
 
 void pair_measure(Pair *pair, const Setup *setup, const Case *benchmark, const Lines *arguments, const char *expected, ArithmeticMode mode,
@@ -196,7 +207,7 @@ void pair_measure(Pair *pair, const Setup *setup, const Case *benchmark, const L
             sample_runnel(&pair->runnel, setup, benchmark, arguments, mode, threads, RUNS_OF_ROUND);
         if (pair->c.is_good)
             sample_c(&pair->c, setup, benchmark, arguments, mode, threads, RUNS_OF_ROUND);
-        pair_check(pair, benchmark, expected);
+        pair_check(pair, benchmark, expected, mode);
         longest = fmax(longest, now() - begin);
         if ((!pair->runnel.is_good && !pair->c.is_good) || now() - start + longest > setup->seconds)
             return;

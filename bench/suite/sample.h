@@ -26,6 +26,7 @@ typedef struct Sample {
     double kernels, vector_bytes; /* Runnel's */
     char *result;        /* without NESL's decoration */
     char *engine;        /* Runnel's */
+    char *warning;       /* what it said though it ended well; null for nothing */
 } Sample;
 
 typedef struct Pair {
@@ -47,7 +48,7 @@ void sample_stretch(Sample *sample, const Setup *setup, const Case *benchmark, c
 void pair_measure(Pair *pair, const Setup *setup, const Case *benchmark, const Lines *arguments, const char *expected, ArithmeticMode mode,
                   unsigned threads);
 /* A side with the wrong answer has no time. */
-void pair_check(Pair *pair, const Case *benchmark, const char *expected);
+void pair_check(Pair *pair, const Case *benchmark, const char *expected, ArithmeticMode mode);
 /* nan if one of them has no time. */
 double pair_ratio(const Pair *pair);
 void pair_free(Pair *pair);

@@ -10,9 +10,11 @@ static bool is_right(const Case *benchmark, const char *side, const Sample *samp
 {
     if (!sample->is_good)
         printf("%s: %s: %s\n", benchmark->name, side, sample->problem);
+    else if (sample->warning != NULL)
+        printf("%s: %s: %s\n", benchmark->name, side, sample->warning);
     else if (!results_agree(benchmark, sample->result, expected))
         printf("%s: %s gives\n    %s\nbut the answer is\n    %s\n", benchmark->name, side, sample->result, expected);
-    return sample->is_good && results_agree(benchmark, sample->result, expected);
+    return sample->is_good && sample->warning == NULL && results_agree(benchmark, sample->result, expected);
 }
 
 static bool check_c(const Setup *setup, const Case *benchmark, const Lines *arguments, const char *expected)

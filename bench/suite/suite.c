@@ -180,7 +180,7 @@ static bool add_point(const Options *options, Results *results, const Case *benc
     SweepPoint point = {.benchmark = benchmark, .size = size, .pair = {sample_none(), sample_none()}};
     sample_runnel(&point.pair.runnel, setup, benchmark, &arguments, MODE_EXACT, options->threads, RUNS);
     sample_c(&point.pair.c, setup, benchmark, &arguments, MODE_EXACT, options->threads, RUNS);
-    pair_check(&point.pair, benchmark, NULL);
+    pair_check(&point.pair, benchmark, NULL, MODE_EXACT);
     lines_free(&arguments);
     results->points = checked_resize(results->points, (results->point_count + 1) * sizeof *results->points);
     results->points[results->point_count++] = point;

@@ -108,7 +108,8 @@ static CoreAtom emit(Simplifier *s, CoreStatement statement, TypeId type, Name n
         check = simplify_checks(s, &statement);
         if (simplify_is_checked(s, &statement))
             return statement.arguments[0];
-        if (simplify_rule(s, &statement, type, &value) || simplify_size(s, &statement, &value))
+        if (simplify_rule(s, &statement, type, &value) || simplify_size(s, &statement, &value) ||
+            simplify_operator(s, &statement, type, &value))
             return value;
     }
     bool is_shared = can_share(s, &statement, type, effects);

@@ -193,6 +193,10 @@ bool simplify_is_same(const CoreAtom *a, const CoreAtom *b);
 /* Whether a statement costs next to nothing and cannot fail. */
 bool simplify_is_cheap(const Simplifier *s, const CoreStatement *statement);
 
+/* ---- simplify_operator.c ---- */
+/* Whether a pure statement is a reduction by an operator that is built in; adds what gives its value. */
+bool simplify_operator(Simplifier *s, const CoreStatement *statement, TypeId type, CoreAtom *value);
+
 /* ---- simplify_size.c ---- */
 /* Whether a statement is the length of a vector whose size can be said without it. */
 bool simplify_size(Simplifier *s, const CoreStatement *statement, CoreAtom *size);

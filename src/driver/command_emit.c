@@ -2,7 +2,7 @@
 #include "driver/host.h"
 #include "driver/report.h"
 
-const char *const emit_forms[] = {"core", "simple", "flow", "counts", "c", NULL};
+const char *const emit_forms[] = {"core", "simple", "flow", "counts", "kernels", "c", NULL};
 
 int command_emit(const Options *options)
 {

@@ -53,7 +53,9 @@ const Command commands[] = {
      "  core    typed, monomorphic, first order, every intermediate result named\n"
      "  simple  the same after simplification: functions inlined, nothing computed twice or in vain\n"
      "  flow    after flattening: streams on spaces, which the VM runs chunk by chunk\n"
-     "  counts  how many spaces, segment descriptors, copies and nodes of other kinds that has\n",
+     "  counts  how many spaces, segment descriptors, copies and nodes of other kinds that has\n"
+     "  kernels what engine c does together, as loops, and what it leaves to the VM (`runnel help kernels.md`)\n"
+     "  c       these as the C file that is compiled; the kernels are at its end\n",
      2, 2, COMPILE_OPTIONS, command_emit, emit_forms},
     {"repl", "", "read and evaluate interactively",
      "Reads definitions and expressions, line by line, and evaluates them. What is defined stays defined; an\n"

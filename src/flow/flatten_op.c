@@ -1,4 +1,5 @@
 /* Operations: what each of ops.def becomes. Where one works on both containers, vectors are streamed, and the result is collected. */
+#include "core/builtin_operator.h"
 #include "flow/flatten_internal.h"
 #include "math/range.h"
 #include "math/scalar.h"
@@ -701,19 +702,22 @@ static const FlowValue *op_length(const Operation *o)
     return flatten_value_scalar(f, flatten_shared(f));
 }
 
-static const FlowValue *op_empty(const Operation *o)
+static FlowOperand is_empty(const Operation *o, const FlowValue *container)
 {
     Flattener *f = o->f;
-    const FlowValue *container = o->arguments[0];
     if (container->kind == VALUE_VECTOR)
-        return flatten_value_scalar(f, binary(f, OP_EQUAL, SCALAR_BOOL, container->length, flatten_int(0)));
+        return binary(f, OP_EQUAL, SCALAR_BOOL, container->length, flatten_int(0));
     if (flatten_table(f, container->space) != 0)
-        return flatten_value_scalar(
-            f, binary(f, OP_EQUAL, SCALAR_BOOL, count_members(f, container->space), flatten_int(0)));
+        return binary(f, OP_EQUAL, SCALAR_BOOL, count_members(f, container->space), flatten_int(0));
     FlowOperand driver = flatten_driver(f, container->space);
     segment_node(f, FLOW_EMPTY, container->space, &driver, 1, container->space);
     flatten_output(f, SCALAR_BOOL, o->space);
-    return flatten_value_scalar(f, flatten_shared(f));
+    return flatten_shared(f);
+}
+
+static const FlowValue *op_empty(const Operation *o)
+{
+    return flatten_value_scalar(o->f, is_empty(o, o->arguments[0]));
 }
 
 /* A value at a space whose points are the only ones of their parents, as the parents see it: sequences in it are theirs. */
@@ -924,32 +928,116 @@ static const FlowValue *op_shift(const Operation *o)
 
 /* ---- reductions and scans ---- */
 
+/* A node of this kind that reduces or scans a stream by `op`. */
+static FlowOperand fold_stream(const Operation *o, FlowOp kind, Op op, FlowOperand element, FlowSpaceId space,
+                               LeafType result, FlowSpaceId result_space)
+{
+    Flattener *f = o->f;
+    FlowOperand input = flatten_bring_stream(f, element, space);
+    FlowNode *node = segment_node(f, kind, space, &input, 1, space);
+    node->core_op = op;
+    node->scalar = (ScalarType)input.type;
+    flatten_output(f, result, result_space);
+    return flatten_shared(f);
+}
+
 static const FlowValue *op_fold(const Operation *o)
 {
     Flattener *f = o->f;
     const FlowValue *sequence = sequence_argument(o, 0);
+    FlowOperand element = sequence->element->scalar;
     LeafType result = (LeafType)type_scalar(f->types, o->type);
-    if (flatten_table(f, sequence->space) != 0)
-        return flatten_value_scalar(f,
-                                    flatten_fold_by(f, o->op, sequence->element->scalar, result, sequence->space));
-    FlowOperand input = flatten_bring_stream(f, sequence->element->scalar, sequence->space);
-    FlowNode *node = segment_node(f, FLOW_FOLD, sequence->space, &input, 1, sequence->space);
-    node->core_op = o->op;
-    node->scalar = (ScalarType)input.type;
-    flatten_output(f, result, o->space);
-    return flatten_value_scalar(f, flatten_shared(f));
+    bool is_table = flatten_table(f, sequence->space) != 0;
+    return flatten_value_scalar(f, is_table ? flatten_fold_by(f, o->op, element, result, sequence->space)
+                                            : fold_stream(o, FLOW_FOLD, o->op, element, sequence->space, result, o->space));
 }
 
 static const FlowValue *op_scan(const Operation *o)
 {
-    Flattener *f = o->f;
     const FlowValue *sequence = sequence_argument(o, 0);
-    FlowOperand input = flatten_bring_stream(f, sequence->element->scalar, sequence->space);
-    FlowNode *node = segment_node(f, FLOW_SCAN, sequence->space, &input, 1, sequence->space);
-    node->core_op = o->op;
-    node->scalar = (ScalarType)input.type;
-    flatten_output(f, input.type, sequence->space);
-    return give_container(o, sequence->space, flatten_value_scalar(f, flatten_shared(f)));
+    FlowOperand element = sequence->element->scalar;
+    FlowSpaceId space = sequence->space;
+    return give_container(
+        o, space, flatten_value_scalar(o->f, fold_stream(o, FLOW_SCAN, o->op, element, space, element.type, space)));
+}
+
+/* ---- operators that are built in, given as functions ---- */
+
+/* Their operators, one for each leaf. */
+typedef struct Builtin {
+    const BuiltinOperator *operators[BUILTIN_COMPONENTS_MAX];
+    uint32_t count;
+} Builtin;
+
+static Builtin builtin_of(const Operation *o)
+{
+    Builtin builtin;
+    const CoreFunction *function = o->f->core->functions.items[o->statement->function];
+    builtin.count = builtin_operators(function->body, o->statement->captured_count, builtin.operators);
+    return builtin;
+}
+
+static bool are_neutral(const Builtin *builtin, const Leaves *identity)
+{
+    for (uint32_t i = 0; i < builtin->count; i++) {
+        const FlowOperand *leaf = &identity->items[i];
+        if (!leaf->is_constant || leaf->constant.bits != builtin_neutral(builtin->operators[i], (ScalarType)leaf->type).bits)
+            return false;
+    }
+    return true;
+}
+
+/* reduce(op, identity, container): the identity only takes the place of nothing. */
+static const FlowValue *reduce_builtin(const Operation *o, const Builtin *builtin)
+{
+    Flattener *f = o->f;
+    const FlowValue *sequence = sequence_argument(o, 1);
+    Leaves leaves = flatten_leaves(f, sequence->element), identity = flatten_leaves(f, o->arguments[0]);
+    for (uint32_t i = 0; i < builtin->count; i++) {
+        LeafType type = leaves.items[i].type;
+        FlowOp kind = builtin_is_exact(builtin->operators[i], (ScalarType)type) ? FLOW_FOLD : FLOW_FOLD_LEFT;
+        leaves.items[i] =
+            fold_stream(o, kind, builtin->operators[i]->reduction, leaves.items[i], sequence->space, type, o->space);
+    }
+    const FlowValue *total = flatten_from_leaves(f, sequence->element_type, leaves.items, o->space);
+    if (are_neutral(builtin, &identity))
+        return total;
+    const FlowValue *container = o->arguments[1]->kind == VALUE_VECTOR ? o->arguments[1] : sequence;
+    const FlowValue *choices[] = {total, o->arguments[0]};
+    FlowSpaceId spaces[] = {o->space, o->space};
+    return flatten_merge(f, is_empty(o, container), o->space, choices, spaces, 2);
+}
+
+/* An inclusive scan, shifted, is an exclusive one with any identity. */
+static FlowOperand scan_builtin_leaf(const Operation *o, const BuiltinOperator *operator, FlowOperand element,
+                                     FlowOperand identity, FlowSpaceId space)
+{
+    Flattener *f = o->f;
+    LeafType type = element.type;
+    FlowOperand scanned = fold_stream(o, FLOW_SCAN, operator->inclusive, element, space, type, space);
+    FlowOperand inputs[] = {scanned, flatten_bring(f, identity, o->space)};
+    segment_node(f, FLOW_SHIFT, space, inputs, 2, space)->core_op = OP_PREVIOUS;
+    return flatten_stream(f, flatten_output(f, type, space));
+}
+
+/* scan(op, identity, container) and scan_inclusive(op, container) */
+static const FlowValue *scan_builtin(const Operation *o, const Builtin *builtin)
+{
+    Flattener *f = o->f;
+    bool is_inclusive = o->op == OP_SCAN_INCLUSIVE;
+    const FlowValue *sequence = sequence_argument(o, is_inclusive ? 0 : 1);
+    Leaves leaves = flatten_leaves(f, sequence->element);
+    Leaves identity = is_inclusive ? (Leaves){0} : flatten_leaves(f, o->arguments[0]);
+    bool is_plain = is_inclusive || are_neutral(builtin, &identity);
+    for (uint32_t i = 0; i < builtin->count; i++) {
+        const BuiltinOperator *operator = builtin->operators[i];
+        FlowOperand element = leaves.items[i];
+        leaves.items[i] = is_plain ? fold_stream(o, FLOW_SCAN, is_inclusive ? operator->inclusive : operator->scan, element,
+                                                 sequence->space, element.type, sequence->space)
+                                   : scan_builtin_leaf(o, operator, element, identity.items[i], sequence->space);
+    }
+    return give_container(o, sequence->space,
+                          flatten_from_leaves(f, sequence->element_type, leaves.items, sequence->space));
 }
 
 /* ---- operators of the user ---- */
@@ -1032,6 +1120,9 @@ static const FlowValue *op_fold_with(const Operation *o)
 {
     Flattener *f = o->f;
     bool is_scan = o->op != OP_REDUCE, has_identity = o->op != OP_SCAN_INCLUSIVE;
+    Builtin builtin = builtin_of(o);
+    if (builtin.count > 0)
+        return is_scan ? scan_builtin(o, &builtin) : reduce_builtin(o, &builtin);
     const FlowValue *sequence = sequence_argument(o, has_identity ? 1 : 0);
     Inputs inputs = operator_inputs(o);
     inputs.items[inputs.count++] = flatten_driver(f, sequence->space);
@@ -1059,9 +1150,34 @@ static const FlowValue *vector_outputs(const Operation *o, TypeId element_type)
                                 element_type);
 }
 
+/* One scalar combined into another by a built-in operator; `reduction` names that. */
+static const FlowValue *put_builtin(const Operation *o, Op reduction)
+{
+    Flattener *f = o->f;
+    const FlowValue *pairs = sequence_argument(o, 1);
+    TypeId type = o->arguments[0]->element_type;
+    Inputs inputs = operator_inputs(o);
+    add_leaves_at(o, &inputs, o->arguments[0], o->space);
+    inputs.items[inputs.count++] = flatten_bring_stream(f, pairs->element->first->scalar, pairs->space);
+    add_leaves_at(o, &inputs, pairs->element->rest, pairs->space);
+    const Layout *layout = flatten_layout(f, type);
+    FlowSegments segments = flatten_segments(f, pairs->space, inputs.items, &inputs.count);
+    FlowNode *node =
+        flatten_node(f, o->op == OP_PUT_WITH ? FLOW_PUT_BY : FLOW_SCAN_BY, pairs->space, inputs.items, inputs.count);
+    node->segments = segments;
+    node->core_op = reduction;
+    node->layout = layout;
+    if (o->op == OP_PUT_WITH)
+        return vector_outputs(o, type);
+    return give_container(o, pairs->space, layout_outputs(f, type, layout, pairs->space));
+}
+
 static const FlowValue *op_put_with(const Operation *o)
 {
     Flattener *f = o->f;
+    Builtin builtin = builtin_of(o);
+    if (builtin.count == 1)
+        return put_builtin(o, builtin.operators[0]->reduction);
     const FlowValue *pairs = sequence_argument(o, 1);
     Inputs inputs = operator_inputs(o);
     add_leaves_at(o, &inputs, o->arguments[0], o->space);

@@ -351,6 +351,15 @@ static bool check_fold(FlowChecker *checker, const FlowNode *node)
     return check_core_op(checker, node, 1);
 }
 
+/* The operator of a reduction, on the only leaf of the layout. */
+static bool check_places(FlowChecker *checker, const FlowNode *node)
+{
+    const char *scheme = op_table[node->core_op].type, *at = scheme;
+    uint32_t letters[26] = {0};
+    return (node->layout->count == 1 && match_scalar(&at, node->layout->leaves[0].type, letters) && match_classes(at, letters)) ||
+           flow_check_fail(checker, "its elements are not those of %s", scheme);
+}
+
 /* A filter's node and what packs into it go by its flags. */
 static bool check_filter(FlowChecker *checker, const FlowNode *node)
 {
@@ -444,7 +453,8 @@ static bool (*const rules[FLOW_OP_COUNT])(FlowChecker *, const FlowNode *) = {
     [FLOW_PACK] = check_filter,         [FLOW_MAKE] = check_make,           [FLOW_MERGE] = check_merge,
     [FLOW_SLICES] = check_column,       [FLOW_GATHER] = check_column,       [FLOW_FOLD_WITH] = check_operator,
     [FLOW_SCAN_WITH] = check_operator,  [FLOW_PUT_WITH] = check_operator,   [FLOW_FOLD_BY] = check_fold,
-    [FLOW_RESULT] = flow_check_result,
+    [FLOW_RESULT] = flow_check_result,  [FLOW_FOLD_LEFT] = check_fold,      [FLOW_PUT_BY] = check_places,
+    [FLOW_SCAN_BY] = check_places,
 };
 
 /* ---- nodes ---- */

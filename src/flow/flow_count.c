@@ -43,24 +43,24 @@ FlowCounts flow_counts(const FlowProgram *program, FlowNetworkId first)
 
 /* ---- printing ---- */
 
-enum { COUNTED_TOGETHER = 3 };
+enum { COUNTED_TOGETHER = 4 };
 
 /* Which nodes are counted together, by one leaf or call each; an unused place is FLOW_OP_COUNT. */
 static const struct {
     const char *name;
     FlowOp ops[COUNTED_TOGETHER];
 } groups[] = {
-    {"materialisations", {FLOW_COLLECT, FLOW_OP_COUNT, FLOW_OP_COUNT}},
-    {"copies", {FLOW_DISTRIBUTE, FLOW_PACK, FLOW_OP_COUNT}},
-    {"merges", {FLOW_MERGE, FLOW_OP_COUNT, FLOW_OP_COUNT}},
-    {"reads", {FLOW_SLICES, FLOW_OP_COUNT, FLOW_OP_COUNT}},
-    {"gathers", {FLOW_GATHER, FLOW_OP_COUNT, FLOW_OP_COUNT}},
-    {"scatters", {FLOW_SCATTER, FLOW_PUT_WITH, FLOW_OP_COUNT}},
-    {"folds", {FLOW_FOLD, FLOW_FOLD_WITH, FLOW_FOLD_BY}},
-    {"scans", {FLOW_SCAN, FLOW_SCAN_WITH, FLOW_OP_COUNT}},
-    {"operations", {FLOW_OPERATION, FLOW_ROWS, FLOW_OP_COUNT}},
-    {"calls", {FLOW_CALL, FLOW_TAIL_CALL, FLOW_OP_COUNT}},
-    {"scalar calls", {FLOW_SCALAR_CALL, FLOW_OP_COUNT, FLOW_OP_COUNT}},
+    {"materialisations", {FLOW_COLLECT, FLOW_OP_COUNT, FLOW_OP_COUNT, FLOW_OP_COUNT}},
+    {"copies", {FLOW_DISTRIBUTE, FLOW_PACK, FLOW_OP_COUNT, FLOW_OP_COUNT}},
+    {"merges", {FLOW_MERGE, FLOW_OP_COUNT, FLOW_OP_COUNT, FLOW_OP_COUNT}},
+    {"reads", {FLOW_SLICES, FLOW_OP_COUNT, FLOW_OP_COUNT, FLOW_OP_COUNT}},
+    {"gathers", {FLOW_GATHER, FLOW_OP_COUNT, FLOW_OP_COUNT, FLOW_OP_COUNT}},
+    {"scatters", {FLOW_SCATTER, FLOW_PUT_WITH, FLOW_PUT_BY, FLOW_SCAN_BY}},
+    {"folds", {FLOW_FOLD, FLOW_FOLD_LEFT, FLOW_FOLD_WITH, FLOW_FOLD_BY}},
+    {"scans", {FLOW_SCAN, FLOW_SCAN_WITH, FLOW_OP_COUNT, FLOW_OP_COUNT}},
+    {"operations", {FLOW_OPERATION, FLOW_ROWS, FLOW_OP_COUNT, FLOW_OP_COUNT}},
+    {"calls", {FLOW_CALL, FLOW_TAIL_CALL, FLOW_OP_COUNT, FLOW_OP_COUNT}},
+    {"scalar calls", {FLOW_SCALAR_CALL, FLOW_OP_COUNT, FLOW_OP_COUNT, FLOW_OP_COUNT}},
 };
 
 /* `(range 2, filter 1)`: one of the parts. */

@@ -36,6 +36,9 @@ static inline bool flow_is_made(const FlowNames *names, FlowStreamId stream)
 /* These print a `?` for what does not exist. */
 void flow_print_stream(const FlowNames *names, FlowStreamId stream, Text *out);
 void flow_print_space(const FlowNames *names, FlowSpaceId space, Text *out);
+void flow_print_operand(const FlowNames *names, const FlowOperand *operand, Text *out);
+/* As in Core: `a + b`, `sqrt(a)`. */
+void flow_print_operation(const FlowNames *names, Op op, const FlowOperand *operands, uint32_t count, Text *out);
 void flow_print_network_name(const FlowNames *names, FlowNetworkId network, Text *out);
 /* The line of a node, without its end. */
 void flow_print_node(const FlowProgram *program, FlowNetworkId network, FlowNodeId node, Text *out);

@@ -32,28 +32,33 @@ static void print_type(FlowPrinter *printer, TypeId type)
     type_print(printer->program->core->types, type, TYPE_STYLE_RUNNEL, printer->out);
 }
 
-static void print_constant(FlowPrinter *printer, const FlowOperand *operand)
+static void print_constant(const FlowNames *names, const FlowOperand *operand, Text *out)
 {
     if (operand->type >= SCALAR_COUNT) {
-        text_add_char(printer->out, '?');
+        text_add_char(out, '?');
         return;
     }
     TypeId type = TYPE_OF_SCALAR(operand->type);
-    value_print(printer->program->core->types, type, (Value){.scalar = operand->constant}, (ValueFormat){0},
-                printer->out);
+    const CoreProgram *core = names->program->core;
+    value_print(core->types, type, (Value){.scalar = operand->constant}, (ValueFormat){0}, out);
     if (type != TYPE_INT && type != TYPE_FLOAT && type != TYPE_BOOL && type != TYPE_CHAR)
-        print_type(printer, type);
+        type_print(core->types, type, TYPE_STYLE_RUNNEL, out);
+}
+
+void flow_print_operand(const FlowNames *names, const FlowOperand *operand, Text *out)
+{
+    if (operand->is_constant) {
+        print_constant(names, operand, out);
+        return;
+    }
+    flow_print_stream(names, operand->stream, out);
+    if (operand->is_uniform)
+        text_add(out, "@unit");
 }
 
 static void print_operand(FlowPrinter *printer, const FlowOperand *operand)
 {
-    if (operand->is_constant) {
-        print_constant(printer, operand);
-        return;
-    }
-    flow_print_stream(&printer->names, operand->stream, printer->out);
-    if (operand->is_uniform)
-        text_add(printer->out, "@unit");
+    flow_print_operand(&printer->names, operand, printer->out);
 }
 
 static void print_operands(FlowPrinter *printer, const FlowOperand *operands, uint32_t count)
@@ -197,19 +202,21 @@ static bool is_symbol(const char *name)
     return !(name[0] >= 'a' && name[0] <= 'z') && !(name[0] >= 'A' && name[0] <= 'Z') && name[0] != '_';
 }
 
-/* Scalar operations look as in Core. */
-static void print_operation(FlowPrinter *printer, const FlowNode *node)
+void flow_print_operation(const FlowNames *names, Op op, const FlowOperand *operands, uint32_t count, Text *out)
 {
-    const char *name = op_name(node->core_op);
-    if (is_symbol(name) && node->input_count == 2) {
-        print_operand(printer, &node->inputs[0]);
-        text_addf(printer->out, " %s ", name);
-        print_operand(printer, &node->inputs[1]);
+    const char *name = op_name(op);
+    if (is_symbol(name) && count == 2) {
+        flow_print_operand(names, &operands[0], out);
+        text_addf(out, " %s ", name);
+        flow_print_operand(names, &operands[1], out);
         return;
     }
-    text_addf(printer->out, "%s(", name);
-    print_operands(printer, node->inputs, node->input_count);
-    text_add_char(printer->out, ')');
+    text_addf(out, "%s(", name);
+    for (uint32_t i = 0; i < count; i++) {
+        text_add(out, i == 0 ? "" : ", ");
+        flow_print_operand(names, &operands[i], out);
+    }
+    text_add_char(out, ')');
 }
 
 static void print_name(FlowPrinter *printer, const char *before, Name name)
@@ -328,7 +335,7 @@ static void print_node(FlowPrinter *printer, FlowNodeId id)
         text_addf(printer->out, "#%u ", printer->labels[id]);
     print_outputs(printer, node);
     if (node->op == FLOW_OPERATION && node->core_op < OP_COUNT)
-        print_operation(printer, node);
+        flow_print_operation(&printer->names, node->core_op, node->inputs, node->input_count, printer->out);
     else
         print_general(printer, node);
     if (!has_wanted_output(node))

@@ -14,7 +14,7 @@ enum { BULK_BYTES = 8 << 20, CONVERTED_BYTES = 1 << 18, SCATTERED_BYTES = 4 << 2
 typedef struct ArrayReader {
     ColumnReader common;
     bool is_npy;
-    bool is_begun;      /* npy: the header was read */
+    bool is_begun;      /* what there is to know before the first row is known */
     NpyHeader header;   /* raw: the scalar only */
     uint32_t depth;     /* vectors around the scalars of a row */
     uint32_t leaf_count; /* scalars next to each other that are one element of those: the components of a tuple */
@@ -119,10 +119,8 @@ static size_t fail_shape(ArrayReader *reader)
     const NpyHeader *header = &reader->header;
     const char *name = file_scalar_name(header->scalar);
     uint32_t depth = header->dimension_count;
-    Text shape;
-    text_init(&shape, reader->common.memory);
-    npy_add_shape(header, &shape);
-    column_reader_fail(&reader->common, "holds %s in the shape %s, but the parameter is %s%s", name, text_string(&shape),
+    char shape[NPY_SHAPE_SIZE];
+    column_reader_fail(&reader->common, "holds %s in the shape %s, but the parameter is %s%s", name, npy_shape(header, shape),
                        type_text(reader->common.types, reader->common.type),
                        depth >= sizeof deepest
                            ? ""
@@ -130,7 +128,6 @@ static size_t fail_shape(ArrayReader *reader)
                                               "; a vector or sequence of vectors of numbers can take it",
                                               "; a vector of vectors of vectors can take it",
                                               "; vectors nested four deep can take it"}[depth]);
-    text_free(&shape);
     return 0;
 }
 
@@ -257,11 +254,8 @@ static bool begin_npy(ArrayReader *reader)
     if (!check_shape(reader))
         return false;
     if (!npy_count(&reader->header, &count)) {
-        Text shape;
-        text_init(&shape, reader->common.memory);
-        npy_add_shape(&reader->header, &shape);
-        column_reader_fail(&reader->common, "its header says that its shape is %s: more than can be", text_string(&shape));
-        text_free(&shape);
+        char shape[NPY_SHAPE_SIZE];
+        column_reader_fail(&reader->common, "its header says that its shape is %s: more than can be", npy_shape(&reader->header, shape));
         return false;
     }
     reader->rows_left = column_reader_has_rows(&reader->common) ? reader->header.dimensions[0] : 1;
@@ -270,6 +264,21 @@ static bool begin_npy(ArrayReader *reader)
         reader->row_elements *= reader->lengths[i];
     reader->position = reader->start;
     return check_size(reader, count) && check_fortran(reader);
+}
+
+/* Rows are scalars, or tuples of them. */
+static bool begin_raw(ArrayReader *reader)
+{
+    ColumnReader *common = &reader->common;
+    const char *name = file_scalar_name(reader->header.scalar);
+    bool fits = true;
+    reader->leaf_count = count_scalars(common->types, column_reader_row_type(common), reader->header.scalar, &fits);
+    reader->row_elements = reader->leaf_count;
+    if (reader->leaf_count == 0 || !column_reader_has_rows(common))
+        column_reader_fail(common, "a file of %s can only be given as [%s] or {%s}, or as tuples of such", name, name, name);
+    else if (!fits)
+        fail_type(reader);
+    return !common->has_failed;
 }
 
 /* Whether the scalars are read where they are wanted. */
@@ -306,7 +315,7 @@ static bool begin(ArrayReader *reader, Columns *rows)
     if (reader->is_begun)
         return true;
     reader->is_begun = true;
-    if (reader->is_npy && !begin_npy(reader))
+    if (!(reader->is_npy ? begin_npy(reader) : begin_raw(reader)))
         return false;
     begin_bulk(reader, rows);
     return true;
@@ -409,7 +418,8 @@ static size_t read_rows(ArrayReader *reader, Columns *rows, size_t most)
     size_t size = (size_t)row_bytes(reader), whole = 0;
     char *bytes = landing(reader, rows, most * size);
     while (whole == 0) {
-        memcpy(bytes, reader->part, reader->partial);
+        if (reader->partial > 0)
+            memcpy(bytes, reader->part, reader->partial);
         size_t count = byte_input_read(reader->common.input, bytes + reader->partial, most * size - reader->partial);
         if (count == 0)
             return end_reading(reader);
@@ -418,7 +428,8 @@ static size_t read_rows(ArrayReader *reader, Columns *rows, size_t most)
         whole = count / size;
         reader->partial = count % size;
         grow(reader->common.memory, &reader->part, &reader->part_size, reader->partial);
-        memcpy(reader->part, bytes + whole * size, reader->partial);
+        if (reader->partial > 0)
+            memcpy(reader->part, bytes + whole * size, reader->partial);
     }
     return append_rows(reader, rows, bytes, whole);
 }
@@ -522,15 +533,7 @@ ColumnReader *npy_reader_new(ColumnReader common)
 ColumnReader *raw_reader_new(ColumnReader common, FileScalar scalar)
 {
     ArrayReader *reader = new_reader(common);
-    const char *name = file_scalar_name(scalar);
-    bool fits = true;
     reader->header.scalar = scalar;
     reader->rows_left = UINT64_MAX;
-    reader->leaf_count = count_scalars(common.types, column_reader_row_type(&common), scalar, &fits);
-    reader->row_elements = reader->leaf_count;
-    if (reader->leaf_count == 0 || !column_reader_has_rows(&common))
-        column_reader_fail(&reader->common, "a file of %s can only be given as [%s] or {%s}, or as tuples of such", name, name, name);
-    else if (!fits)
-        fail_type(reader);
     return &reader->common;
 }

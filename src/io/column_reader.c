@@ -13,6 +13,11 @@ TypeId column_reader_row_type(const ColumnReader *reader)
     return column_reader_has_rows(reader) ? type_element(reader->types, reader->type) : reader->type;
 }
 
+bool column_reader_is_over_limit(const ColumnReader *reader)
+{
+    return reader->memory_limit != 0 && reader->memory->live_bytes > reader->memory_limit;
+}
+
 size_t column_reader_fail(ColumnReader *reader, const char *format, ...)
 {
     if (reader->has_failed)

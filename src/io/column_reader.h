@@ -28,6 +28,7 @@ struct ColumnReader {
     TypeId type;      /* of the parameter */
     const char *what; /* is read, for messages; must last */
     ByteInput *input; /* the owner's */
+    uint64_t memory_limit; /* 0: none. Where a row alone may be too long the reader fails, otherwise its owner does */
     bool has_failed;  /* what is wrong is in `problem`, unless the input could not be read */
     char problem[VALUE_PROBLEM_SIZE];
 };
@@ -36,10 +37,13 @@ struct ColumnReader {
 bool column_reader_has_rows(const ColumnReader *reader);
 TypeId column_reader_row_type(const ColumnReader *reader);
 
+/* Whether more memory is held than may be. */
+bool column_reader_is_over_limit(const ColumnReader *reader);
+
 /* The input is not what it should be; the message begins with what is read. Gives 0 rows. */
 __attribute__((format(printf, 2, 3))) size_t column_reader_fail(ColumnReader *reader, const char *format, ...);
 
-/* ---- the kinds; a file that does not fit the parameter is a failure of the reader ---- */
+/* ---- the kinds; a file that does not fit the parameter is a failure of the reader when it is first read ---- */
 
 /* Scalars one after the other, until the end. */
 ColumnReader *raw_reader_new(ColumnReader common, FileScalar scalar);
@@ -47,9 +51,9 @@ ColumnReader *raw_reader_new(ColumnReader common, FileScalar scalar);
 ColumnReader *npy_reader_new(ColumnReader common);
 
 /* Files beside one another that are called `name.1.npy`, `name.offsets.npy` and so on, as a result of the type is written (result_writer.h). */
-ColumnReader *npy_set_reader_new(ColumnReader common, const char *name);
-/* Whether there is a file for the first column. */
-bool npy_set_is_there(const ColumnReader *reader);
+ColumnReader *npy_set_reader_new(ColumnReader common);
+/* Whether there is a file for the first column; before anything is read. */
+bool npy_set_reader_find(ColumnReader *reader, const char *name);
 
 typedef enum HeaderMode { HEADER_GUESSED, HEADER_GIVEN, HEADER_NONE } HeaderMode;
 

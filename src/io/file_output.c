@@ -39,7 +39,7 @@ bool file_output_open(FileOutput *output, Memory *memory, const char *path, Comp
 
 static bool write_bytes(FileOutput *output, const void *bytes, size_t size)
 {
-    return fwrite(bytes, 1, size, output->whole.file) == size || fail(output);
+    return size == 0 || fwrite(bytes, 1, size, output->whole.file) == size || fail(output);
 }
 
 static bool encode(FileOutput *output, const char *bytes, size_t size, bool is_last)

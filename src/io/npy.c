@@ -219,17 +219,18 @@ bool npy_count(const NpyHeader *header, uint64_t *count)
     return true;
 }
 
-static void add_shape(const uint64_t *dimensions, uint32_t count, Text *out)
+static const char *shape_text(const uint64_t *dimensions, uint32_t count, char out[NPY_SHAPE_SIZE])
 {
-    text_add(out, "(");
+    size_t length = (size_t)snprintf(out, NPY_SHAPE_SIZE, "(");
     for (uint32_t i = 0; i < count; i++)
-        text_addf(out, "%s%" PRIu64, i == 0 ? "" : ", ", dimensions[i]);
-    text_add(out, count == 1 ? ",)" : ")");
+        length += (size_t)snprintf(out + length, NPY_SHAPE_SIZE - length, "%s%" PRIu64, i == 0 ? "" : ", ", dimensions[i]);
+    snprintf(out + length, NPY_SHAPE_SIZE - length, count == 1 ? ",)" : ")");
+    return out;
 }
 
-void npy_add_shape(const NpyHeader *header, Text *out)
+const char *npy_shape(const NpyHeader *header, char out[NPY_SHAPE_SIZE])
 {
-    add_shape(header->dimensions, header->dimension_count, out);
+    return shape_text(header->dimensions, header->dimension_count, out);
 }
 
 /* ---- writing ---- */
@@ -247,12 +248,12 @@ void npy_add_header(ScalarType scalar, const uint64_t *dimensions, uint32_t dime
 {
     enum { BEFORE = NPY_MAGIC_SIZE + 4, ALIGNMENT = 64 };
     size_t start = out->length;
+    char shape[NPY_SHAPE_SIZE];
     text_add_bytes(out, npy_magic, NPY_MAGIC_SIZE);
     text_add_bytes(out, "\1\0\0\0", 4);
     char order = scalar_size(scalar) == 1 ? '|' : is_little_endian() ? '<' : '>';
     text_addf(out, "{'descr': '%c%s', 'fortran_order': False, 'shape': ", order, type_name(scalar));
-    add_shape(dimensions, dimension_count, out);
-    text_add(out, ", }");
+    text_addf(out, "%s, }", shape_text(dimensions, dimension_count, shape));
     size_t length = out->length - start + 1;
     text_add_repeated(out, ' ', (ALIGNMENT - length % ALIGNMENT) % ALIGNMENT);
     text_add_char(out, '\n');

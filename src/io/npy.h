@@ -24,7 +24,8 @@ const char *npy_read_header(const char *text, size_t length, NpyHeader *header, 
 /* How many elements; false if that, or their bytes, are more than can be counted. */
 bool npy_count(const NpyHeader *header, uint64_t *count);
 /* The shape as Python writes it: (3, 4). */
-void npy_add_shape(const NpyHeader *header, Text *out);
+enum { NPY_SHAPE_SIZE = NPY_DIMENSIONS_MAX * 24 };
+const char *npy_shape(const NpyHeader *header, char out[NPY_SHAPE_SIZE]);
 /* Everything before the elements, for an array of this machine's scalars in C order. */
 void npy_add_header(ScalarType scalar, const uint64_t *dimensions, uint32_t dimension_count, Text *out);
 

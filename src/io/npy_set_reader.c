@@ -156,7 +156,8 @@ static size_t read_only_vector(SetReader *reader, LeafSource *leaf, Columns *row
 static size_t read_scalars(SetReader *reader, LeafSource *leaf, Columns *rows, uint32_t index, size_t most, bool is_single)
 {
     size_t count = read_cells(reader, leaf, most, is_single);
-    memcpy(columns_room(rows, index, count), leaf->cells->leaves[0].cells, count * scalar_size(rows->leaves[index].scalar));
+    if (count > 0)
+        memcpy(columns_room(rows, index, count), leaf->cells->leaves[0].cells, count * scalar_size(rows->leaves[index].scalar));
     return count;
 }
 
@@ -239,20 +240,21 @@ static void free_reader(ColumnReader *common)
 
 static const ColumnReaderKind set_reader_kind = {.read = read_files, .free = free_reader};
 
-ColumnReader *npy_set_reader_new(ColumnReader common, const char *name)
+ColumnReader *npy_set_reader_new(ColumnReader common)
 {
     SetReader *reader = memory_alloc(common.memory, sizeof *reader);
     reader->common = common;
     reader->common.kind = &set_reader_kind;
     reader->is_single = !column_reader_has_rows(&common);
     arena_init(&reader->arena, common.memory);
-    Columns *columns = columns_new(&reader->arena, common.types, column_reader_row_type(&reader->common));
-    reader->set = set_new(reader, columns, name, reader->is_single);
     return &reader->common;
 }
 
-bool npy_set_is_there(const ColumnReader *reader)
+bool npy_set_reader_find(ColumnReader *common, const char *name)
 {
-    const char *path = first_path(((const SetReader *)reader)->set);
+    SetReader *reader = (SetReader *)common;
+    Columns *columns = columns_new(&reader->arena, common->types, column_reader_row_type(common));
+    reader->set = set_new(reader, columns, name, reader->is_single);
+    const char *path = first_path(reader->set);
     return path != NULL && access(path, F_OK) == 0;
 }

@@ -378,9 +378,6 @@ ResultWriter *result_writer_new(ResultWriterOf of)
     writer->format = format_of(writer, length);
     writer->separator = writer->format.kind == FORMAT_TSV ? '\t' : ',';
     writer->has_rows = type_kind(of.types, of.type) == TYPE_CONTAINER;
-    TypeId row = writer->has_rows ? type_element(of.types, of.type) : of.type;
-    if (!result_writer_takes_text(writer) && !type_is_concrete(of.types, row))
-        fail_type(writer, "of sequences in it, only as text can it be written");
     return writer;
 }
 
@@ -390,6 +387,10 @@ static void begin(ResultWriter *writer)
     if (writer->columns != NULL || writer->has_failed)
         return;
     TypeId row = writer->has_rows ? type_element(writer->of.types, writer->of.type) : writer->of.type;
+    if (!result_writer_takes_text(writer) && !type_is_concrete(writer->of.types, row)) {
+        fail_type(writer, "with sequences in its elements, it can only be written as text");
+        return;
+    }
     writer->columns = columns_new(&writer->arena, writer->of.types, row);
     open_files(writer);
 }

@@ -163,10 +163,15 @@ static void make_room(TableReader *reader)
     reader->lines += reader->used_lines;
     reader->used_lines = 0;
     reader->filled -= reader->used;
-    memmove(reader->block, reader->block + reader->used, reader->filled);
+    if (reader->filled > 0)
+        memmove(reader->block, reader->block + reader->used, reader->filled);
     reader->used = 0;
     if (reader->filled < reader->block_size)
         return;
+    if (column_reader_is_over_limit(&reader->common)) {
+        column_reader_fail(&reader->common, "line %" PRIu64 ": a record needs more memory than there may be", reader->lines + 1);
+        return;
+    }
     size_t old = reader->block_size == 0 ? 0 : reader->block_size + NUMBER_TEXT_PADDING;
     size_t size = reader->block_size == 0 ? BLOCK_SIZE : reader->block_size * 2;
     reader->block = memory_resize(reader->common.memory, reader->block, old, size + NUMBER_TEXT_PADDING);
@@ -383,7 +388,8 @@ static void close_up(Columns *columns, uint32_t index, const FieldSink *sink, si
     }
     Columns *chars = leaf->elements;
     close_up_ends(out, sink->cells, count, chars->count);
-    memmove(cell_at(&chars->leaves[0], chars->count), sink->chars, sink->char_count);
+    if (sink->char_count > 0)
+        memmove(cell_at(&chars->leaves[0], chars->count), sink->chars, sink->char_count);
     chars->count += sink->char_count;
 }
 
@@ -484,10 +490,32 @@ static size_t check_only_row(TableReader *reader, size_t count)
     return count;
 }
 
+/* Padded, as text to be parsed must be. */
+static void set_empty(TableReader *reader, const char *empty)
+{
+    if (empty == NULL)
+        return;
+    char *padded = arena_alloc(&reader->arena, strlen(empty) + 1 + NUMBER_TEXT_PADDING);
+    strcpy(padded, empty);
+    reader->dialect.empty = padded;
+}
+
+/* Apart from making the reader, so that whatever fails it is known to its owner. */
+static void begin(TableReader *reader)
+{
+    if (reader->batch != NULL)
+        return;
+    Columns *batch = columns_new(&reader->arena, reader->common.types, column_reader_row_type(&reader->common));
+    set_empty(reader, reader->options.empty);
+    reader->batch = batch;
+    check_type(reader);
+}
+
 /* Rows before one that is wrong are given first: the failure is told when they are gone. */
 static size_t read_table(ColumnReader *common, Columns *rows, size_t most)
 {
     TableReader *reader = (TableReader *)common;
+    begin(reader);
     if (reader->next == reader->batch->count && !common->has_failed)
         read_batch(reader);
     size_t count = check_only_row(reader, least(most, reader->batch->count - reader->next));
@@ -510,16 +538,6 @@ static void free_table(ColumnReader *common)
 
 static const ColumnReaderKind table_reader_kind = {.read = read_table, .free = free_table};
 
-/* Padded, as text to be parsed must be. */
-static void set_empty(TableReader *reader, const char *empty)
-{
-    if (empty == NULL)
-        return;
-    char *padded = arena_alloc(&reader->arena, strlen(empty) + 1 + NUMBER_TEXT_PADDING);
-    strcpy(padded, empty);
-    reader->dialect.empty = padded;
-}
-
 ColumnReader *table_reader_new(ColumnReader common, FileFormatKind format, const TableOptions *options)
 {
     TableReader *reader = memory_alloc(common.memory, sizeof *reader);
@@ -529,8 +547,5 @@ ColumnReader *table_reader_new(ColumnReader common, FileFormatKind format, const
     reader->dialect.separator = format == FORMAT_CSV ? ',' : format == FORMAT_TSV ? '\t' : '\n';
     reader->dialect.has_quotes = format != FORMAT_LINES;
     arena_init(&reader->arena, common.memory);
-    set_empty(reader, options->empty);
-    reader->batch = columns_new(&reader->arena, common.types, column_reader_row_type(&reader->common));
-    check_type(reader);
     return &reader->common;
 }

@@ -26,7 +26,7 @@ struct ValueSource {
     bool has_failed;
     ErrorCode error;
     FileOptions options;
-    FileFormat format;  /* FILE: as its name says */
+    const char *path;   /* FILE: null for standard input */
     ByteInput input;    /* closed where nothing is read from outside */
     char *block;        /* TEXT of a file: the reader's window */
     size_t block_size;
@@ -55,14 +55,28 @@ static bool is_stopped(const ValueSource *source)
     return source->input.is_open && stop_reason(source->input.stop) != STOP_NOT;
 }
 
+/* Frees the failure. */
+static void fail_as(ValueSource *source, Failure *failure)
+{
+    fail(source, failure->code);
+    snprintf(source->reader.problem, VALUE_PROBLEM_SIZE, "%s", text_string(&failure->text));
+    failure_free(failure);
+}
+
 static void fail_stopped(ValueSource *source, const StopFlag *stop)
 {
     Failure failure;
     failure_init(&failure, source->reader.memory);
     failure_stopped(&failure, stop);
-    fail(source, failure.code);
-    snprintf(source->reader.problem, VALUE_PROBLEM_SIZE, "%s", text_string(&failure.text));
-    failure_free(&failure);
+    fail_as(source, &failure);
+}
+
+static void fail_memory(ValueSource *source)
+{
+    Failure failure;
+    failure_init(&failure, source->reader.memory);
+    failure_memory(&failure, source->options.memory_limit);
+    fail_as(source, &failure);
 }
 
 /* The reason is the outside world's. */
@@ -94,6 +108,10 @@ static void note_failure(ValueSource *source)
 {
     if (source->kind != SOURCE_ROWS || source->has_failed || !(source->rows->has_failed || is_cut(source)))
         return;
+    if (column_reader_is_over_limit(source->rows)) {
+        fail_memory(source);
+        return;
+    }
     memcpy(source->reader.problem, source->rows->problem, VALUE_PROBLEM_SIZE);
     fail_reading(source);
 }
@@ -182,7 +200,8 @@ static ColumnReader reader_of(ValueSource *source)
                           .types = source->of.types,
                           .type = source->of.type,
                           .what = source->of.what,
-                          .input = &source->input};
+                          .input = &source->input,
+                          .memory_limit = source->options.memory_limit};
 }
 
 static void set_format(ValueSource *source, FileFormat format)
@@ -199,61 +218,59 @@ static void set_format(ValueSource *source, FileFormat format)
     source->kind = SOURCE_ROWS;
 }
 
-/* Scalars as bytes may begin like anything. */
-static void find_compression(ValueSource *source)
+/* By the name of the file, or by its first bytes; but scalars as bytes may begin like anything. */
+static void decode(ValueSource *source, Compression compression)
 {
-    if (source->input.decoding != NULL || source->options.otherwise.kind == FORMAT_RAW)
-        return;
-    for (Compression kind = COMPRESSION_NONE + 1; kind < COMPRESSION_COUNT; kind++) {
+    bool may_look = compression == COMPRESSION_NONE && source->options.otherwise.kind != FORMAT_RAW;
+    for (Compression kind = COMPRESSION_NONE + 1; may_look && kind < COMPRESSION_COUNT; kind++) {
         CompressionMagic magic = compression_magic(kind);
-        if (byte_input_starts_with(&source->input, magic.bytes, magic.size)) {
-            byte_input_decode(&source->input, kind);
-            return;
-        }
+        if (byte_input_starts_with(&source->input, magic.bytes, magic.size))
+            compression = kind;
     }
+    byte_input_decode(&source->input, compression);
 }
 
-/* Looks at the first bytes to see what the name of the file has not said. */
+/* A .npy file that is not there may be several others. */
+static void find_npy_set(ValueSource *source, size_t length)
+{
+    source->rows = npy_set_reader_new(reader_of(source));
+    if (!npy_set_reader_find(source->rows, arena_text(&source->arena, source->path, length - strlen(".npy")))) {
+        fail_input(source);
+        return;
+    }
+    source->input.reason = NULL;
+    source->kind = SOURCE_ROWS;
+}
+
+/* Finds out what a file holds, as late as can be: nothing is waited for before it is wanted. */
 static void settle(ValueSource *source)
 {
     if (source->kind != SOURCE_FILE || source->has_failed)
         return;
-    find_compression(source);
-    FileFormat format = source->format;
+    size_t length = 0;
+    Compression compression = source->path == NULL ? COMPRESSION_NONE : compression_of_path(source->path, &length);
+    FileFormat format = source->path == NULL ? (FileFormat){0} : file_format_of_path(source->path, length);
+    if (!source->input.is_open && format.kind == FORMAT_NPY)
+        find_npy_set(source, length);
+    else if (!source->input.is_open)
+        fail_input(source);
+    if (source->kind != SOURCE_FILE || source->has_failed)
+        return;
+    decode(source, compression);
     if (format.kind == FORMAT_NONE)
         format = byte_input_starts_with(&source->input, npy_magic, NPY_MAGIC_SIZE) ? (FileFormat){.kind = FORMAT_NPY}
                                                                                    : source->options.otherwise;
     set_format(source, format);
-    note_failure(source);
-}
-
-/* A .npy file that is not there may be several others. False if it is not. */
-static bool find_npy_set(ValueSource *source, const char *path, size_t length)
-{
-    if (path == NULL || source->format.kind != FORMAT_NPY || source->input.is_open)
-        return false;
-    const char *name = arena_text(&source->arena, path, length - strlen(".npy"));
-    source->rows = npy_set_reader_new(reader_of(source), name);
-    if (!npy_set_is_there(source->rows))
-        return false;
-    source->kind = SOURCE_ROWS;
-    source->input.reason = NULL;
-    return true;
 }
 
 ValueSource *value_source_from_file(ValueSourceOf of, const char *path, const FileOptions *options)
 {
     ValueSource *source = new_source(of, SOURCE_FILE);
-    size_t length = 0;
-    Compression compression = path == NULL ? COMPRESSION_NONE : compression_of_path(path, &length);
     source->options = *options;
-    source->format = path == NULL ? (FileFormat){0} : file_format_of_path(path, length);
+    source->path = path;
     source->reader.more = read_more;
     source->reader.context = source;
-    bool is_open = byte_input_open(&source->input, path, of.heap->memory, options->stop) &&
-                   byte_input_decode(&source->input, compression);
-    if (!is_open && !find_npy_set(source, path, length))
-        fail_input(source);
+    byte_input_open(&source->input, path, of.heap->memory, options->stop);
     return source;
 }
 
@@ -343,8 +360,11 @@ static Columns *row_columns(ValueSource *source, Columns **columns)
 static size_t read_rows(ValueSource *source, Columns *rows, size_t most)
 {
     size_t count = source->rows->kind->read(source->rows, rows, most);
-    if (count > 0)
+    bool is_streamed = type_is_sequence(source->of.types, source->of.type); /* then the engine looks after its memory */
+    if (count > 0 && (is_streamed || !column_reader_is_over_limit(source->rows)))
         return count;
+    if (count > 0)
+        fail_memory(source);
     source->is_ended = true;
     note_failure(source);
     return 0;

@@ -23,7 +23,7 @@ typedef struct ValueSourceOf {
     const char *what; /* is read, for messages; must last */
 } ValueSourceOf;
 
-/* Sources that cannot be opened have failed. The text must last; the value is taken over. */
+/* Sources that cannot be opened have failed when they are first asked for something. The text must last; the value is taken over. */
 ValueSource *value_source_from_text(ValueSourceOf of, const char *text, size_t length);
 ValueSource *value_source_from_value(ValueSourceOf of, Value value);
 
@@ -31,10 +31,11 @@ ValueSource *value_source_from_value(ValueSourceOf of, Value value);
 typedef struct FileOptions {
     FileFormat otherwise; /* what it holds if neither the end of its path nor its first bytes say it; NONE for text */
     TableOptions table;
+    uint64_t memory_limit; /* bytes that the session may hold; 0 for no limit */
     const StopFlag *stop; /* waiting for it ends when this is set; may be null */
 } FileOptions;
 
-/* Standard input if the path is null. */
+/* Standard input if the path is null; it must last. */
 ValueSource *value_source_from_file(ValueSourceOf of, const char *path, const FileOptions *options);
 void value_source_free(ValueSource *source); /* null is allowed */
 

@@ -275,7 +275,7 @@ static void emit_operation(Emitter *e, const FlowNode *node)
         begin_value(e, node->outputs[0]);
     else {
         text_add_repeated(e->out, ' ', e->depth * C_INDENT);
-        text_add(e->out, "(void)");
+        text_add(e->out, "(void)(");
     }
     if (has_fast) {
         e->has_fast = true;
@@ -286,7 +286,7 @@ static void emit_operation(Emitter *e, const FlowNode *node)
         text_add(e->out, " : ");
         op_text_fast(e->out, node->core_op, node->scalar, target, arguments, "&failed", "&slow");
     }
-    text_add(e->out, ";\n");
+    text_add(e->out, is_wanted ? ";\n" : ");\n");
     if (is_wanted)
         emit_output(e, node->outputs[0]);
 }
@@ -667,6 +667,12 @@ static void emit_fold_step(Emitter *e, FlowNodeId id, const FlowNode *node)
     }
 }
 
+/* Reductions to unit whose order matters are done here block by block where points are many and alike; else their elements are given. */
+static bool folds_blocks(const Emitter *e)
+{
+    return e->kernel->ordered.count > 0 && !e->kernel->has_loops;
+}
+
 /* One more element. */
 static void emit_element(Emitter *e, FlowNodeId id, const FlowNode *node)
 {
@@ -680,7 +686,9 @@ static void emit_element(Emitter *e, FlowNodeId id, const FlowNode *node)
     }
     Word value = operand_text(e, node->inputs[0]);
     int ordered = index_of(&e->kernel->ordered, id);
-    if (ordered >= 0)
+    if (ordered >= 0 && folds_blocks(e))
+        line(e, "fold%u.tile[i - first] = %s;", id, value.text);
+    else if (ordered >= 0)
         emit_store(e, e->kernel->outputs.count + (uint32_t)ordered, KERNEL_ROOT, canonical(node->inputs[0].type, value));
     else if (fills_tiles(e, node))
         line(e, "fold%u.tile[k%u] = %s;", id, scope_of(e, node), value.text);
@@ -1162,6 +1170,39 @@ static void emit_results(Emitter *e)
     line(e, "return 0;");
 }
 
+static void emit_root_loop(Emitter *e, const char *head)
+{
+    line(e, "%s", head);
+    open_brace(e);
+    if (e->kernel->is_deep)
+        emit_marks(e, MARK_SET);
+    emit_lanes(e, KERNEL_ROOT);
+    emit_inputs(e);
+    emit_body(e, KERNEL_ROOT);
+    close_brace(e);
+}
+
+static void emit_blocks(Emitter *e)
+{
+    const Kernel *kernel = e->kernel;
+    line(e, "for (int64_t block = 0; block < count; block += COMBINE_BLOCK) {");
+    open_brace(e);
+    line(e, "const int64_t block_end = count - block < COMBINE_BLOCK ? count : block + COMBINE_BLOCK;");
+    for (uint32_t i = 0; i < kernel->ordered.count; i++)
+        emit_fold_start(e, kernel->ordered.items[i], &e->network->nodes.items[kernel->ordered.items[i]]);
+    line(e, "for (int64_t first = block; first < block_end; first += FOLD_TILE) {");
+    open_brace(e);
+    line(e, "const int64_t end = block_end - first < FOLD_TILE ? block_end : first + FOLD_TILE;");
+    emit_root_loop(e, "for (int64_t i = first; i < end; i++) {");
+    for (uint32_t i = 0; i < kernel->ordered.count; i++)
+        line(e, "%s_add(&fold%u, end - first);", fold_type(&e->network->nodes.items[kernel->ordered.items[i]]).text, kernel->ordered.items[i]);
+    close_brace(e);
+    for (uint32_t i = 0; i < kernel->ordered.count; i++)
+        line(e, "out%u[block / COMBINE_BLOCK] = %s_result(&fold%u, 0);", kernel->outputs.count + i,
+             fold_type(&e->network->nodes.items[kernel->ordered.items[i]]).text, kernel->ordered.items[i]);
+    close_brace(e);
+}
+
 static void emit_work(Emitter *e)
 {
     emit_parameters(e);
@@ -1175,14 +1216,10 @@ static void emit_work(Emitter *e)
     if (e->kernel->is_deep)
         emit_marks(e, MARK_DECLARE);
     declare_lanes(e, KERNEL_ROOT);
-    line(e, "for (int64_t i = 0; i < count; i++) {");
-    open_brace(e);
-    if (e->kernel->is_deep)
-        emit_marks(e, MARK_SET);
-    emit_lanes(e, KERNEL_ROOT);
-    emit_inputs(e);
-    emit_body(e, KERNEL_ROOT);
-    close_brace(e);
+    if (folds_blocks(e))
+        emit_blocks(e);
+    else
+        emit_root_loop(e, "for (int64_t i = 0; i < count; i++) {");
     emit_results(e);
     if (!e->kernel->is_deep)
         return;
@@ -1264,14 +1301,6 @@ static void emit_kernels(const EmitContext *context, const Fusion *const *fusion
 
 /* ---- files ---- */
 
-void emit_kernels_only(const EmitContext *context, const Fusion *const *fusions, uint32_t count, Text *out)
-{
-    ClassSet types = 0;
-    bool with_math = false;
-    emit_functions(context, fusions, count, out, &types, &with_math);
-    emit_kernels(context, fusions, count, out);
-}
-
 static void note_type(ClassSet *types, LeafType type)
 {
     if (type < (LeafType)SCALAR_COUNT)
@@ -1304,6 +1333,7 @@ void emit_c(const EmitContext *context, const Fusion *const *fusions, uint32_t c
     emit_functions(context, fusions, count, &functions, &types, &with_math);
     kernel_preamble(out, types, with_math);
     kernel_preamble_calls(out);
+    text_add(out, "\n/* ==== kernels ==== */\n");
     text_add(out, text_string(&functions));
     text_free(&functions);
     emit_kernels(context, fusions, count, out);

@@ -15,7 +15,5 @@ typedef struct EmitContext {
 void emit_need_functions(const EmitContext *context, const Fusion *const *fusions, uint32_t count);
 /* Kernels of networks [first, first + count), as one file: a function kernel_N for each (preamble/call.h). */
 void emit_c(const EmitContext *context, const Fusion *const *fusions, uint32_t count, Text *out);
-/* The same without what every file begins with. */
-void emit_kernels_only(const EmitContext *context, const Fusion *const *fusions, uint32_t count, Text *out);
 
 #endif

@@ -150,6 +150,12 @@ bool fuse_goes_on(const FlowNetwork *network, const FlowNode *node)
                                      points_of_space(network, network->spaces.items[node->space].parent) == FLOW_UNIT);
 }
 
+/* Whose ends a RANGE or ENDS gives. ENDS itself is where the parents are. */
+static uint32_t points_of_made_ends(const FlowNetwork *network, const FlowNode *node)
+{
+    return node->op == FLOW_ENDS ? points_of_stream(network, node->inputs[0].stream) : points_of_space(network, node->space);
+}
+
 uint32_t fuse_scope_of_ends(const FlowNetwork *network, const Kernel *kernel, FlowStreamId ends)
 {
     const FlowNode *node = &network->nodes.items[network->streams.items[ends].node];
@@ -162,7 +168,7 @@ uint32_t fuse_scope_of_ends(const FlowNetwork *network, const Kernel *kernel, Fl
                 return i;
         return KERNEL_NO_SCOPE;
     case FLOW_RANGE:
-    case FLOW_ENDS: return scope_in(kernel, points_of_space(network, node->space));
+    case FLOW_ENDS: return scope_in(kernel, points_of_made_ends(network, node));
     default: return KERNEL_NO_SCOPE;
     }
 }
@@ -318,7 +324,7 @@ static bool compares_makers(const Finder *finder, const FlowNode *node)
         const FlowNode *maker = &network->nodes.items[network->streams.items[node->inputs[i].stream].node];
         if (maker->op != FLOW_RANGE && maker->op != FLOW_ENDS)
             return false;
-        points[i] = points_of_space(network, maker->space);
+        points[i] = points_of_made_ends(network, maker);
     }
     uint32_t scope = tree_scope(finder, points[0]);
     return points[0] == points[1] && scope != NOWHERE && finder->tree.scopes.items[scope].kind == SCOPE_LOOP;

@@ -118,7 +118,7 @@ bool member_needs_loop(const FlowNode *node)
 Op member_scan_operator(const FlowNode *node)
 {
     switch ((int)node->core_op) {
-#define FOLD_OPERATOR(OPERATOR, reduction, scan, inclusive)                                                            \
+#define FOLD_OPERATOR(OPERATOR, on_scalars, reduction, scan, inclusive)                                                            \
     case OP_##scan:                                                                                                    \
     case OP_##inclusive: return OP_##reduction;
 #include "ops/fold_operators.def"
@@ -130,7 +130,7 @@ Op member_scan_operator(const FlowNode *node)
 bool member_is_inclusive(const FlowNode *node)
 {
     switch ((int)node->core_op) {
-#define FOLD_OPERATOR(OPERATOR, reduction, scan, inclusive) case OP_##inclusive:
+#define FOLD_OPERATOR(OPERATOR, on_scalars, reduction, scan, inclusive) case OP_##inclusive:
 #include "ops/fold_operators.def"
 #undef FOLD_OPERATOR
         return true;

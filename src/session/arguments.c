@@ -1,6 +1,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "session/arguments.h"
 
+#include "base/machine.h"
 #include "session/engine.h"
 
 #include <string.h>
@@ -99,6 +100,7 @@ static FileOptions file_options(RunnelSession *session, FileFormat otherwise)
                          .table = {.header = headers[session->options.header],
                                    .empty = session->options.empty_field,
                                    .sharing = engine_sharing(session)},
+                         .memory_limit = session->options.memory_limit != 0 ? session->options.memory_limit : machine_memory() / 5 * 4,
                          .stop = &session->stop};
 }
 

@@ -9,6 +9,7 @@
 #include "flow/flatten.h"
 #include "flow/flow_count.h"
 #include "kernel/emit.h"
+#include "kernel/print.h"
 #include "io/failure.h"
 #include "io/value_digest.h"
 #include "session/arguments.h"
@@ -697,42 +698,81 @@ RunnelStatus runnel_write_types(RunnelSession *session)
     return guarded(session, write_types_work, NULL);
 }
 
-/* The kernels of all networks. */
+/* The kernels of all networks, by number; [0] unused, null where there is no network. */
+static const Fusion **fuse_all(RunnelSession *session, FunctionTexts *functions)
+{
+    uint32_t count = session->flow.networks.count, number = 1;
+    const Fusion **fusions = ARENA_ARRAY(&session->arena, const Fusion *, count);
+    for (FlowNetworkId i = 1; i < count; i++) {
+        if (session->flow.networks.items[i] == NULL)
+            continue;
+        fusions[i] = fuse_network(&session->arena, session->flow.networks.items[i], functions, number);
+        number += fusions[i]->kernels.count;
+    }
+    return fusions;
+}
+
+static void write_core(RunnelSession *session)
+{
+    core_print(&session->program, &session->output);
+}
+
+static void write_simple(RunnelSession *session)
+{
+    core_print(session->running, &session->output);
+}
+
+static void write_flow(RunnelSession *session)
+{
+    flow_print(&session->flow, &session->output);
+}
+
+static void write_counts(RunnelSession *session)
+{
+    FlowCounts counts = flow_counts(&session->flow, 1);
+    flow_counts_print(&counts, &session->output);
+}
+
+static void write_kernels(RunnelSession *session)
+{
+    FunctionTexts *functions = function_texts_new(&session->arena, session->flow.core, session->flow.layouts, 0);
+    kernels_print(&session->flow, session->diagnostics.sources, fuse_all(session, functions), &session->output);
+}
+
 static void write_c(RunnelSession *session)
 {
     FunctionTexts *functions = function_texts_new(&session->arena, session->flow.core, session->flow.layouts, 0);
     EmitContext context = {.names = &session->names, .sources = session->diagnostics.sources, .functions = functions};
-    uint32_t count = session->flow.networks.count - 1, number = 1;
-    const Fusion **fusions = ARENA_ARRAY(&session->arena, const Fusion *, count + 1);
-    for (uint32_t i = 0; i < count; i++) {
-        fusions[i] = fuse_network(&session->arena, session->flow.networks.items[i + 1], functions, number);
-        number += fusions[i]->kernels.count;
-    }
-    emit_kernels_only(&context, fusions, count, &session->output);
+    const Fusion **fusions = fuse_all(session, functions);
+    uint32_t count = 0;
+    for (FlowNetworkId i = 1; i < session->flow.networks.count; i++)
+        if (fusions[i] != NULL)
+            fusions[count++] = fusions[i];
+    emit_c(&context, fusions, count, &session->output);
 }
+
+static const struct {
+    const char *name;
+    void (*write)(RunnelSession *session);
+} forms[] = {
+    {"core", write_core},     {"simple", write_simple},   {"flow", write_flow},
+    {"counts", write_counts}, {"kernels", write_kernels}, {"c", write_c},
+};
+enum { FORM_COUNT = sizeof forms / sizeof *forms };
 
 static RunnelStatus write_form_work(RunnelSession *session, void *argument)
 {
     const char *form = argument;
     start_call(session);
-    if (strcmp(form, "core") == 0)
-        core_print(&session->program, &session->output);
-    else if (strcmp(form, "simple") == 0)
-        core_print(session->running, &session->output);
-    else if (strcmp(form, "flow") == 0)
-        flow_print(&session->flow, &session->output);
-    else if (strcmp(form, "counts") == 0) {
-        FlowCounts counts = flow_counts(&session->flow, 1);
-        flow_counts_print(&counts, &session->output);
-    } else if (strcmp(form, "c") == 0) {
-        write_c(session);
-    } else {
-        diagnostics_error(&session->diagnostics, ERROR_USAGE, (Span){0},
-                          "there is no form `%s`: the forms are core, simple, flow and counts", form);
-        return RUNNEL_COMPILE_ERROR;
-    }
-    write_output(session);
-    return RUNNEL_OK;
+    for (size_t i = 0; i < FORM_COUNT; i++)
+        if (strcmp(form, forms[i].name) == 0) {
+            forms[i].write(session);
+            write_output(session);
+            return RUNNEL_OK;
+        }
+    diagnostics_error(&session->diagnostics, ERROR_USAGE, (Span){0},
+                      "there is no form `%s`: the forms are core, simple, flow, counts, kernels and c", form);
+    return RUNNEL_COMPILE_ERROR;
 }
 
 RunnelStatus runnel_write_form(RunnelSession *session, const char *form)

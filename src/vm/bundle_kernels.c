@@ -126,8 +126,6 @@ typedef struct Doing {
     char **outputs;         /* of streams, of the elements of reductions that are kept, of vectors */
     uint8_t *sizes;         /* of their elements */
     uint32_t *scopes;       /* on which they are */
-    char **block_totals;    /* by ordered reduction, if it is done in blocks */
-    char *tiles;            /* for the elements of those, of every member of the team */
     Tile *done;             /* by tile */
     int64_t *given;         /* by tile and scope */
     uint64_t *totals;       /* by tile and number */
@@ -135,10 +133,10 @@ typedef struct Doing {
     uint64_t *carries;      /* the same, of scans: their value before a tile, then after it */
     bool wants_totals;      /* of scans only, for pieces that are done in any order */
     bool is_in_order;       /* tiles are done one after the other, each with what the one before has left */
+    bool is_direct;         /* ... and what they give on filters goes straight to where it is wanted: */
+    size_t so_far[KERNEL_SCOPES_MAX]; /* so much of each */
     _Atomic bool has_failed;
 } Doing;
-
-#define TILE_BYTES ((size_t)BUNDLE_TILE * sizeof(uint64_t))
 
 static const FlowNode *node_of(const Doing *doing, FlowNodeId id)
 {
@@ -160,18 +158,18 @@ static bool is_ordered(const Kernel *kernel, uint32_t output)
     return output >= kernel->outputs.count && output < kernel->outputs.count + kernel->ordered.count;
 }
 
-static void fill_tables(const Doing *doing, size_t first, uint32_t member, const void **streams, void **outputs)
+static void fill_tables(const Doing *doing, size_t first, const void **streams, void **outputs)
 {
     const Kernel *kernel = doing->kernel;
     const Plan *plan = doing->instance->plan;
     for (uint32_t i = 0; i < kernel->streams.count; i++)
         streams[i] = doing->streams[i] + first * plan->streams[kernel->streams.items[i]].size;
     for (uint32_t i = 0; i < output_count(kernel); i++) {
-        size_t place = doing->scopes[i] == BUNDLE_ROOT ? first : first / doing->tile * doing->room;
-        if (is_ordered(kernel, i) && doing->block_totals != NULL)
-            outputs[i] = doing->tiles + ((size_t)member * kernel->ordered.count + (i - kernel->outputs.count)) * TILE_BYTES;
-        else
-            outputs[i] = doing->outputs[i] + place * doing->sizes[i];
+        uint32_t scope = doing->scopes[i];
+        size_t place = scope == BUNDLE_ROOT ? first : doing->is_direct ? doing->so_far[scope] : first / doing->tile * doing->room;
+        if (is_ordered(kernel, i) && doing->bundle->needs_blocks)
+            place = first / COMBINE_BLOCK;
+        outputs[i] = doing->outputs[i] + place * doing->sizes[i];
     }
 }
 
@@ -183,7 +181,7 @@ static int64_t depth_left(const Vm *vm)
 }
 
 /* Some points, by one call of the code. */
-static bool do_tile(Doing *doing, size_t first, size_t count, uint32_t member)
+static bool do_tile(Doing *doing, size_t first, size_t count)
 {
     const Kernel *kernel = doing->kernel;
     size_t number = first / doing->tile;
@@ -197,7 +195,7 @@ static bool do_tile(Doing *doing, size_t first, size_t count, uint32_t member)
             *carry = *(carry - kernel->scans.count);
         carries[i] = carry;
     }
-    fill_tables(doing, first, member, streams, outputs);
+    fill_tables(doing, first, streams, outputs);
     doing->done[number] = (Tile){.done = (int64_t)count, .is_there = true};
     KernelCall call = {.position = doing->position + (int64_t)first,
                        .count = (int64_t)count,
@@ -218,21 +216,17 @@ static bool do_tile(Doing *doing, size_t first, size_t count, uint32_t member)
                        .has_failed = (const volatile bool *)(const void *)&doing->has_failed};
     if (doing->function(&call) != 0)
         return false;
-    if (doing->wants_totals)
-        return true;
-    for (uint32_t i = 0; i < kernel->ordered.count && doing->block_totals != NULL; i++) {
-        const FoldKind *fold = fold_of(doing, kernel->ordered.items[i]);
-        fold_block_totals(fold, outputs[kernel->outputs.count + i], count / COMBINE_BLOCK,
-                          doing->block_totals[i] + first / COMBINE_BLOCK * fold_result_size(fold));
-    }
+    for (uint32_t scope = 1; scope < kernel->scopes.count && doing->is_direct; scope++)
+        doing->so_far[scope] += (size_t)call.given[scope];
     return true;
 }
 
 static void do_tiles(void *context, size_t first, size_t end, uint32_t member)
 {
     Doing *doing = context;
+    (void)member;
     for (size_t at = first; at < end && !atomic_load_explicit(&doing->has_failed, memory_order_relaxed); at += doing->tile)
-        if (!do_tile(doing, at, least(end - at, doing->tile), member))
+        if (!do_tile(doing, at, least(end - at, doing->tile)))
             atomic_store_explicit(&doing->has_failed, true, memory_order_relaxed);
 }
 
@@ -337,13 +331,15 @@ static char *output_room(Doing *doing, uint32_t number)
 {
     const Kernel *kernel = doing->kernel;
     Instance *instance = doing->instance;
-    if (doing->scopes[number] != BUNDLE_ROOT)
+    bool is_on_root = doing->scopes[number] == BUNDLE_ROOT;
+    if (!is_on_root && !doing->is_direct)
         return reserve(doing, tile_count(doing) * doing->room * doing->sizes[number]);
     if (number < kernel->outputs.count && instance->streams[kernel->outputs.items[number]].is_read)
         return stream_reserve(doing->vm, instance, kernel->outputs.items[number], doing->count);
     if (number < kernel->outputs.count + kernel->ordered.count)
-        return doing->block_totals != NULL ? NULL : reserve(doing, doing->count * doing->sizes[number]);
-    return sink_room(doing, &kernel->sinks.items[number - kernel->outputs.count - kernel->ordered.count], points_to_come(doing));
+        return reserve(doing, doing->count * doing->sizes[number]); /* or fewer, for blocks */
+    return sink_room(doing, &kernel->sinks.items[number - kernel->outputs.count - kernel->ordered.count],
+                     is_on_root ? points_to_come(doing) : doing->count);
 }
 
 /* On which points an output is, and how large its elements. */
@@ -367,17 +363,10 @@ static void describe_output(const Doing *doing, uint32_t number, uint32_t *scope
 static void find_outputs(Doing *doing)
 {
     const Kernel *kernel = doing->kernel;
-    size_t members = team_size(doing->vm->team), outputs = output_count(kernel), tiles = tile_count(doing);
+    size_t outputs = output_count(kernel), tiles = tile_count(doing);
     doing->outputs = reserve(doing, outputs * sizeof *doing->outputs);
     doing->sizes = reserve(doing, outputs * sizeof *doing->sizes);
     doing->scopes = reserve(doing, outputs * sizeof *doing->scopes);
-    if (doing->bundle->needs_blocks && doing->count >= COMBINE_BLOCK) {
-        doing->block_totals = reserve(doing, kernel->ordered.count * sizeof(char *));
-        doing->tiles = vm_tiles(doing->vm, members * kernel->ordered.count * TILE_BYTES);
-        for (uint32_t i = 0; i < kernel->ordered.count; i++)
-            doing->block_totals[i] =
-                reserve(doing, doing->count / COMBINE_BLOCK * fold_result_size(fold_of(doing, kernel->ordered.items[i])));
-    }
     for (uint32_t i = 0; i < outputs; i++) {
         describe_output(doing, i, &doing->scopes[i], &doing->sizes[i]);
         doing->outputs[i] = output_room(doing, i);
@@ -466,7 +455,7 @@ static void give_stream(Doing *doing, const MadeStream *made, size_t tiles, size
         return;
     }
     char *out = doing->outputs[number];
-    if (made->scope != BUNDLE_ROOT) {
+    if (made->scope != BUNDLE_ROOT && !doing->is_direct) {
         out = stream_reserve(doing->vm, instance, made->stream, count);
         join_given(doing, tiles, number, out);
     }
@@ -478,7 +467,7 @@ static void give_stream(Doing *doing, const MadeStream *made, size_t tiles, size
 static void give_sinks(Doing *doing, size_t tiles, const size_t *given)
 {
     const Kernel *kernel = doing->kernel;
-    for (uint32_t i = 0; i < kernel->sinks.count; i++) {
+    for (uint32_t i = 0; i < kernel->sinks.count && !doing->is_direct; i++) {
         const KernelSink *sink = &kernel->sinks.items[i];
         if (sink->scope != BUNDLE_ROOT)
             join_given(doing, tiles, kernel->outputs.count + kernel->ordered.count + i, sink_room(doing, sink, given[sink->scope]));
@@ -519,11 +508,11 @@ static void join_ordered(const Doing *doing, size_t points)
     const Kernel *kernel = doing->kernel;
     for (uint32_t i = 0; i < kernel->ordered.count; i++) {
         FlowNodeId id = kernel->ordered.items[i];
-        if (doing->block_totals != NULL)
-            fold_join_totals(fold_of(doing, id), running_of(doing, id), doing->block_totals[i], points / COMBINE_BLOCK);
+        char *given = doing->outputs[kernel->outputs.count + i];
+        if (doing->bundle->needs_blocks) /* the last one may be shorter: then nothing follows */
+            fold_join_totals(fold_of(doing, id), running_of(doing, id), given, (points + COMBINE_BLOCK - 1) / COMBINE_BLOCK);
         else
-            fold_add(doing->vm->team, fold_of(doing, id), running_of(doing, id),
-                     (Cells){.data = doing->outputs[kernel->outputs.count + i]}, points);
+            fold_add(doing->vm->team, fold_of(doing, id), running_of(doing, id), (Cells){.data = given}, points);
     }
 }
 
@@ -651,6 +640,7 @@ static void do_all_tiles(Doing *doing)
 /* Gives how many points were done: none if it failed. */
 static size_t do_once(Doing *doing)
 {
+    doing->is_direct = doing->kernel->stored != 0 && !doing->kernel->is_deep && !team_shares(doing->vm->team, doing->count, grain_of(doing));
     find_outputs(doing);
     uint64_t start = machine_clock();
     do_all_tiles(doing);

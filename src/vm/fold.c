@@ -21,10 +21,21 @@ static const FoldKind *kind_of(VectorLevel level, FoldOperator operator, FoldFor
     return kinds == NULL ? NULL : &kinds[form];
 }
 
+FoldOperator fold_operator(Op reduction)
+{
+    switch ((int)reduction) {
+#define FOLD_OPERATOR(OPERATOR, on_scalars, reduction, scan, inclusive)                                                \
+    case OP_##reduction: return FOLD_##OPERATOR;
+#include "ops/fold_operators.def"
+#undef FOLD_OPERATOR
+    }
+    return FOLD_OPERATOR_COUNT;
+}
+
 const FoldKind *fold_kind_at(VectorLevel level, Op op, ScalarType type)
 {
     switch ((int)op) {
-#define FOLD_OPERATOR(OPERATOR, reduction, scan, inclusive)                                                            \
+#define FOLD_OPERATOR(OPERATOR, on_scalars, reduction, scan, inclusive)                                                \
     case OP_##reduction: return kind_of(level, FOLD_##OPERATOR, FOLD_REDUCTION, type);                                 \
     case OP_##scan: return kind_of(level, FOLD_##OPERATOR, FOLD_SCAN, type);                                           \
     case OP_##inclusive: return kind_of(level, FOLD_##OPERATOR, FOLD_SCAN_INCLUSIVE, type);
@@ -38,6 +49,16 @@ const FoldKind *fold_kind_at(VectorLevel level, Op op, ScalarType type)
 const FoldKind *fold_kind(Op op, ScalarType type)
 {
     return fold_kind_at(vector_level(), op, type);
+}
+
+const FoldKind *fold_left_kind_at(VectorLevel level, Op op, ScalarType type)
+{
+    return kind_of(level, fold_operator(op), FOLD_LEFT, type);
+}
+
+const FoldKind *fold_left_kind(Op op, ScalarType type)
+{
+    return fold_left_kind_at(vector_level(), op, type);
 }
 
 size_t fold_state_size(const FoldKind *kind)

@@ -14,6 +14,8 @@ typedef struct FoldKind FoldKind; /* an operation on a type */
 /* `op` is a reduction (OP_SUM ... OP_COUNT_TRUE) or a scan (OP_PLUS_SCAN ... OP_XOR_SCAN_INCLUSIVE), `type` that of the elements. Null where
  * there is none. */
 const FoldKind *fold_kind(Op op, ScalarType type);
+/* The reduction OP_SUM or OP_PRODUCT of floats in the order of users' operators. */
+const FoldKind *fold_left_kind(Op op, ScalarType type);
 
 /* ---- a segment that is still open ---- */
 enum { FOLD_STATE_MAX = 256 };

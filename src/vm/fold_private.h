@@ -6,14 +6,18 @@
 #include "vm/vector.h"
 
 typedef enum FoldOperator {
-#define FOLD_OPERATOR(OPERATOR, reduction, scan, inclusive) FOLD_##OPERATOR,
+#define FOLD_OPERATOR(OPERATOR, on_scalars, reduction, scan, inclusive) FOLD_##OPERATOR,
 #include "ops/fold_operators.def"
 #undef FOLD_OPERATOR
     FOLD_COUNT, /* how many are true: only a reduction, only of bool */
     FOLD_OPERATOR_COUNT
 } FoldOperator;
 
-typedef enum FoldForm { FOLD_REDUCTION, FOLD_SCAN, FOLD_SCAN_INCLUSIVE, FOLD_FORM_COUNT } FoldForm;
+/* Of a reduction; FOLD_OPERATOR_COUNT if there is none. */
+FoldOperator fold_operator(Op reduction);
+
+/* LEFT is a reduction from left to right, which only ordered ones have of their own. */
+typedef enum FoldForm { FOLD_REDUCTION, FOLD_SCAN, FOLD_SCAN_INCLUSIVE, FOLD_LEFT, FOLD_FORM_COUNT } FoldForm;
 
 struct FoldKind {
     uint32_t cell_size, result_size, state_size;
@@ -42,7 +46,8 @@ typedef const FoldKind *FoldTable[FOLD_OPERATOR_COUNT][SCALAR_COUNT];
 VECTOR_LEVELS(VECTOR_LEVEL_ROW)
 #undef VECTOR_LEVEL_ROW
 
-/* As fold_kind, at a level the processor has: for tests. */
+/* As fold_kind and fold_left_kind, at a level the processor has: for tests. */
 const FoldKind *fold_kind_at(VectorLevel level, Op op, ScalarType type);
+const FoldKind *fold_left_kind_at(VectorLevel level, Op op, ScalarType type);
 
 #endif

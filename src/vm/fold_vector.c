@@ -13,6 +13,7 @@
  *
  * Nan never leaves a running sum or product, nor carry op local within a segment (an infinity of local stays one, or becomes nan; likewise a
  * zero of local). So a scan makes its outputs canonical only after it saw nan in the last of a segment. */
+#include "vm/fold_keys.h"
 #include "vm/fold_private.h"
 #include "base/least.h"
 
@@ -51,60 +52,6 @@ static const int64_t present_64[2 * WIDE] = {ONES_32};
                   : sizeof(Cell) == 2 ? (const void *)present_16                                                       \
                   : sizeof(Cell) == 4 ? (const void *)present_32                                                       \
                                       : (const void *)present_64))
-
-/* ---- keys ---- */
-
-typedef int64_t __attribute__((may_alias)) Bits64; /* f64 as bits */
-typedef int32_t __attribute__((may_alias)) Bits32;
-
-#define SAME(x) (x)
-
-/* Flips the magnitude of negative numbers; its own inverse. nan is above all. */
-static inline int64_t key_f64(int64_t bits)
-{
-    return bits ^ (bits < 0 ? INT64_MAX : 0);
-}
-
-static inline int32_t key_f32(int32_t bits)
-{
-    return bits ^ (bits < 0 ? INT32_MAX : 0);
-}
-
-/* For minima the keys are shifted until +inf is the greatest integer: nan has come round to below -inf. */
-#define LOW_SHIFT_F64 UINT64_C(0x000fffffffffffff)
-#define LOW_SHIFT_F32 UINT32_C(0x007fffff)
-
-static inline int64_t low_key_f64(int64_t bits)
-{
-    return (int64_t)((uint64_t)key_f64(bits) + LOW_SHIFT_F64);
-}
-
-static inline int64_t low_value_f64(int64_t key)
-{
-    return key_f64((int64_t)((uint64_t)key - LOW_SHIFT_F64));
-}
-
-static inline int32_t low_key_f32(int32_t bits)
-{
-    return (int32_t)((uint32_t)key_f32(bits) + LOW_SHIFT_F32);
-}
-
-static inline int32_t low_value_f32(int32_t key)
-{
-    return key_f32((int32_t)((uint32_t)key - LOW_SHIFT_F32));
-}
-
-#define KEY_LEAST_F64 (-INT64_C(0x7ff0000000000001)) /* of -inf */
-#define KEY_LEAST_F32 (-INT32_C(0x7f800001))
-
-/* ---- operators: the 1u keeps products of short integers from being of type int ---- */
-#define PLUS(a, b) ((a) + (b))
-#define MULT(a, b) (1u * (a) * (b))
-#define MAX(a, b) ((a) > (b) ? (a) : (b))
-#define MIN(a, b) ((a) < (b) ? (a) : (b))
-#define OR(a, b) ((a) | (b))
-#define AND(a, b) ((a) & (b))
-#define XOR(a, b) ((a) ^ (b))
 
 /* ---- exact operators ----
  * The state is the total so far, as a key. */
@@ -229,13 +176,18 @@ static inline int32_t low_value_f32(int32_t key)
     }
 
 #define KIND(name, form, Cell) .segments = name##form##_segments, .totals = name##form##_totals, CELLS(Cell, Cell)
-#define KINDS(name, Cell, REDUCTION_STATE, SCAN_STATE)                                                                 \
+#define KINDS(name, Cell, REDUCTION_STATE, SCAN_STATE, LEFT)                                                           \
     static const FoldKind name[FOLD_FORM_COUNT] = {                                                                    \
         [FOLD_REDUCTION] = {REDUCTION_STATE, .add = name##_add, .result = name##_result, KIND(name, , Cell)},          \
         [FOLD_SCAN] = {SCAN_STATE, .scan = name##_scan, .complete = name##_scan_complete, KIND(name, _scan, Cell)},    \
         [FOLD_SCAN_INCLUSIVE] = {SCAN_STATE, .scan = name##_inclusive, .complete = name##_inclusive_complete,          \
                                  KIND(name, _inclusive, Cell)},                                                        \
+        LEFT                                                                                                           \
     };
+#define LEFT_KIND(name, Cell)                                                                                          \
+    [FOLD_LEFT] = {.state_size = sizeof(name##_ScanState), .start = name##_scan_start, .open = name##_left_open,       \
+                   .join = name##_scan_join_totals, .add = name##_left_add, .result = name##_left_result,              \
+                   KIND(name, _left, Cell)},
 #define CELLS(Element, Result) .cell_size = sizeof(Element), .result_size = sizeof(Result)
 #define STATE(size, prefix, joining) .state_size = size, .start = prefix##_start, .open = prefix##_open, .join = joining
 
@@ -243,7 +195,7 @@ static inline int32_t low_value_f32(int32_t key)
     EXACT_REDUCTION(name, Cell, OPERATOR, IDENTITY, KEY, VALUE)                                                        \
     EXACT_SCAN(name, scan, Cell, OPERATOR, IDENTITY, KEY, VALUE, false)                                                \
     EXACT_SCAN(name, inclusive, Cell, OPERATOR, IDENTITY, KEY, VALUE, true)                                            \
-    KINDS(name, Cell, STATE(sizeof(Cell), name, name##_join_totals), STATE(sizeof(Cell), name, name##_join_totals))
+    KINDS(name, Cell, STATE(sizeof(Cell), name, name##_join_totals), STATE(sizeof(Cell), name, name##_join_totals), )
 
 /* EXACT_INTEGER(operator, OPERATOR, identity): wrapping, so the same for both signs. */
 #define EXACT_INTEGER(operator, OPERATOR, IDENTITY)                                                                    \
@@ -374,8 +326,6 @@ static inline PartF64 blend_F64(MaskF64 mask, PartF64 a, PartF64 b)
     return (PartF64)(((MaskF64)a & mask) | ((MaskF64)b & ~mask));
 #endif
 }
-
-#define TIMES(a, b) ((a) * (b))
 
 #define ORDERED_LANES(name, Cell, suffix, OPERATOR, PAD)                                                               \
     static inline Lanes##suffix name##_lanes(const Cell *elements)                                                     \
@@ -803,6 +753,90 @@ static inline PartF64 blend_F64(MaskF64 mask, PartF64 a, PartF64 b)
             name##_canonical(out, (size_t)(start - first));                                                            \
     }
 
+/* ---- ordered reductions from left to right, as users' operators are applied ----
+ * The state is a scan's. */
+
+#define ORDERED_LEFT(name, Cell, OPERATOR, PAD, IDENTITY, CANONICAL)                                                   \
+    static size_t name##_left_open(const void *opaque)                                                                 \
+    {                                                                                                                  \
+        return (COMBINE_BLOCK - ((const name##_ScanState *)opaque)->count % COMBINE_BLOCK) % COMBINE_BLOCK;            \
+    }                                                                                                                  \
+    static inline Cell name##_left_local(Cell local, const Cell *elements, size_t count)                               \
+    {                                                                                                                  \
+        for (size_t i = 0; i < count; i++)                                                                             \
+            local = OPERATOR(local, elements[i]);                                                                      \
+        return local;                                                                                                  \
+    }                                                                                                                  \
+    /* The totals of several blocks, interleaved. */                                                                   \
+    MATH_INLINE void name##_left_locals(const Cell *restrict elements, Cell *restrict totals)                          \
+    {                                                                                                                  \
+        Cell local[SCAN_AT_ONCE];                                                                                      \
+        for (size_t b = 0; b < SCAN_AT_ONCE; b++)                                                                      \
+            local[b] = PAD;                                                                                            \
+        for (size_t i = 0; i < COMBINE_BLOCK; i++)                                                                     \
+            for (size_t b = 0; b < SCAN_AT_ONCE; b++)                                                                  \
+                local[b] = OPERATOR(local[b], elements[b * COMBINE_BLOCK + i]);                                        \
+        memcpy(totals, local, sizeof local);                                                                           \
+    }                                                                                                                  \
+    static void name##_left_totals(const void *elements, size_t blocks, void *totals, void *out)                       \
+    {                                                                                                                  \
+        (void)out;                                                                                                     \
+        const Cell *next = elements;                                                                                   \
+        Cell *total = totals;                                                                                          \
+        size_t b = 0;                                                                                                  \
+        for (; b + SCAN_AT_ONCE <= blocks; b += SCAN_AT_ONCE)                                                          \
+            name##_left_locals(next + b * COMBINE_BLOCK, total + b);                                                   \
+        for (; b < blocks; b++)                                                                                        \
+            total[b] = name##_left_local(PAD, next + b * COMBINE_BLOCK, COMBINE_BLOCK);                                \
+    }                                                                                                                  \
+    /* Elements of one block. */                                                                                       \
+    static void name##_left_piece(name##_ScanState *state, const Cell *elements, size_t count)                         \
+    {                                                                                                                  \
+        state->local = name##_left_local(state->local, elements, count);                                               \
+        state->count += count;                                                                                         \
+        if (count > 0 && state->count % COMBINE_BLOCK == 0) {                                                          \
+            state->carry = OPERATOR(state->carry, state->local);                                                       \
+            state->local = PAD;                                                                                        \
+        }                                                                                                              \
+    }                                                                                                                  \
+    static void name##_left_add(void *opaque, const void *elements, size_t count)                                      \
+    {                                                                                                                  \
+        const Cell *next = elements;                                                                                   \
+        size_t before = least(count, name##_left_open(opaque));                                                        \
+        name##_left_piece(opaque, next, before);                                                                       \
+        next += before;                                                                                                \
+        count -= before;                                                                                               \
+        for (size_t blocks; count >= COMBINE_BLOCK; next += blocks * COMBINE_BLOCK, count -= blocks * COMBINE_BLOCK) { \
+            Cell totals[SCAN_AT_ONCE];                                                                                 \
+            blocks = least(count / COMBINE_BLOCK, SCAN_AT_ONCE);                                                       \
+            name##_left_totals(next, blocks, totals, NULL);                                                            \
+            name##_scan_join_totals(opaque, totals, blocks);                                                           \
+        }                                                                                                              \
+        name##_left_piece(opaque, next, count);                                                                        \
+    }                                                                                                                  \
+    static void name##_left_result(const void *opaque, void *out)                                                      \
+    {                                                                                                                  \
+        const name##_ScanState *state = opaque;                                                                        \
+        *(Cell *)out = state->count == 0 ? IDENTITY : CANONICAL(OPERATOR(state->carry, state->local));                 \
+    }                                                                                                                  \
+    static void name##_left_segments(const void *elements, int64_t first, const int64_t *ends, size_t segments, void *out)\
+    {                                                                                                                  \
+        const Cell *next = elements;                                                                                   \
+        for (size_t k = 0; k < segments; first = ends[k++]) {                                                          \
+            size_t count = (size_t)(ends[k] - first);                                                                  \
+            name##_ScanState state;                                                                                    \
+            name##_scan_start(&state);                                                                                 \
+            if (count > COMBINE_BLOCK) {                                                                               \
+                name##_left_add(&state, next, count);                                                                  \
+            } else {                                                                                                   \
+                state.local = name##_left_local(PAD, next, count);                                                     \
+                state.count = count;                                                                                   \
+            }                                                                                                          \
+            name##_left_result(&state, (Cell *)out + k);                                                               \
+            next += count;                                                                                             \
+        }                                                                                                              \
+    }
+
 /* A scan has one addition of each block in flight. */
 enum { SCAN_AT_ONCE = 4 };
 
@@ -815,9 +849,10 @@ enum { SCAN_AT_ONCE = 4 };
     ORDERED_SCAN_STATE(name, Cell, PAD, CANONICAL)                                                                     \
     ORDERED_SCAN(name, scan, Cell, OPERATOR, PAD, IDENTITY, false)                                                     \
     ORDERED_SCAN(name, inclusive, Cell, OPERATOR, PAD, IDENTITY, true)                                                 \
+    ORDERED_LEFT(name, Cell, OPERATOR, PAD, IDENTITY, CANONICAL)                                                       \
     _Static_assert(sizeof(name##_State) <= FOLD_STATE_MAX, "the state of a fold is too large");                        \
     KINDS(name, Cell, STATE(sizeof(name##_State), name, name##_join_totals),                                           \
-          STATE(sizeof(name##_ScanState), name##_scan, name##_scan_join_totals))
+          STATE(sizeof(name##_ScanState), name##_scan, name##_scan_join_totals), LEFT_KIND(name, Cell))
 
 ORDERED(plus_f32, float, F32, PLUS, -0.0f, 0.0f, math_canonical_f32)
 ORDERED(plus_f64, double, F64, PLUS, -0.0, 0.0, math_canonical)
@@ -825,20 +860,6 @@ ORDERED(mult_f32, float, F32, TIMES, 1.0f, 1.0f, math_canonical_f32)
 ORDERED(mult_f64, double, F64, TIMES, 1.0, 1.0, math_canonical)
 
 /* ---- the table ---- */
-
-#define INTEGERS(ROW, OPERATOR, operator)                                                                              \
-    ROW(OPERATOR, I8, operator##_8) ROW(OPERATOR, I16, operator##_16) ROW(OPERATOR, I32, operator##_32)                \
-    ROW(OPERATOR, I64, operator##_64) ROW(OPERATOR, U8, operator##_8) ROW(OPERATOR, U16, operator##_16)                \
-    ROW(OPERATOR, U32, operator##_32) ROW(OPERATOR, U64, operator##_64)
-#define NUMBERS(ROW, OPERATOR, operator)                                                                               \
-    INTEGERS(ROW, OPERATOR, operator) ROW(OPERATOR, F32, operator##_f32) ROW(OPERATOR, F64, operator##_f64)
-#define ORDINALS(ROW, OPERATOR, operator)                                                                              \
-    ROW(OPERATOR, CHAR, operator##_u8) ROW(OPERATOR, I8, operator##_i8) ROW(OPERATOR, I16, operator##_i16)             \
-    ROW(OPERATOR, I32, operator##_i32) ROW(OPERATOR, I64, operator##_i64) ROW(OPERATOR, U8, operator##_u8)             \
-    ROW(OPERATOR, U16, operator##_u16) ROW(OPERATOR, U32, operator##_u32) ROW(OPERATOR, U64, operator##_u64)           \
-    ROW(OPERATOR, F32, operator##_f32) ROW(OPERATOR, F64, operator##_f64)
-#define LOGICALS(ROW, OPERATOR, operator, of_bool)                                                                     \
-    INTEGERS(ROW, OPERATOR, operator) ROW(OPERATOR, BOOL, of_bool)
 
 #define ROW(OPERATOR, TYPE, kinds) [FOLD_##OPERATOR][SCALAR_##TYPE] = kinds,
 const FoldTable VECTOR_NAME(fold_table) = {

@@ -63,6 +63,8 @@ static size_t read_values(Firing *firing, ValueSource *source, size_t room)
     size_t count = state->rows->count;
     for (uint32_t i = 0; i < firing->node->layout->count; i++) {
         LeafType type = firing->node->layout->leaves[i].type;
+        if (!firing_is_wanted(firing, i))
+            continue;
         cells_copy(type, firing_reserve(firing, i, count), array_cells(state->rows, i, 0), 0, count);
         firing_produce(firing, i, count);
     }
@@ -97,8 +99,7 @@ static void give_vectors(Firing *firing, uint32_t output, const ColumnLeaf *leaf
     Memory *memory = firing->vm->memory;
     state->rows = array_new(memory, firing->node->layout->leaves[output].elements);
     array_take_columns(memory, state->rows, leaf->elements);
-    cells_fill(LEAF_ARRAY, firing_reserve(firing, output, count), &state->rows, count);
-    firing_produce(firing, output, count);
+    firing_produce_uniform(firing, output, &state->rows, count);
     int64_t *starts = firing_reserve(firing, output + 1, count);
     columns_vectors(leaf, count, starts, firing_reserve(firing, output + 2, count));
     firing_produce(firing, output + 1, count);

@@ -1,12 +1,12 @@
 /* SCATTER: a vector for each parent, with elements written at indices.
  *
- * Short vectors of several parents are made in one array; a long one has an array of its own, and so lives no longer than it must. Indices
- * are checked before anything else is looked at: a permutation with an index out of range fails for that, also where another one occurs
+ * Indices are checked before anything else is looked at: a permutation with an index out of range fails for that, also where another one occurs
  * twice before.
  *
  * Of several values for one place the last counts. A team that shares the writing does not keep to that order; so when all is written, every value is
  * looked up again at its place. If all are found it did not matter, as no place got two that differ; else they are written once more, in order, and
  * for the rest of its life the node writes alone. */
+#include "vm/made_vector.h"
 #include "vm/nodes.h"
 #include "vm/team_check.h"
 
@@ -22,11 +22,6 @@ enum {
     CLEAR_PICOSECONDS = 500, /* a word */
 };
 
-enum { SCATTER_SHARED_MAX = 1 << 14 }; /* elements of an array to which one more vector is added */
-
-/* The inputs on P come first: a vector, or for PERMUTE a length. */
-enum { VECTOR_ARRAY, VECTOR_START, VECTOR_LENGTH, VECTOR_INPUTS };
-
 typedef struct Repeat {
     bool is_found;
     int64_t index;
@@ -35,10 +30,7 @@ typedef struct Repeat {
 
 typedef struct Scatter {
     WalkState walk;
-    bool is_open;   /* a vector is being made, */
-    Array *array;   /* at the end of this array, */
-    size_t start;   /* ... from here, */
-    size_t length;  /* ... of this length */
+    MadeVector made;
     uint64_t *taken; /* PERMUTE: for each index the position that goes there + 1 */
     size_t taken_capacity;
     Repeat repeat;
@@ -49,7 +41,7 @@ static void release_scatter(Vm *vm, const FlowNode *node, void *state_memory)
 {
     (void)node;
     Scatter *state = state_memory;
-    array_release(vm->memory, state->array);
+    array_release(vm->memory, state->made.array);
     memory_free(vm->memory, state->taken, state->taken_capacity * sizeof *state->taken);
 }
 
@@ -58,44 +50,13 @@ static bool is_permutation(const Firing *firing)
     return firing->node->core_op == OP_PERMUTE;
 }
 
+/* The inputs on P come first: a vector, or for PERMUTE a length. */
 static Inputs vector_inputs(const Firing *firing)
 {
-    return (Inputs){0, is_permutation(firing) ? 1 : VECTOR_INPUTS};
-}
-
-/* Leaf `leaf` of the vector being made. */
-static char *column_of(const Scatter *state, uint32_t leaf)
-{
-    const Layout *layout = state->array->layout;
-    return (char *)state->array->columns[leaf].data + state->start * leaf_size(layout->leaves[leaf].type);
+    return (Inputs){0, is_permutation(firing) ? 1 : VECTOR_PARTS};
 }
 
 /* ---- beginning a vector ---- */
-
-/* Chooses the array for a vector. */
-static void begin_array(Firing *firing, size_t length)
-{
-    Scatter *state = firing->state;
-    Memory *memory = firing->vm->memory;
-    if (state->array != NULL && state->array->count + length > SCATTER_SHARED_MAX) {
-        array_release(memory, state->array);
-        state->array = NULL;
-    }
-    if (state->array == NULL)
-        state->array = array_new(memory, firing->node->layout);
-    state->start = state->array->count;
-    state->length = length;
-}
-
-static void begin_copy(Firing *firing, size_t parent)
-{
-    Scatter *state = firing->state;
-    Cells arrays = firing_cells(firing, VECTOR_ARRAY);
-    const Array *from = ((Array *const *)arrays.data)[cells_index(arrays, parent)];
-    size_t start = cells_scalar(SCALAR_I64, firing_cells(firing, VECTOR_START), parent).bits;
-    begin_array(firing, cells_scalar(SCALAR_I64, firing_cells(firing, VECTOR_LENGTH), parent).bits);
-    array_extend_by(firing->vm, state->array, from, start, state->length);
-}
 
 static void clear_words(void *context, size_t first, size_t end, uint32_t member)
 {
@@ -108,28 +69,28 @@ static void begin_permutation(Firing *firing, size_t parent)
 {
     Scatter *state = firing->state;
     Memory *memory = firing->vm->memory;
-    begin_array(firing, cells_scalar(SCALAR_I64, firing_cells(firing, 0), parent).bits);
-    array_extend(memory, state->array, state->length);
-    if (state->length > state->taken_capacity) {
+    MadeVector *made = &state->made;
+    made_vector_begin(firing, made, cells_scalar(SCALAR_I64, firing_cells(firing, 0), parent).bits);
+    array_extend(memory, made->array, made->length);
+    if (made->length > state->taken_capacity) {
         size_t size = sizeof *state->taken;
-        state->taken = memory_resize(memory, state->taken, state->taken_capacity * size, state->length * size);
-        state->taken_capacity = state->length;
+        state->taken = memory_resize(memory, state->taken, state->taken_capacity * size, made->length * size);
+        state->taken_capacity = made->length;
     }
     Team *team = firing->vm->team;
-    team_run(team, state->length, team_grain(team, CLEAR_PICOSECONDS), clear_words, state->taken);
+    team_run(team, made->length, team_grain(team, CLEAR_PICOSECONDS), clear_words, state->taken);
     state->repeat.is_found = false;
 }
 
 static void open_vector(Firing *firing, size_t parent)
 {
     Scatter *state = firing->state;
-    if (state->is_open)
+    if (state->made.is_open)
         return;
     if (is_permutation(firing))
         begin_permutation(firing, parent);
     else
-        begin_copy(firing, parent);
-    state->is_open = true;
+        made_vector_copy(firing, &state->made, parent);
 }
 
 /* ---- writing ---- */
@@ -219,7 +180,7 @@ static size_t find_piece(const void *context, size_t first, size_t end)
 
 static size_t scatter_picoseconds(const Scatter *state, size_t size)
 {
-    return state->length > NEAR_BYTES / size ? FAR_PICOSECONDS : NEAR_PICOSECONDS;
+    return state->made.length > NEAR_BYTES / size ? FAR_PICOSECONDS : NEAR_PICOSECONDS;
 }
 
 /* Writes in any order; false if some place did not keep what it got. */
@@ -255,7 +216,7 @@ static void scatter_leaf(Firing *firing, uint32_t leaf, Cells from, Cells index,
 {
     Scatter *state = firing->state;
     LeafType type = firing->node->layout->leaves[leaf].type;
-    Writing writing = {leaf_size(type), column_of(state, leaf), from, index, first};
+    Writing writing = {leaf_size(type), made_vector_cells(&state->made, leaf), from, index, first};
     if (type == LEAF_ARRAY)
         scatter_arrays(firing->vm->memory, writing.out, from, index, first, count);
     else
@@ -278,7 +239,7 @@ static size_t place_at(const Places *places, size_t i)
 static size_t check_places(const void *context, size_t first, size_t end)
 {
     const Places *places = context;
-    while (first < end && place_at(places, first) < places->state->length)
+    while (first < end && place_at(places, first) < places->state->made.length)
         first++;
     return first;
 }
@@ -374,23 +335,11 @@ static bool take_points(Firing *firing, Walk *walk, size_t count)
     size_t good = count_good(firing->vm->team, state, index, walk->child, count);
     if (good < count) {
         int64_t place = cells_scalar(SCALAR_I64, index, walk->child + good).integer;
-        return failure_index(walk_fail(walk, good), firing->node->core_op, place, state->length);
+        return failure_index(walk_fail(walk, good), firing->node->core_op, place, state->made.length);
     }
     write_points(firing, walk, index, count);
     walk->child += count;
     return true;
-}
-
-/* ---- giving ---- */
-
-static void give_vector(Firing *firing)
-{
-    Scatter *state = firing->state;
-    int64_t start = (int64_t)state->start, length = (int64_t)state->length;
-    firing_give(firing, VECTOR_ARRAY, LEAF_ARRAY, &state->array);
-    firing_give(firing, VECTOR_START, SCALAR_I64, &start);
-    firing_give(firing, VECTOR_LENGTH, SCALAR_I64, &length);
-    state->is_open = false;
 }
 
 /* False when nothing more can be done now, or ever. */
@@ -406,15 +355,15 @@ static bool scatter(Firing *firing)
             open_vector(firing, walk.parent);
         if (count > 0 && !take_points(firing, &walk, count))
             return false;
-        if (!walk_is_parent_done(&walk) || outputs_room(firing, 0, VECTOR_INPUTS) == 0)
+        if (!walk_is_parent_done(&walk) || outputs_room(firing, 0, VECTOR_PARTS) == 0)
             return walk_end(&walk);
         open_vector(firing, walk.parent);
         if (state->repeat.is_found)
             return failure_repeated(walk_fail_parent(&walk), state->repeat.index, state->repeat.first,
                                     state->repeat.second);
-        if (is_permutation(firing) && walk_index(&walk) < state->length)
+        if (is_permutation(firing) && walk_index(&walk) < state->made.length)
             return walk_end(&walk); /* the lengths differ, of which SAME_LENGTHS tells: the vector must not be seen */
-        give_vector(firing);
+        made_vector_give(firing, &state->made);
         walk_next_parent(&walk);
     }
 }

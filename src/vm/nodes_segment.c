@@ -347,6 +347,7 @@ static void *running_fold(const NodePlan *plan, void *state)
 static const TileKind tile_of_fold = {.accepts = tile_accepts_fold};
 const NodeKind node_kind_FOLD = {
     .fire = fire_fold, .state_size = sizeof(Fold), .tile = &tile_of_fold, .skip = segments_skip, .running = running_fold};
+const NodeKind node_kind_FOLD_LEFT = {.fire = fire_fold, .state_size = sizeof(Fold)};
 
 static void scan_stretch(Firing *firing, const FoldKind *kind, const Stretch *stretch)
 {

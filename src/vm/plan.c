@@ -110,6 +110,8 @@ static void plan_work(const FlowNetwork *network, NodePlan *plan)
     const FlowNode *node = plan->node;
     if (node->op == FLOW_FOLD || node->op == FLOW_SCAN)
         plan->fold = fold_kind(node->core_op, (ScalarType)node->inputs[0].type);
+    if (node->op == FLOW_FOLD_LEFT)
+        plan->fold = fold_left_kind(node->core_op, (ScalarType)node->inputs[0].type);
     if (node->op == FLOW_COUNT)
         plan->can_fail = node->keep;
     if (node->op != FLOW_OPERATION)

@@ -32,7 +32,7 @@ typedef struct Variant {
 } Variant;
 
 /* The first is the reference. To compare another way of running programs, add a row. */
-enum { REFERENCE, SIMPLIFIED, COSTS, VM, VM_UNSIMPLIFIED, VM_CHUNK_1, VM_CHUNK_7, VM_THREADS, VARIANT_COUNT };
+enum { REFERENCE, SIMPLIFIED, COSTS, VM, VM_UNSIMPLIFIED, VM_CHUNK_1, VM_CHUNK_7, VM_THREADS, C, C_CHUNK_7, VARIANT_COUNT };
 static const Variant variants[VARIANT_COUNT] = {
     [REFERENCE] = {.name = "reference", .options = {.engine = RUNNEL_ENGINE_REFERENCE, .is_unsimplified = true}},
     [SIMPLIFIED] = {.name = "simplified", .options = {.engine = RUNNEL_ENGINE_REFERENCE}, .may_lose_errors = true},
@@ -45,7 +45,30 @@ static const Variant variants[VARIANT_COUNT] = {
                     .options = {.chunk = 7, .is_unsimplified = true},
                     .against = VM_UNSIMPLIFIED},
     [VM_THREADS] = {.name = "vm, 3 threads", .options = {.threads = 3, .piece_nanoseconds = 1}, .against = VM},
+    [C] = {.name = "c", .options = {.engine = RUNNEL_ENGINE_C, .threads = 1}, .against = VM},
+    [C_CHUNK_7] = {.name = "c, 3 threads, chunk 7",
+                   .options = {.engine = RUNNEL_ENGINE_C, .threads = 3, .piece_nanoseconds = 1, .chunk = 7},
+                   .against = VM},
 };
+
+static Ways chosen_ways = WAYS_INTERPRETED;
+
+void compare_choose(Ways ways)
+{
+    chosen_ways = ways;
+}
+
+static bool is_compiled(const Variant *variant)
+{
+    return variant->options.engine == RUNNEL_ENGINE_C;
+}
+
+static bool is_chosen(uint32_t variant)
+{
+    if (chosen_ways == WAYS_COMPILED)
+        return variant == REFERENCE || variant == SIMPLIFIED || variant == VM || is_compiled(&variants[variant]);
+    return chosen_ways == WAYS_ALL || !is_compiled(&variants[variant]);
+}
 
 /* The same for programs that are not streamable. */
 static const Variant materializing[] = {
@@ -56,7 +79,7 @@ static const Variant materializing[] = {
 
 /* ---- one run ---- */
 
-enum { RUN_SECONDS = 1 };
+enum { RUN_SECONDS = 1, COMPILED_RUN_SECONDS = 20 };
 
 static Memory memory;
 static RunnelSession *volatile running; /* what an alarm interrupts */
@@ -124,12 +147,12 @@ static RunnelSession *pool_open(Pool *pool, const Variant *variant, Outcome *out
 }
 
 /* Runs a program in a session, in the time it is given. */
-static void run_in(RunnelSession *session, const Given *given, Coverage *coverage, Outcome *outcome)
+static void run_in(RunnelSession *session, const Given *given, long seconds, Coverage *coverage, Outcome *outcome)
 {
     const char *name = given->dialect == RUNNEL_DIALECT_NESL ? "program.nesl" : "program.rnl";
     CoverageMark mark = coverage_mark(session);
     running = session;
-    set_alarm(RUN_SECONDS);
+    set_alarm(seconds);
     outcome->status = runnel_load_text(session, name, given->text, strlen(given->text), given->dialect);
     if (outcome->status == RUNNEL_OK) {
         if (coverage != NULL && session->vm == NULL)
@@ -140,7 +163,8 @@ static void run_in(RunnelSession *session, const Given *given, Coverage *coverag
     }
     set_alarm(0);
     running = NULL;
-    if (outcome->status != RUNNEL_OK)
+    outcome->is_uncompiled = strstr(runnel_messages(session), "without compiled code") != NULL;
+    if (outcome->status != RUNNEL_OK || outcome->is_uncompiled)
         text_add(&outcome->messages, runnel_messages(session));
 }
 
@@ -154,7 +178,7 @@ static void run_variant(const Given *given, const Variant *variant, Pool *pool, 
     RunnelSession *session = pool_open(pool != NULL ? pool : &own, variant, outcome);
     if (session == NULL)
         return;
-    run_in(session, given, coverage, outcome);
+    run_in(session, given, is_compiled(variant) ? COMPILED_RUN_SECONDS : RUN_SECONDS, coverage, outcome);
     if (pool == NULL)
         pool_close(&own);
 }
@@ -229,6 +253,8 @@ static void compare_outcomes(const Variant *first, const Outcome *a, const Varia
 {
     if (is_given_up(a) || is_given_up(b)) {
         verdict->kind = VERDICT_TOO_LONG;
+    } else if (b->is_uncompiled) {
+        found_difference(verdict, "not compiled", first, a, second, b);
     } else if (a->status == RUNNEL_OK && b->status == RUNNEL_OK) {
         if (a->output.length != b->output.length || !have_same_start(a, b))
             found_difference(verdict, "output", first, a, second, b);
@@ -253,8 +279,11 @@ static void compare_outcomes(const Variant *first, const Outcome *a, const Varia
 static void compare_others(const Given *given, Pool *pools, const Outcome *reference, Coverage *coverage, Verdict *verdict)
 {
     Outcome outcomes[VARIANT_COUNT] = {[REFERENCE] = *reference};
-    uint32_t count = 1;
-    for (uint32_t i = 1; i < VARIANT_COUNT && !verdict_is_bad(verdict->kind); i++, count++) {
+    bool has_run[VARIANT_COUNT] = {false};
+    for (uint32_t i = 1; i < VARIANT_COUNT && !verdict_is_bad(verdict->kind); i++) {
+        if (!is_chosen(i))
+            continue;
+        has_run[i] = true;
         bool is_counted = i == SIMPLIFIED || i == VM_UNSIMPLIFIED;
         Verdict found = {.kind = VERDICT_AGREES};
         uint32_t against = variants[i].against;
@@ -263,8 +292,9 @@ static void compare_others(const Given *given, Pool *pools, const Outcome *refer
         if (found.kind > verdict->kind)
             *verdict = found;
     }
-    for (uint32_t i = 1; i < count; i++)
-        outcome_free(&outcomes[i]);
+    for (uint32_t i = 1; i < VARIANT_COUNT; i++)
+        if (has_run[i])
+            outcome_free(&outcomes[i]);
 }
 
 static bool is_streamability(const Outcome *outcome)
@@ -326,7 +356,8 @@ static bool is_reusable(const Verdict *verdict)
 void compare_next_program(const Given *given, Coverage *coverage, Verdict *verdict)
 {
     static Pool pools[VARIANT_COUNT];
-    if (given->argument_count > 0 || given->dialect == RUNNEL_DIALECT_NESL) {
+    bool is_alone = chosen_ways == WAYS_ALL; /* sessions of engine c have not run those before it */
+    if (is_alone || given->argument_count > 0 || given->dialect == RUNNEL_DIALECT_NESL) {
         compare_in(given, NULL, coverage, verdict);
         return;
     }

@@ -43,6 +43,12 @@ static inline bool verdict_is_bad(VerdictKind kind)
     return kind >= VERDICT_KINDS_GOOD;
 }
 
+/* Engine c needs the C compiler for every program, which takes longer than all else. */
+typedef enum Ways { WAYS_INTERPRETED, WAYS_ALL, WAYS_COMPILED /* engine c, and what it is compared with */ } Ways;
+
+/* Which ways the next programs are run in. */
+void compare_choose(Ways ways);
+
 /* In this process: what crashes ends it. Counts what the program is made of in `coverage`, unless that is null. */
 void compare_program(const Given *given, Coverage *coverage, Verdict *verdict);
 /* The same for one of many programs, in sessions that may have run some of the others. */
@@ -53,6 +59,7 @@ typedef struct Outcome {
     RunnelStatus status;
     Text output;
     Text messages; /* all of them */
+    bool is_uncompiled; /* engine c did without the C compiler, and said so */
 } Outcome;
 
 void outcome_of_reference(const Given *given, Outcome *outcome);

@@ -1,16 +1,19 @@
-/* generate [--seed N] [--count N] [--first N] [--seconds S] [--failures N] [--show] [--coverage]: random well-typed programs, run in
- * several ways that must agree.
+/* generate [--seed N] [--count N] [--first N] [--seconds S] [--failures N] [--compile N] [--engine c] [--show] [--coverage]: random
+ * well-typed programs, run in several ways that must agree.
  *
  *   --seed N      the run: the same seed gives the same programs (1)
  *   --count N     how many programs (10000)
  *   --first N     the number of the first one (0)
  *   --seconds S   no more time than this, shrinking aside (no limit)
  *   --failures N  stops after so many programs that go wrong (5)
+ *   --compile N   every Nth program is run by engine c too (200; 0 for none)
+ *   --engine c    all of them are, and in no other way than those it is compared with: ref and vm
  *   --show        prints programs instead of running them
  *   --coverage    prints how often everything occurred
  *
  * Programs that go wrong are made smaller and saved in build/generate. The exit status is 1 if there are any, or if in a run of
- * normal size something never occurred. */
+ * normal size something never occurred. What is compiled is kept in build/generate/cache, not among the user's own. */
+#define _POSIX_C_SOURCE 200809L
 #include "isolate.h"
 #include "program.h"
 #include "shrink.h"
@@ -33,9 +36,9 @@ enum { ERROR_CODES = sizeof error_codes / sizeof *error_codes };
 static const char directory[] = "build/generate";
 
 typedef struct Settings {
-    uint64_t seed, first, count, failures;
+    uint64_t seed, first, count, failures, compile_each;
     double seconds;
-    bool is_showing, is_covering;
+    bool is_showing, is_covering, is_engine_c;
 } Settings;
 
 /* What workers tell their parent. */
@@ -91,6 +94,13 @@ static void count_verdict(Shared *shared)
             shared->errors[i]++;
 }
 
+/* Whether engine c is one of the ways depends on the program's number alone. */
+static void choose_ways(const Settings *settings, uint64_t index)
+{
+    bool is_compiled = settings->compile_each > 0 && runnel_has_compiler() && index % settings->compile_each == 0;
+    compare_choose(settings->is_engine_c ? WAYS_COMPILED : is_compiled ? WAYS_ALL : WAYS_INTERPRETED);
+}
+
 static void try_program(Run *run, uint64_t index, Text *text)
 {
     Arena arena;
@@ -98,6 +108,7 @@ static void try_program(Run *run, uint64_t index, Text *text)
     Program *program = generate(run, &arena, index);
     Given given = given_of(program, &arena, text);
     Shared *shared = run->shared;
+    choose_ways(&run->settings, index);
     compare_next_program(&given, &shared->coverage, &shared->verdict);
     count_verdict(shared);
     if (!verdict_is_bad(shared->verdict.kind))
@@ -160,6 +171,7 @@ static void report_failure(const Run *run, uint64_t index, const Verdict *verdic
            verdict->signature);
     fflush(stdout);
     Program *program = generate(run, &arena, index);
+    choose_ways(&run->settings, index);
     shrink_program(&arena, program, verdict);
     save_program(&arena, program, verdict, directory, run->settings.seed, index);
     fflush(stdout);
@@ -241,17 +253,23 @@ static int report(const Run *run, uint64_t failures, double seconds)
 
 static _Noreturn void usage(void)
 {
-    fputs("usage: generate [--seed N] [--count N] [--first N] [--seconds S] [--failures N] [--show] [--coverage]\n", stderr);
+    fputs("usage: generate [--seed N] [--count N] [--first N] [--seconds S] [--failures N] [--compile N] [--engine c] [--show] "
+          "[--coverage]\n",
+          stderr);
     exit(3);
 }
 
 static Settings read_settings(int count, char **arguments)
 {
-    Settings settings = {.seed = 1, .count = 10000, .failures = 5};
+    Settings settings = {.seed = 1, .count = 10000, .failures = 5, .compile_each = 200};
     struct {
         const char *name;
         uint64_t *number;
-    } numbers[] = {{"--seed", &settings.seed}, {"--count", &settings.count}, {"--first", &settings.first}, {"--failures", &settings.failures}};
+    } numbers[] = {{"--seed", &settings.seed},
+                   {"--count", &settings.count},
+                   {"--first", &settings.first},
+                   {"--failures", &settings.failures},
+                   {"--compile", &settings.compile_each}};
     for (int i = 1; i < count; i++) {
         const char *value = i + 1 < count ? arguments[i + 1] : NULL;
         bool is_known = true;
@@ -259,6 +277,9 @@ static Settings read_settings(int count, char **arguments)
             settings.is_showing = true;
         } else if (strcmp(arguments[i], "--coverage") == 0) {
             settings.is_covering = true;
+        } else if (strcmp(arguments[i], "--engine") == 0 && value != NULL && strcmp(value, "c") == 0) {
+            settings.is_engine_c = true;
+            i++;
         } else if (strcmp(arguments[i], "--seconds") == 0 && value != NULL) {
             settings.seconds = atof(arguments[++i]);
         } else {
@@ -287,6 +308,7 @@ int main(int count, char **arguments)
         show_programs(&run);
         return 0;
     }
+    setenv("RUNNEL_CACHE", "build/generate/cache", 1);
     run.shared = shared_alloc(sizeof *run.shared);
     double start = now();
     run.deadline = run.settings.seconds > 0 ? start + run.settings.seconds : 0;

@@ -63,6 +63,17 @@ static void test_agreement(void)
     }
 }
 
+static void test_near_agreement(void)
+{
+    Case benchmark = {.comparison = COMPARE_DIGEST};
+    expect(results_nearly_agree(&benchmark, "i 2 10000000 5", "i 2 10000001 7"), "sums that are near");
+    expect(!results_nearly_agree(&benchmark, "i 2 10000000 5", "i 2 10001000 5"), "sums that are not");
+    expect(!results_nearly_agree(&benchmark, "i 2 10000000 5", "i 3 10000000 5"), "other counts");
+    expect(!results_nearly_agree(&benchmark, "i 2 10000000 5", "f 2 1 1 1"), "other kinds of digests");
+    benchmark.comparison = COMPARE_EXACT;
+    expect(!results_nearly_agree(&benchmark, "i 2 10000000 5", "i 2 10000001 5"), "texts that differ");
+}
+
 static void test_plain(void)
 {
     static const char *const rows[][2] = {
@@ -127,7 +138,7 @@ static void fill(Results *results, Entry *entries, SweepPoint *point)
     Pair *wrong = &entries[1].pairs[MODE_EXACT][THREADS_ALL];
     wrong->runnel.result = checked_copy("3.0");
     wrong->c.result = checked_copy("4.0");
-    pair_check(wrong, entries[1].benchmark, "4.0");
+    pair_check(wrong, entries[1].benchmark, "4.0", MODE_EXACT);
     *point = (SweepPoint){.benchmark = case_named("logsum"), .size = 10000, .pair = {sample_of(1e-4, 5e6, 3), sample_of(5e-5, 1e6, 3)}};
 }
 
@@ -196,6 +207,7 @@ int main(void)
     Entry entries[2];
     SweepPoint point;
     test_agreement();
+    test_near_agreement();
     test_plain();
     test_json();
     test_cases();

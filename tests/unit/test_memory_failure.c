@@ -33,18 +33,31 @@ static const char streaming[] = "function main(a : {int}) = ({({y : y in {0:x}},
 static const char streamed[] = "({({0, 1, 2}, [\"3\"]), ({0}, [\"1\"]), ({0, 1, 2, 3}, [\"4\"]), ({0}, [\"1\"]), "
                                "({0, 1, 2, 3, 4}, [\"5\"])}, 14)\n";
 
+/* Tables, and arrays in several files; results that go to them. */
+static const char rows[] = "function main(a : {(int, [char])}) = {(x + 1, t) : (x, t) in a}\n";
+static const char row_vector[] = "function main(a : [(int, [char])]) = [(x + 1, t) : (x, t) in a]\n";
+static const char shown_rows[] = "{(2, \"a\"), (3, \"b\\nc\")}\n", shown_vector[] = "[(2, \"a\"), (3, \"b\\nc\")]\n";
+static char table_path[64], table_argument[64], array_path[64], array_argument[64];
+
 typedef struct Case {
     const char *program;
     const char *expected;
     RunnelEngine engine;
-    bool is_prepared; /* to be run more than once */
+    bool is_prepared;     /* to be run more than once */
+    const char *argument; /* null: [3, 1, 4, 1, 5] */
+    const char *out;      /* where the result goes */
 } Case;
 
-static const Case cases[] = {{sorting, sorted, RUNNEL_ENGINE_REFERENCE, false},
-                             {holding, held, RUNNEL_ENGINE_REFERENCE, false},
-                             {streaming, streamed, RUNNEL_ENGINE_VM, false},
-                             {streaming, streamed, RUNNEL_ENGINE_VM, true},
-                             {sorting, sorted, RUNNEL_ENGINE_REFERENCE, true}};
+static const Case cases[] = {{sorting, sorted, RUNNEL_ENGINE_REFERENCE, false, NULL, NULL},
+                             {holding, held, RUNNEL_ENGINE_REFERENCE, false, NULL, NULL},
+                             {streaming, streamed, RUNNEL_ENGINE_VM, false, NULL, NULL},
+                             {streaming, streamed, RUNNEL_ENGINE_VM, true, NULL, NULL},
+                             {sorting, sorted, RUNNEL_ENGINE_REFERENCE, true, NULL, NULL},
+                             {rows, shown_rows, RUNNEL_ENGINE_VM, false, table_argument, NULL},
+                             {row_vector, shown_vector, RUNNEL_ENGINE_VM, true, table_argument, NULL},
+                             {rows, "", RUNNEL_ENGINE_VM, false, table_argument, array_path},
+                             {row_vector, "", RUNNEL_ENGINE_REFERENCE, false, table_argument, table_path},
+                             {rows, "{(3, \"a\"), (4, \"b\\nc\")}\n", RUNNEL_ENGINE_VM, false, array_argument, NULL}};
 
 typedef enum Attempt { ATTEMPT_RAN, ATTEMPT_OUT_OF_MEMORY, ATTEMPT_WRONG } Attempt;
 
@@ -90,6 +103,7 @@ static Attempt attempt(const Case *test, uint64_t fail_after)
     RunnelOptions options = {.write = keep_output,
                              .write_context = &output,
                              .fail_after = fail_after,
+                             .out_path = test->out,
                              .engine = test->engine,
                              .counts_costs = test->engine == RUNNEL_ENGINE_REFERENCE};
     RunnelSession *session = runnel_open(&options);
@@ -97,7 +111,7 @@ static Attempt attempt(const Case *test, uint64_t fail_after)
         return ATTEMPT_OUT_OF_MEMORY;
     RunnelStatus status = runnel_load_text(session, "test", test->program, strlen(test->program), RUNNEL_DIALECT_RNL);
     if (status == RUNNEL_OK)
-        status = run(session, test, "[3, 1, 4, 1, 5]");
+        status = run(session, test, test->argument == NULL ? "[3, 1, 4, 1, 5]" : test->argument);
     Attempt result = judge(session, test->expected, status, &output, fail_after);
     runnel_close(session);
     return result;
@@ -117,14 +131,37 @@ static bool survives(const Case *test)
     return result != ATTEMPT_WRONG;
 }
 
+static void make_table(const char *path)
+{
+    snprintf(table_path, sizeof table_path, "%s.out.csv", path);
+    snprintf(array_path, sizeof array_path, "%s.npy", path);
+    snprintf(array_argument, sizeof array_argument, "@%s.npy", path);
+    snprintf(table_argument, sizeof table_argument, "@%s.csv", path);
+    FILE *file = fopen(table_argument + 1, "w");
+    fputs("number,text\n1,a\n2,\"b\nc\"\n", file);
+    fclose(file);
+}
+
+static void remove_files(const char *path)
+{
+    static const char *const ends[] = {".csv", ".out.csv", ".1.npy", ".2.offsets.npy", ".2.values.npy"};
+    char name[80];
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        snprintf(name, sizeof name, "%s%s", path, ends[i]);
+        remove(name);
+    }
+}
+
 int main(void)
 {
-    char path[64];
+    char path[48];
     snprintf(path, sizeof path, "/tmp/runnel-test-memory-%ld", (long)getpid());
     snprintf(holding, sizeof holding, holding_format, path);
+    make_table(path);
     bool is_good = true;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         is_good &= survives(&cases[i]);
     remove(path);
+    remove_files(path);
     return !is_good;
 }

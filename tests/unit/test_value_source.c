@@ -212,7 +212,7 @@ static void test_other_formats(Fixture *f)
     CHECK(f, !value_source_read_whole(source, &value) && value_source_has_failed(source));
     value_source_free(source);
     source = value_source_from_file(source_of(f, TYPE_INT, true), "/nowhere/at/all", &(FileOptions){0});
-    CHECK(f, value_source_error(source) == ERROR_IO_FAILURE && !value_source_next(source, &value));
+    CHECK(f, !value_source_next(source, &value) && value_source_error(source) == ERROR_IO_FAILURE);
     value_source_free(source);
 }
 
