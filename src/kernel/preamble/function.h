@@ -6,7 +6,7 @@
 #include "kernel/preamble/ops.h"
 
 enum {
-    KERNEL_STACK = 1 << 20, /* bytes that calls of functions may take */
+    KERNEL_STACK = 1 << 19, /* bytes that calls of functions may take */
     KERNEL_TURNS = 1 << 12, /* of a loop, after which it looks whether it must end: a power of two */
     KERNEL_LANES = 16,      /* points that are done at once */
     KERNEL_LANES_LEAST = 4, /* fewer are done one by one, */
