@@ -41,7 +41,7 @@ RUNNER_SOURCES := $(wildcard tests/runner/*.c)
 UNIT_TESTS := $(patsubst tests/unit/%.c,$(BUILD)/tests/unit/%,$(wildcard tests/unit/test_*.c))
 
 # Sources named *_vector.c are compiled once for each level of vector instructions, and the running program takes the best its
-# processor has (src/vm/vector.h). Levels are named after what is passed as -march=x86-64-...; elsewhere there is one.
+# processor has (src/base/vector.h). Levels are named after what is passed as -march=x86-64-...; elsewhere there is one.
 VECTOR_SOURCES := $(filter %_vector.c,$(LIBRARY_SOURCES))
 VECTOR_LEVELS := base $(if $(filter x86_64-%,$(shell $(CC) -dumpmachine 2>/dev/null)),v3 v4)
 VECTOR_FLAGS_release := -O3

@@ -16,8 +16,12 @@ import mpmath
 mp.dps = 60
 
 
-def remez(function, low, high, degree):
-    """Coefficients, lowest first, of the polynomial of least maximal error."""
+def unweighted(_):
+    return mpf(1)
+
+
+def remez(function, low, high, degree, weight=unweighted):
+    """Coefficients, lowest first, of the polynomial of least maximal error, times the weight."""
     low, high = mpf(low), mpf(high)
     count = degree + 2
     points = [(low + high) / 2 - (high - low) / 2 * cos(pi * i / (count - 1)) for i in range(count)]
@@ -27,12 +31,12 @@ def remez(function, low, high, degree):
         for i, x in enumerate(points):
             for j in range(degree + 1):
                 system[i, j] = x ** j
-            system[i, degree + 1] = (-1) ** i
+            system[i, degree + 1] = (-1) ** i / weight(x)
             values[i] = function(x)
         solution = lu_solve(system, values)
         coefficients = [solution[j] for j in range(degree + 1)]
         level = abs(solution[degree + 1])
-        points, worst = extremes(lambda x: horner(coefficients, x) - function(x), low, high, count, points)
+        points, worst = extremes(lambda x: (horner(coefficients, x) - function(x)) * weight(x), low, high, count, points)
         if worst - level <= level * mpf(10) ** -3:
             break
     return coefficients
@@ -76,6 +80,14 @@ def signed_terms(coefficients, variable):
     return text
 
 
+def fused_terms(coefficients, variable):
+    """The same with fused multiplications and additions."""
+    text = hexadecimal(coefficients[-1])
+    for c in reversed(coefficients[:-1]):
+        text = f"math_fused({variable}, {text}, {hexadecimal(c)})"
+    return text
+
+
 def wrapped(text, indent):
     lines, line = [], ""
     for word in text.split(" "):
@@ -88,23 +100,25 @@ def wrapped(text, indent):
     return ("\n" + " " * indent).join(lines)
 
 
-def emit(name, what, function, low, high, degree, is_split=True):
+def emit(name, what, function, low, high, degree, is_split=True, is_fused=False, weight=unweighted):
     """Writes a polynomial: as even and odd part, which are computed at the same time, or by Horner's scheme alone, which rounds
-    less."""
-    coefficients = [mpf(float(c)) for c in remez(function, low, high, degree)]
+    less. A weighted error is noted as such."""
+    coefficients = [mpf(float(c)) for c in remez(function, low, high, degree, weight)]
+    terms = fused_terms if is_fused else signed_terms
     low, high = mpf(low), mpf(high)
-    error = max(abs(horner(coefficients, low + (high - low) * i / 600) - function(low + (high - low) * i / 600))
-                for i in range(601))
+    points = [low + (high - low) * i / 600 for i in range(601)]
+    error = max(abs(horner(coefficients, x) - function(x)) * weight(x) for x in points)
     bits = int(mpmath.floor(mpmath.log(error, 2)))
-    print(f"/* {what}, x from {mpmath.nstr(low, 4)} to {mpmath.nstr(high, 4)}: degree {degree}, error below 2^{bits + 1}. */")
+    kind = "error" if weight is unweighted else "weighted error"
+    print(f"/* {what}, x from {mpmath.nstr(low, 4)} to {mpmath.nstr(high, 4)}: degree {degree}, {kind} below 2^{bits + 1}. */")
     print(f"MATH_INLINE double math_{name}(double x)\n{{")
     if degree < 5 or not is_split:
-        print(f"    return {wrapped(signed_terms(coefficients, 'x'), 11)};")
+        print(f"    return {wrapped(terms(coefficients, 'x'), 11)};")
     else:
         print("    double z = x * x;")
-        print(f"    double even = {wrapped(signed_terms(coefficients[0::2], 'z'), 18)};")
-        print(f"    double odd = {wrapped(signed_terms(coefficients[1::2], 'z'), 17)};")
-        print("    return even + x * odd;")
+        print(f"    double even = {wrapped(terms(coefficients[0::2], 'z'), 18)};")
+        print(f"    double odd = {wrapped(terms(coefficients[1::2], 'z'), 17)};")
+        print("    return math_fused(x, odd, even);" if is_fused else "    return even + x * odd;")
     print("}\n")
 
 
@@ -229,6 +243,9 @@ def main():
     half = mpf("0.3468")
     emit("exp_tail", "(exp x - 1 - x - x^2/2) / x^3",
          series(lambda x: (mpmath.exp(x) - 1 - x - x * x / 2) / x ** 3, lambda n: 1 / factorial(n + 3)), -half, half, 9)
+    emit("exp_curve", "(exp x - 1 - x) / x^2",
+         series(lambda x: (mpmath.exp(x) - 1 - x) / x ** 2, lambda n: 1 / factorial(n + 2)), -half, half, 9,
+         is_fused=True, weight=lambda x: x * x + half ** 2 / 16)
     emit("sinh_tail", "(sinh r - r) / r^3 of x = r^2",
          series(in_square(lambda x: (mpmath.sinh(x) - x) / x ** 3), lambda n: 1 / factorial(2 * n + 3)), 0, half ** 2, 5)
     emit("cosh_tail", "(cosh r - 1 - r^2/2) / r^4 of x = r^2",
@@ -236,7 +253,8 @@ def main():
          0, half ** 2, 4)
     s2 = ((root2 - 1) / (root2 + 1)) ** 2 * mpf("1.0001")
     emit("log_tail", "(2 atanh s - 2 s) / s^3 of x = s^2",
-         series(in_square(lambda s: 2 * (mpmath.atanh(s) - s) / s ** 3), lambda n: mpf(2) / (2 * n + 3)), 0, s2, 7)
+         series(in_square(lambda s: 2 * (mpmath.atanh(s) - s) / s ** 3), lambda n: mpf(2) / (2 * n + 3)), 0, s2, 7,
+         is_fused=True)
     emit("power_tail", "(atanh s - s - s^3/3 - s^5/5) / s^7 of x = s^2",
          series(in_square(lambda s: (mpmath.atanh(s) - s - s ** 3 / 3 - s ** 5 / 5) / s ** 7),
                 lambda n: mpf(1) / (2 * n + 7)), 0, s2, 7)

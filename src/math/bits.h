@@ -1,10 +1,10 @@
 /* What the elementary functions are made of: the bits of floats, selection without branches, sums and products whose
  * rounding errors are kept.
  *
- * Rules for all functions of this directory. They use + - * / and sqrt alone, each rounded to nearest, in the order
- * written: no contraction (-ffp-contract=off, and -fno-math-errno so that sqrt is an instruction), no fma, no tables in main
- * paths, no call of the C library where it may round differently elsewhere. So a result is the same bits whatever
- * compiles it, in whatever lanes it runs. Main paths have no branches; all cases are computed and math_select takes one,
+ * Rules for all functions of this directory. They use + - * / sqrt and math_fused alone, each rounded once and to nearest, in
+ * the order written: no contraction (-ffp-contract=off, and -fno-math-errno so that sqrt is an instruction), no tables in
+ * main paths, no call of the C library where it may round differently elsewhere. So a result is the same bits whatever
+ * compiles it, in whatever lanes it runs, with an instruction for math_fused or without. Main paths have no branches; all cases are computed and math_select takes one,
  * through integer masks, since a compiler may not move a floating-point operation across a condition and would not
  * vectorise the loop around it. Which nan a function returns is not said: engines make them canonical. */
 #ifndef RUNNEL_MATH_BITS_H
@@ -95,8 +95,8 @@ MATH_INLINE double math_power_of_two(double k)
  * when the first step is exact, as it is for x near 1. */
 MATH_INLINE double math_scale(double x, double k)
 {
-    uint64_t bits = math_integer_bits(k), half = bits >> 1; /* the low 12 bits are what is meant */
-    return x * math_of_bits((half + 1023) << 52) * math_of_bits((bits - half + 1023) << 52);
+    uint64_t bits = math_integer_bits(k + 2046.0), half = bits >> 1; /* the low 12 bits are what is meant */
+    return x * math_of_bits(half << 52) * math_of_bits((bits - half) << 52);
 }
 
 /* ---- pairs: the unevaluated sum high + low, with low at most about half an ulp of high ---- */
@@ -120,6 +120,13 @@ MATH_INLINE MathPair math_quick_two_sum(double a, double b)
     return (MathPair){sum, b - (sum - a)};
 }
 
+/* Whether the machine multiplies and adds in one instruction. */
+#if defined(__FP_FAST_FMA) || defined(__FMA__) || defined(__aarch64__)
+#define MATH_CAN_FUSE true
+#else
+#define MATH_CAN_FUSE false
+#endif
+
 /* The upper 26 bits of x, for |x| < 2^996; x minus them has 26 bits as well (Veltkamp). */
 MATH_INLINE double math_upper_half(double x)
 {
@@ -127,10 +134,12 @@ MATH_INLINE double math_upper_half(double x)
     return shifted - (shifted - x);
 }
 
-/* a * b exactly, barring underflow (Dekker). */
+/* a * b exactly, barring overflow and underflow (Dekker). */
 MATH_INLINE MathPair math_two_product(double a, double b)
 {
     double product = a * b;
+    if (MATH_CAN_FUSE)
+        return (MathPair){product, fma(a, b, -product)};
     double a_high = math_upper_half(a), b_high = math_upper_half(b);
     double a_low = a - a_high, b_low = b - b_high;
     double error = ((a_high * b_high - product) + a_high * b_low + a_low * b_high) + a_low * b_low;
@@ -140,9 +149,33 @@ MATH_INLINE MathPair math_two_product(double a, double b)
 MATH_INLINE MathPair math_two_square(double a)
 {
     double product = a * a;
+    if (MATH_CAN_FUSE)
+        return (MathPair){product, fma(a, a, -product)};
     double high = math_upper_half(a);
     double low = a - high;
     return (MathPair){product, ((high * high - product) + 2.0 * high * low) + low * low};
+}
+
+/* a + b rounded to odd: what is not exact becomes the neighbour whose last bit is 1, so that rounding again gives what
+ * rounding once would have given. */
+MATH_INLINE double math_sum_to_odd(double a, double b)
+{
+    MathPair sum = math_two_sum(a, b);
+    uint64_t bits = math_bits(sum.high);
+    uint64_t is_moved = (uint64_t)(sum.low != 0.0) & ~bits;
+    uint64_t is_nearer_zero = is_moved & (math_bits(sum.low) ^ bits) >> 63;
+    return math_of_bits(bits + is_moved - 2 * is_nearer_zero);
+}
+
+/* a * b + c, rounded once. Where there is no instruction for it, which makes it ten times as slow, it is right barring overflow and
+ * underflow, but for the sign of 0 (Boldo and Melquiond 2008). */
+MATH_INLINE double math_fused(double a, double b, double c)
+{
+    if (MATH_CAN_FUSE)
+        return fma(a, b, c);
+    MathPair product = math_two_product(a, b);
+    MathPair low = math_two_sum(c, product.low), high = math_two_sum(product.high, low.high);
+    return high.high + math_sum_to_odd(low.low, high.low);
 }
 
 /* The quotient of pairs, to about 100 bits. */

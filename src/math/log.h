@@ -1,9 +1,9 @@
 /* ln, log2, log10, log1p, asinh, acosh, atanh.
  *
  * x = 2^k m with sqrt(1/2) <= m < sqrt 2, f = m - 1 (exact), s = f / (2 + f), |s| <= 0.172. Then
- *     ln m = 2 atanh s = f - f^2/2 + s (f^2/2 + s^2 tail(s^2)),
- * where f is exact and everything after it is at most 0.09, so that its roundings count little; the tail is a polynomial of
- * degree 7. k ln 2 is added in two parts, the first exact. */
+ *     ln m = 2 atanh s = f - s (f - s^2 tail(s^2)),
+ * where f is exact and everything after it is at most 0.07, so that its roundings count little; the tail is a polynomial of
+ * degree 7. k ln 2 is added in two parts, products of k with the first being exact. */
 #ifndef RUNNEL_MATH_LOG_H
 #define RUNNEL_MATH_LOG_H
 
@@ -41,24 +41,47 @@ MATH_INLINE double math_log_ends(double x, double result)
     return math_select(x >= 0.0, result, MATH_NAN);
 }
 
-/* k ln 2 + ln(1 + f + f_low), |f| <= 0.4143, |f_low| at most an ulp of f. k ln 2 + f is exact as a pair; the rest rounds
- * by about 2^-56, at a result of at least 0.34 or, for k = 0, in proportion to f. The derivative 1 / (1 + f) is that of
- * f_low and needs few bits. At f = 0.414 the three roundings of the rest are 2^-57 each, 0.4 ulp of the result: error below
- * 0.92 ulp there, and less elsewhere. */
-MATH_INLINE double math_log_sum(double k, double f, double f_low)
+/* k ln 2 + ln(1 + f), |f| <= 0.4143, as what is to be added. k ln 2 + f is exact as a pair; the rest rounds by less than 2^-55,
+ * at a result of at least 0.34 or, for k = 0, in proportion to f. At f = 0.414, the roundings of 2 + f, s, f - ... and the rest
+ * are 0.42 ulp of the result together: error below 0.94 ulp there, and less elsewhere. */
+MATH_INLINE MathPair math_log_parts(double k, double f)
 {
-    double half_square = 0.5 * f * f;
     double s = f / (2.0 + f);
     double z = s * s;
-    double curve = half_square - s * (half_square + z * math_log_tail(z));
-    MathPair line = math_quick_two_sum(k * MATH_LN2_HIGH, f);
-    return line.high + (line.low + ((k * MATH_LN2_LOW + f_low * (1.0 - f + f * f)) - curve));
+    double line = math_fused(k, MATH_LN2_HIGH, f);
+    double rest = f + math_fused(k, MATH_LN2_HIGH, -line);
+    rest = math_fused(k, MATH_LN2_LOW, rest);
+    return (MathPair){line, math_fused(-s, math_fused(-z, math_log_tail(z), f), rest)};
+}
+
+MATH_INLINE double math_log_of(MathSplit split)
+{
+    MathPair parts = math_log_parts(split.k, split.m - 1.0);
+    return parts.high + parts.low;
 }
 
 MATH_INLINE double math_ln(double x)
 {
-    MathSplit split = math_split(x);
-    return math_log_ends(x, math_log_sum(split.k, split.m - 1.0, 0.0));
+    return math_log_ends(x, math_log_of(math_split(x)));
+}
+
+/* Whether x is finite, normal and above 0, so that math_ln_usual is ln: with one comparison. */
+MATH_INLINE bool math_is_usual_for_ln(double x)
+{
+    uint64_t least = UINT64_C(0x0010000000000000), end = UINT64_C(0x7ff0000000000000);
+    return (int64_t)(math_bits(x) - least + MATH_SIGN_BIT) < (int64_t)(end - least + MATH_SIGN_BIT);
+}
+
+MATH_INLINE double math_ln_usual(double x)
+{
+    return math_log_of(math_split_normal(x));
+}
+
+/* k ln 2 + ln(1 + f + f_low), f_low at most an ulp of f: the derivative 1 / (1 + f) is that of f_low and needs few bits. */
+MATH_INLINE double math_log_sum(double k, double f, double f_low)
+{
+    MathPair parts = math_log_parts(k, f);
+    return parts.high + (parts.low + f_low * (1.0 - f + f * f));
 }
 
 MATH_INLINE double math_log_base(double x, double base)

@@ -85,6 +85,17 @@ MATH_INLINE double math_exp_tail(double x)
     return even + x * odd;
 }
 
+/* (exp x - 1 - x) / x^2, x from -0.3468 to 0.3468: degree 9, weighted error below 2^-57. */
+MATH_INLINE double math_exp_curve(double x)
+{
+    double z = x * x;
+    double even = math_fused(z, math_fused(z, math_fused(z, math_fused(z, 0x1.28a7f1bac2ee4p-22,
+                  0x1.a019a0d972f87p-16), 0x1.6c16c18139d7cp-10), 0x1.55555555518ddp-5), 0x1.0000000000006p-1);
+    double odd = math_fused(z, math_fused(z, math_fused(z, math_fused(z, 0x1.af7ddcb60b1c0p-26,
+                 0x1.71dde53d90be1p-19), 0x1.a01a01b817c9ep-13), 0x1.111111110dfeap-7), 0x1.555555555555ep-3);
+    return math_fused(x, odd, even);
+}
+
 /* (sinh r - r) / r^3 of x = r^2, x from 0.0 to 0.1203: degree 5, error below 2^-56. */
 MATH_INLINE double math_sinh_tail(double x)
 {
@@ -105,11 +116,11 @@ MATH_INLINE double math_cosh_tail(double x)
 MATH_INLINE double math_log_tail(double x)
 {
     double z = x * x;
-    double even = 0x1.5555555555555p-1 + z * (0x1.2492492476905p-2 + z * (0x1.745cf8df6e793p-3 + z *
-                  0x1.0fbde05e573b5p-3));
-    double odd = 0x1.9999999999a39p-2 + z * (0x1.c71c7201ba2bbp-3 + z * (0x1.3b1c3ca3a4754p-3 + z *
-                 0x1.0c0a8bd475011p-3));
-    return even + x * odd;
+    double even = math_fused(z, math_fused(z, math_fused(z, 0x1.0fbde05e573b5p-3, 0x1.745cf8df6e793p-3),
+                  0x1.2492492476905p-2), 0x1.5555555555555p-1);
+    double odd = math_fused(z, math_fused(z, math_fused(z, 0x1.0c0a8bd475011p-3, 0x1.3b1c3ca3a4754p-3),
+                 0x1.c71c7201ba2bbp-3), 0x1.9999999999a39p-2);
+    return math_fused(x, odd, even);
 }
 
 /* (atanh s - s - s^3/3 - s^5/5) / s^7 of x = s^2, x from 0.0 to 0.02944: degree 7, error below 2^-56. */

@@ -1,19 +1,5 @@
 /* Operations on scalars by their row in math/scalar_ops.def. */
-#include "math/elementary.h"
-#include "math/scalar.h"
-
-#define SCALAR_MATH_1(OP, name)                                                                                       \
-    static Scalar apply_##OP(ScalarType type, Scalar a)                                                               \
-    {                                                                                                                 \
-        return type == SCALAR_F32 ? scalar_of_f32(math_##name##_f32(a.f32)) : scalar_of_f64(math_##name(a.f64));      \
-    }
-#define SCALAR_MATH_2(OP, name)                                                                                       \
-    static Scalar apply_##OP(ScalarType type, Scalar a, Scalar b)                                                     \
-    {                                                                                                                 \
-        return type == SCALAR_F32 ? scalar_of_f32(math_##name##_f32(a.f32, b.f32))                                    \
-                                  : scalar_of_f64(math_##name(a.f64, b.f64));                                         \
-    }
-#include "math/scalar_ops.def"
+#include "math/scalar_math.h"
 
 static const struct {
     ScalarUnary unary;
@@ -24,11 +10,30 @@ static const struct {
 #define SCALAR_UNARY(OP, function) [OP_##OP] = {.unary = function},
 #define SCALAR_BINARY(OP, function) [OP_##OP] = {.binary = function},
 #define SCALAR_PARTIAL(OP, function) [OP_##OP] = {.partial = function},
-#define SCALAR_MATH_1(OP, name) [OP_##OP] = {.unary = apply_##OP},
-#define SCALAR_MATH_2(OP, name) [OP_##OP] = {.binary = apply_##OP},
 #define SCALAR_COMPARISON(OP, accepted) [OP_##OP] = {.orders = accepted},
 #include "math/scalar_ops.def"
 };
+
+static const ScalarMath *math_row(Op op)
+{
+    static const ScalarMath *const tables[VECTOR_LEVEL_COUNT] = {
+#define TABLE(level) [VECTOR_##level] = VECTOR_NAME_AT(scalar_math, level),
+        VECTOR_LEVELS(TABLE)
+#undef TABLE
+    };
+    return &tables[vector_level()][op];
+}
+
+/* False if it is none. */
+static bool apply_math(Op op, ScalarType operand, const Scalar *arguments, Scalar *result)
+{
+    const ScalarMath *math = math_row(op);
+    if (math->unary != NULL)
+        *result = math->unary(operand, arguments[0]);
+    else if (math->binary != NULL)
+        *result = math->binary(operand, arguments[0], arguments[1]);
+    return math->unary != NULL || math->binary != NULL;
+}
 
 bool scalar_apply(Op op, ScalarType operand, ScalarType target, const Scalar *arguments, Scalar *result)
 {
@@ -41,6 +46,6 @@ bool scalar_apply(Op op, ScalarType operand, ScalarType target, const Scalar *ar
     else if (rows[op].orders != 0)
         *result = (Scalar){.integer = (scalar_order(operand, arguments[0], arguments[1]) & rows[op].orders) != 0};
     else
-        return false;
+        return apply_math(op, operand, arguments, result);
     return true;
 }

@@ -1,6 +1,6 @@
 /* What the files of element-wise kernels share.
  *
- * Each file src/vm/elementwise_SET_vector.c is compiled once for every level of vector instructions (vm/vector.h) and exports one table of
+ * Each file src/vm/elementwise_SET_vector.c is compiled once for every level of vector instructions (base/vector.h) and exports one table of
  * kernels, elementwise_SET_LEVEL. elementwise.c takes a kernel from the best level that the machine has, and what has no kernel in any set
  * goes through scalar_apply.
  *
@@ -11,7 +11,7 @@
 #define RUNNEL_VM_ELEMENTWISE_INTERNAL_H
 
 #include "vm/elementwise.h"
-#include "vm/vector.h"
+#include "base/vector.h"
 
 /* X(set, ...) */
 #define ELEMENTWISE_SETS(X, ...)                                                                                      \

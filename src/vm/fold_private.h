@@ -3,7 +3,7 @@
 #define RUNNEL_VM_FOLD_PRIVATE_H
 
 #include "vm/fold.h"
-#include "vm/vector.h"
+#include "base/vector.h"
 
 typedef enum FoldOperator {
 #define FOLD_OPERATOR(OPERATOR, on_scalars, reduction, scan, inclusive) FOLD_##OPERATOR,

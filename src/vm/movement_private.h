@@ -3,7 +3,7 @@
 #define RUNNEL_VM_MOVEMENT_PRIVATE_H
 
 #include "vm/movement.h"
-#include "vm/vector.h"
+#include "base/vector.h"
 
 typedef struct MovementSize {
     size_t (*pack)(void *out, const void *from, const bool *flags, size_t count, bool keep);

@@ -1,5 +1,6 @@
 /* The elementary functions as operations (see ops.h). Which are rows of math/functions.def: those of kind VECTOR vectorise; those of kind ANGLE do
- * in their fast version, which is right but for huge angles; those of kind SCALAR do not. */
+ * in their fast version, which is right but for huge angles; those of kind SCALAR do not. ln and exp of f64 vectorise, but the versions for usual
+ * operands take a third less time. */
 #ifndef RUNNEL_KERNEL_PREAMBLE_MATH_OPS_H
 #define RUNNEL_KERNEL_PREAMBLE_MATH_OPS_H
 
@@ -17,6 +18,17 @@ MATH_INLINE float op_angle_F32(float x, OpFlag *slow)
 {
     return (float)op_angle_F64((double)x, slow);
 }
+
+/* What is not usual only sets the flag. */
+#define OP_USUAL(name)                                                                                                \
+    MATH_INLINE double op_##name##_usual(double x, OpFlag *slow)                                                      \
+    {                                                                                                                 \
+        *slow |= !math_is_usual_for_##name(x);                                                                        \
+        return math_##name##_usual(x);                                                                                \
+    }
+OP_USUAL(ln)
+OP_USUAL(exp)
+#undef OP_USUAL
 
 #define OP_MATH_ROWS_OF(A, UNARY, BINARY, UNARY_FAST)                                                                 \
     UNARY(LN, A, A, OP_NAME_##A(ln)(a))                                                                               \
@@ -53,7 +65,9 @@ MATH_INLINE float op_angle_F32(float x, OpFlag *slow)
     UNARY(LGAMMA, A, A, OP_NAME_##A(lgamma)(a))
 #define OP_MATH_ROWS(UNARY, BINARY, UNARY_FAST)                                                                       \
     OP_IF_F32(OP_MATH_ROWS_OF(F32, UNARY, BINARY, UNARY_FAST))                                                        \
-    OP_IF_F64(OP_MATH_ROWS_OF(F64, UNARY, BINARY, UNARY_FAST))
+    OP_IF_F64(OP_MATH_ROWS_OF(F64, UNARY, BINARY, UNARY_FAST))                                                        \
+    OP_IF_F64(UNARY_FAST(LN, F64, F64, op_ln_usual(a, slow)))                                                         \
+    OP_IF_F64(UNARY_FAST(EXP, F64, F64, op_exp_usual(a, slow)))
 
 OP_MATH_ROWS(OP_DEFINE_UNARY, OP_DEFINE_BINARY, OP_DEFINE_UNARY_FAST)
 

@@ -1,7 +1,7 @@
 /* Levels of vector instructions. Sources named *_vector.c are compiled once for each level (Makefile) and give their names its
  * suffix; the level is chosen when the program runs. Results are the same bits on all: only how many lanes work at once differs. */
-#ifndef RUNNEL_VM_VECTOR_H
-#define RUNNEL_VM_VECTOR_H
+#ifndef RUNNEL_BASE_VECTOR_H
+#define RUNNEL_BASE_VECTOR_H
 
 /* VECTOR_LEVEL_ROW(level): levels in ascending order. */
 #ifdef __x86_64__

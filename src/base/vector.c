@@ -1,4 +1,4 @@
-#include "vm/vector.h"
+#include "base/vector.h"
 
 #include <stdbool.h>
 
