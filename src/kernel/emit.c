@@ -720,7 +720,9 @@ static void emit_fold_start(Emitter *e, FlowNodeId id, const FlowNode *node)
 {
     if (member_is_ordered(node)) {
         line(e, "%s fold%u;", fold_type(node).text, id);
-        line(e, "%s_start(&fold%u);", fold_type(node).text, id);
+        if (fills_tiles(e, node))
+            line(e, "if (n%u > FOLD_TILE)", scope_of(e, node));
+        line(e, "%s%s_start(&fold%u);", fills_tiles(e, node) ? "    " : "", fold_type(node).text, id);
         return;
     }
     ScalarType result = (ScalarType)e->network->streams.items[node->outputs[0]].type;
@@ -739,8 +741,13 @@ static void emit_fold_result(Emitter *e, FlowNodeId id, const FlowNode *node)
     const char *type = leaf_c_type(e->network->streams.items[stream].type);
     if (member_is_ordered(node)) {
         ScalarType scalar = (ScalarType)node->inputs[0].type;
-        emit_value(e, stream, "%s_result(&fold%u, %s)", fold_type(node).text, id,
-                   constant_word(e, scalar, identity_of(node, scalar)).text);
+        Word empty = constant_word(e, scalar, identity_of(node, scalar));
+        uint32_t loop = scope_of(e, node);
+        if (fills_tiles(e, node))
+            emit_value(e, stream, "n%u > FOLD_TILE ? %s_result(&fold%u, %s) : n%u > 0 ? fold%u.total : %s", loop, fold_type(node).text, id,
+                       empty.text, loop, id, empty.text);
+        else
+            emit_value(e, stream, "%s_result(&fold%u, %s)", fold_type(node).text, id, empty.text);
     } else if (node->op == FLOW_EMPTY)
         emit_value(e, stream, "total%u == 0", id);
     else
@@ -769,8 +776,12 @@ static void each_reduction(Emitter *e, uint32_t scope, void (*emit)(Emitter *, F
 
 static void add_tile(Emitter *e, FlowNodeId id, const FlowNode *node)
 {
-    if (fills_tiles(e, node))
-        line(e, "%s_add(&fold%u, length);", fold_type(node).text, id);
+    if (!fills_tiles(e, node))
+        return;
+    line(e, "if (n%u > FOLD_TILE)", scope_of(e, node));
+    line(e, "    %s_add(&fold%u, length);", fold_type(node).text, id);
+    line(e, "else");
+    line(e, "    fold%u.total = %s_all(&fold%u, length);", id, fold_type(node).text, id);
 }
 
 static bool has_tiles(const Emitter *e, uint32_t scope)

@@ -53,6 +53,25 @@ enum { FOLD_TILE = 128 }; /* elements: a part of a block, a number of whole grou
         for (int j = 0; j < COMBINE_LANES; j++)                                                                       \
             fold->lanes[j] = identity;                                                                                \
     }                                                                                                                 \
+    /* A whole segment that fits in the tile: what most of many short ones cost is beginning and ending. */                \
+    MATH_INLINE Number name##_all(const name *fold, int64_t count)                                                    \
+    {                                                                                                                 \
+        Number total = fold->tile[0];                                                                                 \
+        int64_t i = 1;                                                                                                \
+        if (count >= COMBINE_LANES) {                                                                                 \
+            name##Lanes lanes;                                                                                        \
+            memcpy(&lanes, fold->tile, sizeof lanes);                                                                 \
+            for (i = COMBINE_LANES; i + COMBINE_LANES <= count; i += COMBINE_LANES) {                                 \
+                name##Lanes x;                                                                                        \
+                memcpy(&x, fold->tile + i, sizeof x);                                                                 \
+                lanes = lanes operator x;                                                                             \
+            }                                                                                                         \
+            total = name##_halve(lanes);                                                                              \
+        }                                                                                                             \
+        for (; i < count; i++)                                                                                        \
+            total = total operator fold->tile[i];                                                                     \
+        return total;                                                                                                 \
+    }                                                                                                                 \
     MATH_INLINE void name##_push(name *fold, Number element)                                                          \
     {                                                                                                                 \
         fold->tile[fold->fill++] = element;                                                                           \
