@@ -18,7 +18,7 @@ typedef struct Emitter {
     Text *out;
     uint32_t depth;  /* of braces */
     uint32_t line;   /* of the source, that was shown last */
-    bool has_fast;   /* operations with a version for most operands */
+    bool has_fast;   /* two versions, of which one is for most operands */
     bool calls_functions;
     bool is_searching; /* values are computed ahead of the points they are for, and nothing is given */
 } Emitter;
@@ -269,7 +269,7 @@ static void emit_operation(Emitter *e, const FlowNode *node)
         words[i] = operand_text(e, node->inputs[i]);
         arguments[i] = words[i].text;
     }
-    bool has_fast = op_text_has_fast(node->core_op, node->scalar, target) && !e->calls_functions;
+    bool has_fast = e->has_fast && op_text_has_fast(node->core_op, node->scalar, target);
     bool is_wanted = node->outputs[0] != 0;
     if (is_wanted)
         begin_value(e, node->outputs[0]);
@@ -277,10 +277,8 @@ static void emit_operation(Emitter *e, const FlowNode *node)
         text_add_repeated(e->out, ' ', e->depth * C_INDENT);
         text_add(e->out, "(void)(");
     }
-    if (has_fast) {
-        e->has_fast = true;
+    if (has_fast)
         text_add(e->out, "is_exact ? ");
-    }
     op_text(e->out, node->core_op, node->scalar, target, arguments, "&failed");
     if (has_fast) {
         text_add(e->out, " : ");
@@ -1239,6 +1237,17 @@ static void emit_work(Emitter *e)
     emit_results(e);
 }
 
+/* Whether an operation in the kernel is worth a version for most operands. */
+static bool wants_fast(const Emitter *e)
+{
+    for (uint32_t i = 0; i < e->kernel->nodes.count; i++) {
+        const FlowNode *node = &e->network->nodes.items[e->kernel->nodes.items[i]];
+        if (node->op == FLOW_OPERATION && op_text_wants_fast(node->core_op, node->scalar, member_result_type(e->network, node)))
+            return true;
+    }
+    return false;
+}
+
 /* A kernel is one function; or one for most operands and one for all, and these again for the totals of scans alone, all made of one text. */
 static void emit_kernel(Emitter *e)
 {
@@ -1247,8 +1256,8 @@ static void emit_kernel(Emitter *e)
     e->out = &body;
     e->depth = 1;
     e->line = 0;
-    e->has_fast = false;
     e->calls_functions = calls_functions(e);
+    e->has_fast = !e->calls_functions && wants_fast(e);
     emit_work(e);
     e->out = out;
     uint32_t number = e->kernel->number;

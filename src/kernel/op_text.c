@@ -79,6 +79,7 @@ typedef struct Row {
     ScalarType operand, target;
     uint8_t argument_count;
     bool can_fail, is_fast, needs_math;
+    bool is_minor; /* is_fast, but not worth a loop of its own */
 } Row;
 
 static const Row rows[] = {
@@ -91,11 +92,13 @@ static const Row rows[] = {
 #define BINARY_PARTIAL_FAST(OP, A, B, R, expression) ROW(OP, A, R, 2, .can_fail = true, .is_fast = true)
 #define CONVERSION(A, R, expression) ROW(CONVERT, A, R, 1, .can_fail = false)
 #define CONVERSION_PARTIAL(A, R, expression) ROW(CONVERT, A, R, 1, .can_fail = true)
+#define CONVERSION_FAST(A, R, expression) ROW(CONVERT, A, R, 1, .is_fast = true, .is_minor = true)
 #define MATH_UNARY(OP, A, R, expression) ROW(OP, A, R, 1, .needs_math = true)
 #define MATH_BINARY(OP, A, B, R, expression) ROW(OP, A, R, 2, .needs_math = true)
 #define MATH_UNARY_FAST(OP, A, R, expression) ROW(OP, A, R, 1, .is_fast = true, .needs_math = true)
     OP_ROWS(UNARY, BINARY, TERNARY, UNARY_PARTIAL, BINARY_PARTIAL, BINARY_PARTIAL_FAST)
     OP_CONVERSION_ROWS(CONVERSION, CONVERSION_PARTIAL)
+    OP_FAST_CONVERSION_ROWS(CONVERSION_FAST)
     OP_MATH_ROWS(MATH_UNARY, MATH_BINARY, MATH_UNARY_FAST)
 };
 
@@ -142,6 +145,12 @@ bool op_text_needs_math(Op op, ScalarType operand, ScalarType target)
 bool op_text_has_fast(Op op, ScalarType operand, ScalarType target)
 {
     return find_row(op, operand, target, true) != NULL;
+}
+
+bool op_text_wants_fast(Op op, ScalarType operand, ScalarType target)
+{
+    const Row *row = find_row(op, operand, target, true);
+    return row != NULL && !row->is_minor;
 }
 
 /* ---- expressions ---- */

@@ -24,11 +24,13 @@ bool op_text_can_fail(Op op, ScalarType operand, ScalarType target);
 /* Whether the preamble must be with_math. */
 bool op_text_needs_math(Op op, ScalarType operand, ScalarType target);
 
-/* Some operations that do not vectorise have a version that does, right for all operands but rare ones: quotients of integers below
- * 2^50, powers with exponents below 64, functions of angles below 2^20. It sets the flag that `slow` points to where its value may be wrong.
+/* Some operations that do not vectorise, or not well, have a version that does, right for all operands but rare ones: quotients of integers below
+ * 2^50, powers with exponents below 64, functions of angles below 2^20, logarithms and exponentials that are normal numbers. It sets the flag that `slow` points to where its value may be wrong.
  * So a block of elements is computed in a loop with op_text_fast; if the flag is set then, it is computed again in one with op_text,
  * which is to be found elsewhere in the code and seldom. `failed` is as in op_text in both. op_text_fast is false where there is no such version. */
 bool op_text_has_fast(Op op, ScalarType operand, ScalarType target);
+/* Whether there is one that makes up for two loops instead of one: floats of integers below 2^50 are only a little faster. */
+bool op_text_wants_fast(Op op, ScalarType operand, ScalarType target);
 bool op_text_fast(Text *out, Op op, ScalarType operand, ScalarType target, const char *const *arguments, const char *failed,
                   const char *slow);
 

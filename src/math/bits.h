@@ -167,7 +167,7 @@ MATH_INLINE double math_sum_to_odd(double a, double b)
     return math_of_bits(bits + is_moved - 2 * is_nearer_zero);
 }
 
-/* a * b + c, rounded once. Where there is no instruction for it, which makes it ten times as slow, it is right barring overflow and
+/* a * b + c, rounded once. Where there is no instruction for it, it takes some forty others, and is right barring overflow and
  * underflow, but for the sign of 0 (Boldo and Melquiond 2008). */
 MATH_INLINE double math_fused(double a, double b, double c)
 {

@@ -74,9 +74,9 @@ MATH_INLINE double float_of_signed(int64_t integer)
 {
     if (FLOAT_CONVERTS_IN_VECTORS)
         return (double)integer;
-    uint64_t raised = (uint64_t)integer ^ MATH_SIGN_BIT; /* by 2^63 */
-    double low = math_of_bits((raised & UINT32_MAX) | UINT64_C(0x4330000000000000));
-    double high = math_of_bits(raised >> 32 | UINT64_C(0x4530000000000000));
+    uint64_t bits = (uint64_t)integer;
+    double low = math_of_bits((bits & UINT32_MAX) | UINT64_C(0x4330000000000000));
+    double high = math_of_bits(bits >> 32 ^ UINT64_C(0x4530000080000000)); /* raised by 2^63, so that it has no sign */
     return (high - (0x1p84 + 0x1p63 + 0x1p52)) + low;
 }
 

@@ -41,12 +41,12 @@ MATH_INLINE double math_log_ends(double x, double result)
     return math_select(x >= 0.0, result, MATH_NAN);
 }
 
-/* k ln 2 + ln(1 + f), |f| <= 0.4143, as what is to be added. k ln 2 + f is exact as a pair; the rest rounds by less than 2^-55,
+/* k ln 2 + ln(1 + f), |f| <= 0.4143, two_more = 2 + f, as what is to be added. k ln 2 + f is exact as a pair; the rest rounds by less than 2^-55,
  * at a result of at least 0.34 or, for k = 0, in proportion to f. At f = 0.414, the roundings of 2 + f, s, f - ... and the rest
  * are 0.42 ulp of the result together: error below 0.94 ulp there, and less elsewhere. */
-MATH_INLINE MathPair math_log_parts(double k, double f)
+MATH_INLINE MathPair math_log_parts(double k, double f, double two_more)
 {
-    double s = f / (2.0 + f);
+    double s = f / two_more;
     double z = s * s;
     double line = math_fused(k, MATH_LN2_HIGH, f);
     double rest = f + math_fused(k, MATH_LN2_HIGH, -line);
@@ -56,7 +56,7 @@ MATH_INLINE MathPair math_log_parts(double k, double f)
 
 MATH_INLINE double math_log_of(MathSplit split)
 {
-    MathPair parts = math_log_parts(split.k, split.m - 1.0);
+    MathPair parts = math_log_parts(split.k, split.m - 1.0, split.m + 1.0); /* which need not wait for f */
     return parts.high + parts.low;
 }
 
@@ -69,7 +69,7 @@ MATH_INLINE double math_ln(double x)
 MATH_INLINE bool math_is_usual_for_ln(double x)
 {
     uint64_t least = UINT64_C(0x0010000000000000), end = UINT64_C(0x7ff0000000000000);
-    return (int64_t)(math_bits(x) - least + MATH_SIGN_BIT) < (int64_t)(end - least + MATH_SIGN_BIT);
+    return !((int64_t)(math_bits(x) - least + MATH_SIGN_BIT) > (int64_t)(end - 1 - least + MATH_SIGN_BIT));
 }
 
 MATH_INLINE double math_ln_usual(double x)
@@ -80,7 +80,7 @@ MATH_INLINE double math_ln_usual(double x)
 /* k ln 2 + ln(1 + f + f_low), f_low at most an ulp of f: the derivative 1 / (1 + f) is that of f_low and needs few bits. */
 MATH_INLINE double math_log_sum(double k, double f, double f_low)
 {
-    MathPair parts = math_log_parts(k, f);
+    MathPair parts = math_log_parts(k, f, 2.0 + f);
     return parts.high + (parts.low + f_low * (1.0 - f + f * f));
 }
 

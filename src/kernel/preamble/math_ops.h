@@ -23,7 +23,7 @@ MATH_INLINE float op_angle_F32(float x, OpFlag *slow)
 #define OP_USUAL(name)                                                                                                \
     MATH_INLINE double op_##name##_usual(double x, OpFlag *slow)                                                      \
     {                                                                                                                 \
-        *slow |= !math_is_usual_for_##name(x);                                                                        \
+        *slow |= UINT64_C(0) - (uint64_t)!math_is_usual_for_##name(x); /* a mask, as comparisons of vectors give it */  \
         return math_##name##_usual(x);                                                                                \
     }
 OP_USUAL(ln)

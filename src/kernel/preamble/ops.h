@@ -104,6 +104,11 @@ MATH_INLINE OpI64 op_small_I64(OpI64 x, OpFlag *slow)
     return x;
 }
 
+MATH_INLINE double op_float_of_small(OpI64 x, OpFlag *slow)
+{
+    return FLOAT_CONVERTS_IN_VECTORS ? (double)x : float_of_small(op_small_I64(x, slow));
+}
+
 MATH_INLINE OpI64 op_small_U64(OpU64 x, OpFlag *slow)
 {
     *slow |= x >> 50;
@@ -289,7 +294,8 @@ MATH_INLINE uint64_t op_reverse(uint64_t bits)
  *   UNARY_FAST                                 op_OP_A_fast with `slow`, beside one of those above (math_ops.h)
  *   BINARY_PARTIAL_FAST                        with both flags
  *   CONVERSION(A, R, expression)               op_CONVERT_A_R(a)
- *   CONVERSION_PARTIAL                         with `failed` */
+ *   CONVERSION_PARTIAL                         with `failed`
+ *   CONVERSION_FAST                            op_CONVERT_A_R_fast with `slow`, beside CONVERSION */
 
 #define OP_COMPARISON_ROWS(A, BINARY)                                                                                 \
     BINARY(EQUAL, A, A, BOOL, a == b)                                                                                 \
@@ -451,6 +457,8 @@ MATH_INLINE uint64_t op_reverse(uint64_t bits)
     OP_IF_F32(OP_FROM_FLOAT_ROWS(F32, CONVERSION, CONVERSION_PARTIAL))                                                \
     OP_IF_F64(OP_FROM_FLOAT_ROWS(F64, CONVERSION, CONVERSION_PARTIAL))
 
+#define OP_FAST_CONVERSION_ROWS(CONVERSION_FAST) OP_IF_I64(OP_IF_F64(CONVERSION_FAST(I64, F64, op_float_of_small(a, slow))))
+
 #define OP_ROWS(UNARY, BINARY, TERNARY, UNARY_PARTIAL, BINARY_PARTIAL, BINARY_PARTIAL_FAST)                           \
     OP_INTEGERS(OP_INTEGER_ROWS, UNARY, BINARY, BINARY_PARTIAL)                                                       \
     OP_SIGNED(OP_SIGNED_ROWS, UNARY, BINARY_PARTIAL)                                                                  \
@@ -484,9 +492,11 @@ MATH_INLINE uint64_t op_reverse(uint64_t bits)
     OP_DEFINE(R, op_##OP##_##A##_fast, (Op##A a, Op##B b, OpFlag *failed, OpFlag *slow), expression)
 #define OP_DEFINE_CONVERSION(A, R, expression) OP_DEFINE(R, op_CONVERT_##A##_##R, (Op##A a), expression)
 #define OP_DEFINE_CONVERSION_PARTIAL(A, R, expression) OP_DEFINE(R, op_CONVERT_##A##_##R, (Op##A a, OpFlag *failed), expression)
+#define OP_DEFINE_CONVERSION_FAST(A, R, expression) OP_DEFINE(R, op_CONVERT_##A##_##R##_fast, (Op##A a, OpFlag *slow), expression)
 
 OP_ROWS(OP_DEFINE_UNARY, OP_DEFINE_BINARY, OP_DEFINE_TERNARY, OP_DEFINE_UNARY_PARTIAL, OP_DEFINE_BINARY_PARTIAL,
         OP_DEFINE_BINARY_PARTIAL_FAST)
 OP_CONVERSION_ROWS(OP_DEFINE_CONVERSION, OP_DEFINE_CONVERSION_PARTIAL)
+OP_FAST_CONVERSION_ROWS(OP_DEFINE_CONVERSION_FAST)
 
 #endif
