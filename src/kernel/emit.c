@@ -20,6 +20,7 @@ typedef struct Emitter {
     uint32_t line;   /* of the source, that was shown last */
     bool has_fast;   /* two versions, of which one is for most operands */
     bool calls_functions;
+    bool may_stop;     /* some loop looks whether it is to go on */
     bool is_searching; /* values are computed ahead of the points they are for, and nothing is given */
 } Emitter;
 
@@ -920,10 +921,34 @@ static void emit_all_values(Emitter *e, uint32_t scope)
             emit_node(e, s->body.items[i].index);
 }
 
+/* Long loops look now and then whether anybody still wants them to go on. */
+static void emit_poll_of_tiles(Emitter *e, uint32_t number)
+{
+    e->may_stop = true;
+    line(e, "if (first%u %% KERNEL_STRIP == 0 && first%u > 0 && kernel_is_over(call))", number, number);
+    line(e, "    goto stopped;");
+}
+
+static void emit_poll_of_turns(Emitter *e, uint32_t number)
+{
+    e->may_stop = true;
+    line(e, "if (i%u %% KERNEL_ROUNDS == KERNEL_ROUNDS - 1 && kernel_is_over(call))", number);
+    line(e, "    goto stopped;");
+}
+
+static bool contains_loops(const Emitter *e, uint32_t number)
+{
+    for (uint32_t i = 1; i < e->kernel->scopes.count; i++)
+        if (i != number && e->kernel->scopes.items[i].kind == SCOPE_LOOP && (e->kernel->scopes.items[i].ancestors >> number & 1) != 0)
+            return true;
+    return false;
+}
+
 static void emit_search(Emitter *e, uint32_t number, uint32_t filter)
 {
     line(e, "for (int64_t first%u = 0; first%u < n%u; first%u += FOLD_TILE) {", number, number, number, number);
     open_brace(e);
+    emit_poll_of_tiles(e, number);
     line(e, "const int64_t end%u = n%u - first%u < FOLD_TILE ? n%u : first%u + FOLD_TILE;", number, number, number, number, number);
     line(e, "OpFlag found = 0;");
     line(e, "for (int64_t i%u = first%u; i%u < end%u; i%u++) {", number, number, number, number, number);
@@ -960,27 +985,37 @@ static void emit_loop(Emitter *e, uint32_t number)
         return;
     }
     declare_lanes(e, number);
-    bool is_tiled = has_tiles(e, number);
+    bool is_tiled = has_tiles(e, number), is_outer = contains_loops(e, number);
     if (is_tiled) {
         line(e, "for (int64_t first%u = 0; first%u < n%u; first%u += FOLD_TILE) {", number, number, number, number);
         open_brace(e);
+        emit_poll_of_tiles(e, number);
         line(e, "const int64_t length = n%u - first%u < FOLD_TILE ? n%u - first%u : FOLD_TILE;", number, number, number, number);
         line(e, "for (int64_t k%u = 0; k%u < length; k%u++) {", number, number, number);
         open_brace(e);
         line(e, "const int64_t i%u = first%u + k%u;", number, number, number);
-    } else {
+    } else if (is_outer) {
         line(e, "for (int64_t i%u = 0; i%u < n%u; i%u++) {", number, number, number, number);
         open_brace(e);
+    } else {
+        line(e, "for (int64_t first%u = 0; first%u < n%u; first%u += KERNEL_STRIP) {", number, number, number, number);
+        open_brace(e);
+        emit_poll_of_tiles(e, number);
+        line(e, "const int64_t end%u = n%u - first%u < KERNEL_STRIP ? n%u : first%u + KERNEL_STRIP;", number, number, number, number, number);
+        line(e, "for (int64_t i%u = first%u; i%u < end%u; i%u++) {", number, number, number, number, number);
+        open_brace(e);
     }
+    if (is_outer)
+        emit_poll_of_turns(e, number);
     emit_lanes(e, number);
     emit_body(e, number);
     if (gives_points(e, number))
         line(e, "given%u++;", number);
     close_brace(e);
-    if (is_tiled) {
+    if (is_tiled)
         each_reduction(e, number, add_tile);
+    if (is_tiled || !is_outer)
         close_brace(e);
-    }
     each_reduction(e, number, emit_fold_result);
 }
 
@@ -1230,11 +1265,15 @@ static void emit_work(Emitter *e)
     else
         emit_root_loop(e, "for (int64_t i = 0; i < count; i++) {");
     emit_results(e);
-    if (!e->kernel->is_deep)
-        return;
-    text_add(e->out, "full:\n");
-    emit_marks(e, MARK_GO_BACK);
-    emit_results(e);
+    if (e->kernel->is_deep) {
+        text_add(e->out, "full:\n");
+        emit_marks(e, MARK_GO_BACK);
+        emit_results(e);
+    }
+    if (e->may_stop) {
+        text_add(e->out, "stopped:\n");
+        line(e, "return KERNEL_FAILED;");
+    }
 }
 
 /* Whether an operation in the kernel is worth a version for most operands. */
@@ -1256,6 +1295,7 @@ static void emit_kernel(Emitter *e)
     e->out = &body;
     e->depth = 1;
     e->line = 0;
+    e->may_stop = false;
     e->calls_functions = calls_functions(e);
     e->has_fast = !e->calls_functions && wants_fast(e);
     emit_work(e);

@@ -123,6 +123,18 @@ SCAN_ORDERED(ScanPRODUCT_F32, float, *, 1.0f)
 SCAN_ORDERED(ScanPRODUCT_F64, double, *, 1.0)
 #undef SCAN_ORDERED
 
+/* ---- long loops ---- */
+
+enum {
+    KERNEL_STRIP = 1 << 16, /* points of an innermost loop after which it looks whether it is to go on, */
+    KERNEL_ROUNDS = 256,     /* ... and of one around others */
+};
+
+MATH_INLINE bool kernel_is_over(const KernelCall *call)
+{
+    return (*call->stop | *call->has_failed) != 0;
+}
+
 /* ---- counts and indices ---- */
 
 /* How many integers there are from a up to b, without b. */
