@@ -416,6 +416,8 @@ static void join_given(const Doing *doing, size_t tiles, uint32_t output, char *
     size_t size = doing->sizes[output];
     for (size_t tile = 0; tile < tiles; tile++) {
         size_t given = (size_t)doing->given[tile * kernel->scopes.count + doing->scopes[output]];
+        if (given == 0) /* there may be no memory for nothing */
+            continue;
         memcpy(out, doing->outputs[output] + tile * doing->room * size, given * size);
         out += given * size;
     }
