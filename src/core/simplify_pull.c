@@ -52,13 +52,9 @@ static bool is_fold(Op op)
 {
     switch ((int)op) {
     case OP_EMPTY:
-    case OP_SUM:
-    case OP_PRODUCT:
-    case OP_MAX_VAL:
-    case OP_MIN_VAL:
-    case OP_ANY:
-    case OP_ALL:
-    case OP_PARITY:
+#define FOLD_OPERATOR(OPERATOR, on_scalars, reduction, scan, inclusive) case OP_##reduction:
+#include "ops/fold_operators.def"
+#undef FOLD_OPERATOR
     case OP_COUNT_TRUE:
         return true;
     }

@@ -59,20 +59,11 @@ static int same_size_argument(Op op)
     switch ((int)op) {
     case OP_TAB:
     case OP_SEQ:
-    case OP_PLUS_SCAN:
-    case OP_MULT_SCAN:
-    case OP_MAX_SCAN:
-    case OP_MIN_SCAN:
-    case OP_OR_SCAN:
-    case OP_AND_SCAN:
-    case OP_XOR_SCAN:
-    case OP_PLUS_SCAN_INCLUSIVE:
-    case OP_MULT_SCAN_INCLUSIVE:
-    case OP_MAX_SCAN_INCLUSIVE:
-    case OP_MIN_SCAN_INCLUSIVE:
-    case OP_OR_SCAN_INCLUSIVE:
-    case OP_AND_SCAN_INCLUSIVE:
-    case OP_XOR_SCAN_INCLUSIVE:
+#define FOLD_OPERATOR(OPERATOR, on_scalars, reduction, scan, inclusive)                                                \
+    case OP_##scan:                                                                                                    \
+    case OP_##inclusive:
+#include "ops/fold_operators.def"
+#undef FOLD_OPERATOR
     case OP_SCAN_INCLUSIVE:
     case OP_PREVIOUS:
     case OP_NEXT:

@@ -108,13 +108,9 @@ static bool check_op(Analysis *analysis, const CoreStatement *statement, TypeId 
     switch ((int)statement->op) {
     case OP_LENGTH:
     case OP_EMPTY:
-    case OP_SUM:
-    case OP_PRODUCT:
-    case OP_MAX_VAL:
-    case OP_MIN_VAL:
-    case OP_ANY:
-    case OP_ALL:
-    case OP_PARITY:
+#define FOLD_OPERATOR(OPERATOR, on_scalars, reduction, scan, inclusive) case OP_##reduction:
+#include "ops/fold_operators.def"
+#undef FOLD_OPERATOR
     case OP_COUNT_TRUE:
         return true;
     case OP_SEQ:

@@ -1341,29 +1341,17 @@ static const FlowValue *dispatch(const Operation *o)
     case OP_PREVIOUS:
     case OP_NEXT: return op_shift(o);
 
-    case OP_SUM:
-    case OP_PRODUCT:
-    case OP_MAX_VAL:
-    case OP_MIN_VAL:
-    case OP_ANY:
-    case OP_ALL:
-    case OP_PARITY:
+#define FOLD_OPERATOR(OPERATOR, on_scalars, reduction, scan, inclusive) case OP_##reduction:
+#include "ops/fold_operators.def"
+#undef FOLD_OPERATOR
     case OP_COUNT_TRUE: return op_fold(o);
 
-    case OP_PLUS_SCAN:
-    case OP_MULT_SCAN:
-    case OP_MAX_SCAN:
-    case OP_MIN_SCAN:
-    case OP_OR_SCAN:
-    case OP_AND_SCAN:
-    case OP_XOR_SCAN:
-    case OP_PLUS_SCAN_INCLUSIVE:
-    case OP_MULT_SCAN_INCLUSIVE:
-    case OP_MAX_SCAN_INCLUSIVE:
-    case OP_MIN_SCAN_INCLUSIVE:
-    case OP_OR_SCAN_INCLUSIVE:
-    case OP_AND_SCAN_INCLUSIVE:
-    case OP_XOR_SCAN_INCLUSIVE: return op_scan(o);
+#define FOLD_OPERATOR(OPERATOR, on_scalars, reduction, scan, inclusive)                                                \
+    case OP_##scan:                                                                                                    \
+    case OP_##inclusive:
+#include "ops/fold_operators.def"
+#undef FOLD_OPERATOR
+        return op_scan(o);
 
     case OP_REDUCE:
     case OP_SCAN:

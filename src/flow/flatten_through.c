@@ -38,32 +38,19 @@ static Use use_of(const CoreStatement *statement, uint32_t argument)
     switch ((int)statement->op) {
     case OP_LENGTH:
     case OP_EMPTY:
-    case OP_SUM:
-    case OP_PRODUCT:
-    case OP_MAX_VAL:
-    case OP_MIN_VAL:
-    case OP_ANY:
-    case OP_ALL:
-    case OP_PARITY:
+#define FOLD_OPERATOR(OPERATOR, on_scalars, reduction, scan, inclusive) case OP_##reduction:
+#include "ops/fold_operators.def"
+#undef FOLD_OPERATOR
     case OP_COUNT_TRUE:
         return USE_FOLD;
     case OP_SEQ:
     case OP_CONCAT:
     case OP_FLATTEN:
-    case OP_PLUS_SCAN:
-    case OP_MULT_SCAN:
-    case OP_MAX_SCAN:
-    case OP_MIN_SCAN:
-    case OP_OR_SCAN:
-    case OP_AND_SCAN:
-    case OP_XOR_SCAN:
-    case OP_PLUS_SCAN_INCLUSIVE:
-    case OP_MULT_SCAN_INCLUSIVE:
-    case OP_MAX_SCAN_INCLUSIVE:
-    case OP_MIN_SCAN_INCLUSIVE:
-    case OP_OR_SCAN_INCLUSIVE:
-    case OP_AND_SCAN_INCLUSIVE:
-    case OP_XOR_SCAN_INCLUSIVE:
+#define FOLD_OPERATOR(OPERATOR, on_scalars, reduction, scan, inclusive)                                                \
+    case OP_##scan:                                                                                                    \
+    case OP_##inclusive:
+#include "ops/fold_operators.def"
+#undef FOLD_OPERATOR
     case OP_SCAN_INCLUSIVE:
     case OP_PREVIOUS:
     case OP_NEXT:
@@ -121,20 +108,11 @@ static bool is_one_pass(Op op)
     case OP_SNOC:
     case OP_ZIP:
     case OP_READ:
-    case OP_PLUS_SCAN:
-    case OP_MULT_SCAN:
-    case OP_MAX_SCAN:
-    case OP_MIN_SCAN:
-    case OP_OR_SCAN:
-    case OP_AND_SCAN:
-    case OP_XOR_SCAN:
-    case OP_PLUS_SCAN_INCLUSIVE:
-    case OP_MULT_SCAN_INCLUSIVE:
-    case OP_MAX_SCAN_INCLUSIVE:
-    case OP_MIN_SCAN_INCLUSIVE:
-    case OP_OR_SCAN_INCLUSIVE:
-    case OP_AND_SCAN_INCLUSIVE:
-    case OP_XOR_SCAN_INCLUSIVE:
+#define FOLD_OPERATOR(OPERATOR, on_scalars, reduction, scan, inclusive)                                                \
+    case OP_##scan:                                                                                                    \
+    case OP_##inclusive:
+#include "ops/fold_operators.def"
+#undef FOLD_OPERATOR
     case OP_SCAN:
     case OP_SCAN_INCLUSIVE:
     case OP_PREVIOUS:
