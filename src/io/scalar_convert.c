@@ -205,7 +205,9 @@ static bool is_exact_natural(double number, uint64_t natural)
 /* One function for each type: whether all cells are right. */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wtype-limits"
+#ifndef __clang__ /* which has no such warning */
 #pragma GCC diagnostic ignored "-Wbool-compare"
+#endif
 #define SCALAR(ID, name, c_type, kind_of_type)                                                                        \
     static bool store_##ID(ScalarKind kind, const Block *block, c_type *result, size_t count)                         \
     {                                                                                                                 \

@@ -717,8 +717,9 @@ static bool is_worth_it(const FlowNetwork *network, const Kernel *kernel)
 {
     uint32_t computed = 0;
     for (uint32_t i = 0; i < kernel->nodes.count; i++) {
-        FlowOp op = network->nodes.items[kernel->nodes.items[i]].op;
-        computed += op == FLOW_SCALAR_CALL ? 2 : op != FLOW_RANGE && op != FLOW_SAME_LENGTHS && op != FLOW_LENGTH && op != FLOW_COLLECT;
+        const FlowNode *node = &network->nodes.items[kernel->nodes.items[i]];
+        bool is_cheap = fuse_is_structure(node) || node->op == FLOW_RANGE || node->op == FLOW_SAME_LENGTHS || node->op == FLOW_LENGTH || node->op == FLOW_COLLECT;
+        computed += node->op == FLOW_SCALAR_CALL ? 2 : !is_cheap;
     }
     return computed > 1 || (computed > 0 && kernel->scopes.count > 1);
 }

@@ -6,10 +6,8 @@ enum { POINTS_LEAST = 2 * COMBINE_BLOCK }; /* buffers must hold so many for redu
 
 void bundles_find(Vm *vm, Plan *plan)
 {
-    plan->bundles = ARENA_ARRAY(&vm->arena, Bundle, plan->node_count / 2 + 1);
-    if (vm->options.compiles)
-        bundle_kernels_find(vm, plan);
-    else
+    plan->bundles = ARENA_ARRAY(&vm->arena, Bundle, plan->node_count);
+    if (!vm->options.compiles || !bundle_kernels_find(vm, plan))
         bundle_tiles_find(vm, plan);
 }
 

@@ -80,12 +80,13 @@ static void add_kernel(Vm *vm, Plan *plan, const Kernel *kernel)
     bundle->needs_blocks = kernel->ordered.count > 0 && !kernel->has_loops;
 }
 
-void bundle_kernels_find(Vm *vm, Plan *plan)
+bool bundle_kernels_find(Vm *vm, Plan *plan)
 {
     const Fusion *fusion = code_of_network(vm, plan->id);
     for (uint32_t i = 0; fusion != NULL && i < fusion->kernels.count; i++)
         if (fits(&fusion->kernels.items[i]))
             add_kernel(vm, plan, &fusion->kernels.items[i]);
+    return fusion != NULL;
 }
 
 /* ---- how many points ---- */
@@ -102,12 +103,6 @@ size_t bundle_kernel_limit(const Vm *vm, const Bundle *bundle, size_t count, boo
 }
 
 /* ---- doing points ---- */
-
-/* What one call of the code has done. */
-typedef struct Tile {
-    int64_t done; /* points */
-    bool is_there;
-} Tile;
 
 typedef struct Doing {
     Vm *vm;
@@ -126,7 +121,7 @@ typedef struct Doing {
     char **outputs;         /* of streams, of the elements of reductions that are kept, of vectors */
     uint8_t *sizes;         /* of their elements */
     uint32_t *scopes;       /* on which they are */
-    Tile *done;             /* by tile */
+    int64_t *done;          /* by tile: points */
     int64_t *given;         /* by tile and scope */
     uint64_t *totals;       /* by tile and number */
     const void **globals;
@@ -196,7 +191,7 @@ static bool do_tile(Doing *doing, size_t first, size_t count)
         carries[i] = carry;
     }
     fill_tables(doing, first, streams, outputs);
-    doing->done[number] = (Tile){.done = (int64_t)count, .is_there = true};
+    doing->done[number] = (int64_t)count;
     KernelCall call = {.position = doing->position + (int64_t)first,
                        .count = (int64_t)count,
                        .streams = streams,
@@ -206,7 +201,7 @@ static bool do_tile(Doing *doing, size_t first, size_t count)
                        .outputs = outputs,
                        .room = (int64_t)doing->room,
                        .given = doing->given + number * kernel->scopes.count,
-                       .done = &doing->done[number].done,
+                       .done = &doing->done[number],
                        .wants_totals = doing->wants_totals,
                        .carries = carries,
                        .totals = totals,
@@ -392,7 +387,7 @@ static size_t accept_tiles(const Doing *doing, size_t *points)
     size_t tiles = 0;
     *points = 0;
     while (tiles < tile_count(doing)) {
-        size_t done = (size_t)doing->done[tiles].done;
+        size_t done = (size_t)doing->done[tiles];
         *points += done;
         tiles++;
         if (done < tile_points(doing, tiles - 1))
@@ -431,7 +426,7 @@ static void rebase_ends(const Doing *doing, size_t tiles, uint32_t output, int64
     int64_t before = (int64_t)bundle_positions(doing->instance, doing->bundle)[of];
     for (size_t tile = 0; tile < tiles; tile++) {
         const int64_t *given = doing->given + tile * kernel->scopes.count;
-        size_t count = doing->scopes[output] == BUNDLE_ROOT ? (size_t)doing->done[tile].done : (size_t)given[doing->scopes[output]];
+        size_t count = doing->scopes[output] == BUNDLE_ROOT ? (size_t)doing->done[tile] : (size_t)given[doing->scopes[output]];
         for (size_t i = 0; i < count; i++)
             ends[i] += before;
         ends += count;

@@ -120,8 +120,7 @@ const Fusion *code_of_network(Vm *vm, FlowNetworkId network)
         compile_new(vm, code);
     if (code->has_failed || stop_reason(vm->options.stop) != STOP_NOT)
         return NULL;
-    const Fusion *fusion = code->fusions.items[network];
-    return fusion->kernels.count > 0 ? fusion : NULL;
+    return code->fusions.items[network];
 }
 
 KernelFunction *code_of_kernel(const Vm *vm, const Kernel *kernel)

@@ -8,7 +8,7 @@
 
 typedef struct Code Code;
 
-/* The kernels of a network, with code for all of them; null if there are none, or they cannot be compiled: then the reason was given in a warning, once. Networks that came
+/* The kernels of a network, with code for all of them; null if they cannot be compiled: then the reason was given in a warning, once. Networks that came
  * since the last time are compiled together. */
 const Fusion *code_of_network(Vm *vm, FlowNetworkId network);
 KernelFunction *code_of_kernel(const Vm *vm, const Kernel *kernel);

@@ -50,6 +50,12 @@ enum {
     KERNEL_SLOW = 2,   /* only inside kernels */
 };
 
+/* Nobody wants it to go on. */
+static inline bool kernel_is_over(const KernelCall *call)
+{
+    return (*call->stop | *call->has_failed) != 0;
+}
+
 typedef uint64_t KernelFunction(const KernelCall *call);
 
 #endif

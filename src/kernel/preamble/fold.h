@@ -130,11 +130,6 @@ enum {
     KERNEL_ROUNDS = 256,     /* ... and of one around others */
 };
 
-MATH_INLINE bool kernel_is_over(const KernelCall *call)
-{
-    return (*call->stop | *call->has_failed) != 0;
-}
-
 /* ---- counts and indices ---- */
 
 /* How many integers there are from a up to b, without b. */

@@ -23,21 +23,16 @@ MATH_INLINE KernelScalars kernel_scalars(const KernelCall *call)
     return (KernelScalars){call, (uintptr_t)__builtin_frame_address(0) - KERNEL_STACK};
 }
 
-MATH_INLINE bool kernel_must_end(const KernelScalars *scalars)
-{
-    return (*scalars->call->stop | *scalars->call->has_failed) != 0;
-}
-
 /* At the beginning of a function: false if it must not go on. */
 MATH_INLINE bool kernel_may_enter(int64_t depth, const KernelScalars *scalars)
 {
-    return depth >= 0 && (uintptr_t)__builtin_frame_address(0) > scalars->stack_end && !kernel_must_end(scalars);
+    return depth >= 0 && (uintptr_t)__builtin_frame_address(0) > scalars->stack_end && !kernel_is_over(scalars->call);
 }
 
 /* The same at every turn of a loop. */
 MATH_INLINE bool kernel_may_turn(uint32_t turn, const KernelScalars *scalars)
 {
-    return (turn & (KERNEL_TURNS - 1)) != 0 || !kernel_must_end(scalars);
+    return (turn & (KERNEL_TURNS - 1)) != 0 || !kernel_is_over(scalars->call);
 }
 
 /* Whether points that are done at once take another turn so: of the last one, how many have not left their loop. */
