@@ -22,6 +22,7 @@ typedef struct Emitter {
     bool calls_functions;
     bool may_stop;     /* some loop looks whether it is to go on */
     bool is_searching; /* values are computed ahead of the points they are for, and nothing is given */
+    bool *varying;     /* in the loop that is being written: by node of the kernel, whether it differs between points */
 } Emitter;
 
 /* ---- lines ---- */
@@ -922,10 +923,10 @@ static void emit_all_values(Emitter *e, uint32_t scope)
 }
 
 /* Long loops look now and then whether anybody still wants them to go on. */
-static void emit_poll_of_tiles(Emitter *e, uint32_t number)
+static void emit_poll_of_tiles(Emitter *e, uint32_t number, const char *tile)
 {
     e->may_stop = true;
-    line(e, "if (first%u %% KERNEL_STRIP == 0 && first%u > 0 && kernel_is_over(call))", number, number);
+    line(e, "if (first%u %% KERNEL_STRIP < %s && first%u >= KERNEL_STRIP && kernel_is_over(call))", number, tile, number);
     line(e, "    goto stopped;");
 }
 
@@ -944,13 +945,226 @@ static bool contains_loops(const Emitter *e, uint32_t number)
     return false;
 }
 
-static void emit_search(Emitter *e, uint32_t number, uint32_t filter)
+/* ---- searching in half the width ----
+ * Integers have 64 bits, which vectors are slow to multiply and have few of. Where what an equation compares is made of the loop's index and of what does not change in the loop by
+ * adding, subtracting and multiplying, a bound of all of it is known before the loop; most often 32 bits do, and give the same answer. */
+
+static bool is_index(const FlowNode *node)
 {
-    line(e, "for (int64_t first%u = 0; first%u < n%u; first%u += FOLD_TILE) {", number, number, number, number);
-    open_brace(e);
-    emit_poll_of_tiles(e, number);
-    line(e, "const int64_t end%u = n%u - first%u < FOLD_TILE ? n%u : first%u + FOLD_TILE;", number, number, number, number, number);
-    line(e, "OpFlag found = 0;");
+    return node->op == FLOW_RANGE || node->op == FLOW_LOCAL_INDEX;
+}
+
+static const FlowNode *maker_of(const Emitter *e, FlowStreamId stream)
+{
+    return &e->network->nodes.items[e->network->streams.items[stream].node];
+}
+
+static bool is_varying(const Emitter *e, const bool *varying, FlowOperand operand)
+{
+    operand = fuse_resolve(e->fusion, e->kernel, operand);
+    if (operand.is_constant || fuse_is_uniform(e->network, &operand))
+        return false;
+    int position = index_of(&e->kernel->nodes, e->network->streams.items[operand.stream].node);
+    return position >= 0 && varying[position];
+}
+
+/* Finds the nodes whose values differ between points of the loop, since they depend on its index. */
+static void find_varying(Emitter *e, uint32_t loop)
+{
+    e->varying = ARENA_ARRAY(e->context->functions->arena, bool, e->kernel->nodes.count);
+    for (uint32_t i = 0; i < e->kernel->nodes.count; i++) {
+        const FlowNode *node = &e->network->nodes.items[e->kernel->nodes.items[i]];
+        uint32_t scope = scope_of(e, node);
+        bool is_on_loop = scope != KERNEL_NO_SCOPE && (e->kernel->scopes.items[scope].ancestors >> loop & 1) != 0;
+        e->varying[i] = is_on_loop && node->op != FLOW_OPERATION;
+        for (uint32_t k = 0; is_on_loop && node->op == FLOW_OPERATION && k < node->input_count; k++)
+            e->varying[i] |= is_varying(e, e->varying, node->inputs[k]);
+    }
+}
+
+static bool varies(const Emitter *e, FlowOperand operand)
+{
+    return is_varying(e, e->varying, operand);
+}
+
+static const char *narrow_symbol(Op op)
+{
+    switch (op) {
+    case OP_ADD: return "+";
+    case OP_SUBTRACT: return "-";
+    case OP_MULTIPLY: return "*";
+    default: return NULL;
+    }
+}
+
+static bool is_narrow_operation(const FlowNode *node)
+{
+    return node->op == FLOW_OPERATION && node->scalar == SCALAR_I64 && narrow_symbol(node->core_op) != NULL;
+}
+
+/* Whether what varies is made of the index by such operations alone, by no more than `rest` of them: each is written where it is used. */
+static bool can_be_narrow(const Emitter *e, FlowOperand operand, uint32_t *rest)
+{
+    if (!varies(e, operand))
+        return true;
+    const FlowNode *node = maker_of(e, fuse_resolve(e->fusion, e->kernel, operand).stream);
+    bool result = (is_index(node) || is_narrow_operation(node)) && *rest > 0;
+    *rest -= result;
+    for (uint32_t i = 0; result && is_narrow_operation(node) && i < node->input_count; i++)
+        result = can_be_narrow(e, node->inputs[i], rest);
+    return result;
+}
+
+static const FlowNode *narrow_equation(const Emitter *e, uint32_t filter)
+{
+    enum { OPERATIONS_MAX = 32 };
+    uint32_t rest = OPERATIONS_MAX;
+    const KernelScope *scope = &e->kernel->scopes.items[filter];
+    const FlowNode *equation = maker_of(e, scope->flags);
+    bool is_narrow = scope->keep && equation->scalar == SCALAR_I64 && can_be_narrow(e, equation->inputs[0], &rest) &&
+                     can_be_narrow(e, equation->inputs[1], &rest);
+    return is_narrow && rest < OPERATIONS_MAX ? equation : NULL;
+}
+
+/* Whether a value is the index, or one more or less by what does not change in the loop. */
+static bool is_affine(const Emitter *e, FlowOperand operand, uint32_t loop)
+{
+    if (!varies(e, operand))
+        return false;
+    const FlowNode *node = maker_of(e, fuse_resolve(e->fusion, e->kernel, operand).stream);
+    if (is_index(node))
+        return scope_of(e, node) == loop;
+    if (!is_narrow_operation(node) || node->core_op == OP_MULTIPLY)
+        return false;
+    bool is_left = !varies(e, node->inputs[1]) && is_affine(e, node->inputs[0], loop);
+    return is_left || (node->core_op == OP_ADD && !varies(e, node->inputs[0]) && is_affine(e, node->inputs[1], loop));
+}
+
+/* The value at the loop's first point. */
+static void add_first_value(Emitter *e, Text *out, FlowOperand operand, uint32_t loop)
+{
+    operand = fuse_resolve(e->fusion, e->kernel, operand);
+    if (!varies(e, operand)) {
+        text_add(out, operand_text(e, operand).text);
+        return;
+    }
+    const FlowNode *node = maker_of(e, operand.stream);
+    if (is_index(node)) {
+        text_add(out, "0");
+        return;
+    }
+    text_addf(out, "op_%s_I64(", node->core_op == OP_ADD ? "ADD" : "SUBTRACT");
+    add_first_value(e, out, node->inputs[0], loop);
+    text_add(out, ", ");
+    add_first_value(e, out, node->inputs[1], loop);
+    text_add(out, ")");
+}
+
+/* Emits, once each and after what they take, `invariant` values of the loop as they are. */
+static void emit_invariants(Emitter *e, FlowOperand operand, uint32_t loop, bool *is_done)
+{
+    operand = fuse_resolve(e->fusion, e->kernel, operand);
+    uint32_t scope = operand.is_constant || fuse_is_uniform(e->network, &operand) ? KERNEL_NO_SCOPE : scope_of_stream(e, operand.stream);
+    if (scope == KERNEL_NO_SCOPE || (e->kernel->scopes.items[scope].ancestors >> loop & 1) == 0)
+        return;
+    FlowNodeId id = e->network->streams.items[operand.stream].node;
+    const FlowNode *node = &e->network->nodes.items[id];
+    int position = index_of(&e->kernel->nodes, id);
+    if (position < 0 || is_index(node) || is_done[position])
+        return;
+    is_done[position] = true;
+    for (uint32_t i = 0; i < node->input_count; i++)
+        emit_invariants(e, node->inputs[i], loop, is_done);
+    if (!varies(e, operand))
+        emit_node(e, id);
+}
+
+/* Adds an expression of a value: of 32 bits, or (`is_bound`) of the largest magnitude that it can have. */
+static void add_narrow(Emitter *e, Text *out, FlowOperand operand, uint32_t loop, bool is_bound)
+{
+    operand = fuse_resolve(e->fusion, e->kernel, operand);
+    if (!varies(e, operand)) {
+        text_addf(out, is_bound ? "kernel_size(%s, &sizes)" : "(uint32_t)%s", operand_text(e, operand).text);
+        return;
+    }
+    const FlowNode *node = maker_of(e, operand.stream);
+    if (!is_bound && is_affine(e, operand, loop)) {
+        text_addf(out, "at%u", operand.stream);
+        return;
+    }
+    if (is_index(node)) {
+        text_addf(out, "kernel_size(n%u, &sizes)", loop);
+        return;
+    }
+    const char *symbol = is_bound && node->core_op == OP_SUBTRACT ? "+" : narrow_symbol(node->core_op);
+    text_add(out, is_bound ? "kernel_bound(" : "(");
+    add_narrow(e, out, node->inputs[0], loop, is_bound);
+    text_addf(out, " %s ", symbol);
+    add_narrow(e, out, node->inputs[1], loop, is_bound);
+    text_add(out, is_bound ? ", &sizes)" : ")");
+}
+
+/* Before the loop: whether 32 bits will do. */
+static void emit_narrow_bounds(Emitter *e, uint32_t loop, const FlowNode *equation)
+{
+    bool *is_done = ARENA_ARRAY(e->context->functions->arena, bool, e->kernel->nodes.count);
+    e->is_searching = true;
+    emit_invariants(e, equation->inputs[0], loop, is_done);
+    emit_invariants(e, equation->inputs[1], loop, is_done);
+    e->is_searching = false;
+    line(e, "uint64_t sizes = 0;");
+    for (uint32_t i = 0; i < 2; i++) {
+        text_add_repeated(e->out, ' ', e->depth * C_INDENT);
+        add_narrow(e, e->out, equation->inputs[i], loop, true);
+        text_add(e->out, ";\n");
+    }
+    line(e, "const bool is_narrow = sizes <= INT32_MAX;");
+}
+
+/* Variables that are one more at each point: `at` of the stream whose values they have. */
+static void declare_steps(Emitter *e, FlowOperand operand, uint32_t loop, bool *is_done, Text *steps)
+{
+    operand = fuse_resolve(e->fusion, e->kernel, operand);
+    if (!varies(e, operand))
+        return;
+    FlowNodeId id = e->network->streams.items[operand.stream].node;
+    const FlowNode *node = &e->network->nodes.items[id];
+    bool *is_node_done = &is_done[index_of(&e->kernel->nodes, id)];
+    if (is_affine(e, operand, loop) && !*is_node_done) {
+        text_add_repeated(e->out, ' ', e->depth * C_INDENT);
+        text_addf(e->out, "uint32_t at%u = (uint32_t)", operand.stream);
+        add_first_value(e, e->out, operand, loop);
+        text_addf(e->out, " + (uint32_t)first%u;\n", loop);
+        text_addf(steps, ", at%u++", operand.stream);
+        *is_node_done = true;
+    }
+    for (uint32_t i = 0; !*is_node_done && i < node->input_count; i++)
+        declare_steps(e, node->inputs[i], loop, is_done, steps);
+}
+
+/* Unsigned, where compilers may reorder. Whole vectors are searched: a hit behind the end is only looked at in vain. */
+static void emit_narrow_search(Emitter *e, uint32_t loop, const FlowNode *equation)
+{
+    Text steps;
+    text_init(&steps, e->out->memory);
+    bool *is_done = ARENA_ARRAY(e->context->functions->arena, bool, e->kernel->nodes.count);
+    declare_steps(e, equation->inputs[0], loop, is_done, &steps);
+    declare_steps(e, equation->inputs[1], loop, is_done, &steps);
+    line(e, "const uint32_t length = ((uint32_t)(end%u - first%u) + 7) & ~UINT32_C(7);", loop, loop);
+    line(e, "uint32_t hits = 0;");
+    line(e, "for (uint32_t k%u = 0; k%u < length; k%u++%s)", loop, loop, loop, text_string(&steps));
+    text_free(&steps);
+    text_add_repeated(e->out, ' ', (e->depth + 1) * C_INDENT);
+    text_add(e->out, "hits += ");
+    add_narrow(e, e->out, equation->inputs[0], loop, false);
+    text_add(e->out, " == ");
+    add_narrow(e, e->out, equation->inputs[1], loop, false);
+    text_add(e->out, ";\n");
+    line(e, "found = hits != 0;");
+}
+
+static void emit_wide_search(Emitter *e, uint32_t number, uint32_t filter)
+{
     line(e, "for (int64_t i%u = first%u; i%u < end%u; i%u++) {", number, number, number, number, number);
     open_brace(e);
     e->is_searching = true;
@@ -964,11 +1178,98 @@ static void emit_search(Emitter *e, uint32_t number, uint32_t filter)
     }
     text_add(e->out, ");\n");
     close_brace(e);
+}
+
+static void emit_search(Emitter *e, uint32_t number, uint32_t filter)
+{
+    const FlowNode *narrow = narrow_equation(e, filter);
+    line(e, "{");
+    open_brace(e);
+    if (narrow != NULL)
+        emit_narrow_bounds(e, number, narrow);
+    line(e, "for (int64_t first%u = from%u; first%u < n%u; first%u += KERNEL_SEARCH) {", number, number, number, number, number);
+    open_brace(e);
+    emit_poll_of_tiles(e, number, "KERNEL_SEARCH");
+    line(e, "const int64_t end%u = n%u - first%u < KERNEL_SEARCH ? n%u : first%u + KERNEL_SEARCH;", number, number, number, number, number);
+    line(e, "OpFlag found = 0;");
+    if (narrow != NULL) {
+        line(e, "if (is_narrow) {");
+        open_brace(e);
+        emit_narrow_search(e, number, narrow);
+        e->depth--;
+        line(e, "} else {");
+        open_brace(e);
+    }
+    emit_wide_search(e, number, filter);
+    if (narrow != NULL)
+        close_brace(e);
     line(e, "for (int64_t i%u = first%u; found != 0 && i%u < end%u; i%u++) {", number, number, number, number, number);
     open_brace(e);
     emit_body(e, number);
     close_brace(e);
     close_brace(e);
+    close_brace(e);
+}
+
+/* ---- loops cut short ----
+ * A filter that compares the index, plus what does not change in the loop, with what does not either, keeps the points from some one on, or up to it: the loop has only these. */
+
+typedef struct Cut {
+    bool is_below; /* the first points are kept, else the last ones */
+    bool is_equal; /* ... that at the limit too */
+    FlowOperand value, limit;
+} Cut;
+
+static bool find_cut(const Emitter *e, uint32_t loop, uint32_t filter, Cut *cut)
+{
+    const KernelScope *scope = &e->kernel->scopes.items[filter];
+    const FlowNode *node = maker_of(e, scope->flags);
+    if (node->op != FLOW_OPERATION || node->scalar != SCALAR_I64)
+        return false;
+    bool is_less = node->core_op == OP_LESS || node->core_op == OP_LESS_EQUAL;
+    if (!is_less && node->core_op != OP_GREATER && node->core_op != OP_GREATER_EQUAL)
+        return false;
+    bool is_equal = node->core_op == OP_LESS_EQUAL || node->core_op == OP_GREATER_EQUAL;
+    bool is_left = is_affine(e, node->inputs[0], loop);
+    *cut = (Cut){.is_below = (is_less == is_left) == scope->keep,
+                 .is_equal = is_equal == scope->keep,
+                 .value = node->inputs[is_left ? 0 : 1],
+                 .limit = node->inputs[is_left ? 1 : 0]};
+    return is_affine(e, cut->value, loop) && !varies(e, cut->limit);
+}
+
+static void emit_cut(Emitter *e, uint32_t loop, const Cut *cut)
+{
+    line(e, "{");
+    open_brace(e);
+    bool *is_done = ARENA_ARRAY(e->context->functions->arena, bool, e->kernel->nodes.count);
+    e->is_searching = true;
+    emit_invariants(e, cut->value, loop, is_done);
+    emit_invariants(e, cut->limit, loop, is_done);
+    e->is_searching = false;
+    text_add_repeated(e->out, ' ', e->depth * C_INDENT);
+    text_addf(e->out, "kernel_cut_%s(&from%u, &n%u, ", cut->is_below ? "below" : "above", loop, loop);
+    add_first_value(e, e->out, cut->value, loop);
+    text_addf(e->out, ", %s, %d);\n", operand_text(e, cut->limit).text, cut->is_equal);
+    close_brace(e);
+}
+
+/* Whether nobody sees a loop's points but through the filters that it consists of. */
+static bool is_only_filtered(const Emitter *e, uint32_t loop)
+{
+    return (e->kernel->given >> loop & 1) == 0;
+}
+
+static void emit_cuts(Emitter *e, uint32_t loop)
+{
+    uint32_t scope = loop, next = is_only_filtered(e, loop) ? only_filter(e, loop) : KERNEL_NO_SCOPE;
+    while (next != KERNEL_NO_SCOPE && next != scope) {
+        Cut cut;
+        if (find_cut(e, loop, next, &cut))
+            emit_cut(e, loop, &cut);
+        scope = next;
+        next = only_filter(e, scope);
+    }
 }
 
 static void emit_loop(Emitter *e, uint32_t number)
@@ -977,6 +1278,9 @@ static void emit_loop(Emitter *e, uint32_t number)
     emit_slice_starts(e, number);
     if (has_own_arrays(e, number))
         line(e, "n%u = failed ? 0 : n%u;", number, number);
+    line(e, "int64_t from%u = 0;", number);
+    find_varying(e, number);
+    emit_cuts(e, number);
     emit_room_check(e, number);
     each_reduction(e, number, emit_fold_start);
     uint32_t searched = searched_filter(e, number);
@@ -987,20 +1291,20 @@ static void emit_loop(Emitter *e, uint32_t number)
     declare_lanes(e, number);
     bool is_tiled = has_tiles(e, number), is_outer = contains_loops(e, number);
     if (is_tiled) {
-        line(e, "for (int64_t first%u = 0; first%u < n%u; first%u += FOLD_TILE) {", number, number, number, number);
+        line(e, "for (int64_t first%u = from%u; first%u < n%u; first%u += FOLD_TILE) {", number, number, number, number, number);
         open_brace(e);
-        emit_poll_of_tiles(e, number);
+        emit_poll_of_tiles(e, number, "FOLD_TILE");
         line(e, "const int64_t length = n%u - first%u < FOLD_TILE ? n%u - first%u : FOLD_TILE;", number, number, number, number);
         line(e, "for (int64_t k%u = 0; k%u < length; k%u++) {", number, number, number);
         open_brace(e);
         line(e, "const int64_t i%u = first%u + k%u;", number, number, number);
     } else if (is_outer) {
-        line(e, "for (int64_t i%u = 0; i%u < n%u; i%u++) {", number, number, number, number);
+        line(e, "for (int64_t i%u = from%u; i%u < n%u; i%u++) {", number, number, number, number, number);
         open_brace(e);
     } else {
-        line(e, "for (int64_t first%u = 0; first%u < n%u; first%u += KERNEL_STRIP) {", number, number, number, number);
+        line(e, "for (int64_t first%u = from%u; first%u < n%u; first%u += KERNEL_STRIP) {", number, number, number, number, number);
         open_brace(e);
-        emit_poll_of_tiles(e, number);
+        emit_poll_of_tiles(e, number, "KERNEL_STRIP");
         line(e, "const int64_t end%u = n%u - first%u < KERNEL_STRIP ? n%u : first%u + KERNEL_STRIP;", number, number, number, number, number);
         line(e, "for (int64_t i%u = first%u; i%u < end%u; i%u++) {", number, number, number, number, number);
         open_brace(e);

@@ -10,8 +10,12 @@
 
 enum { FOLD_TILE = 128 }; /* elements: a part of a block, a number of whole groups */
 
+/* The lanes are two vectors: compilers that must split one of eight doubles keep it in memory. */
 #define FOLD_ORDERED(name, Number, operator, identity)                                                                \
-    typedef Number name##Lanes __attribute__((vector_size(COMBINE_LANES * sizeof(Number))));                          \
+    typedef Number name##Half __attribute__((vector_size(COMBINE_LANES / 2 * sizeof(Number))));                       \
+    typedef struct name##Lanes {                                                                                      \
+        name##Half low, high;                                                                                         \
+    } name##Lanes;                                                                                                    \
     typedef struct name {                                                                                             \
         name##Lanes lanes;                                                                                            \
         Number total;    /* of the blocks before */                                                                   \
@@ -19,28 +23,44 @@ enum { FOLD_TILE = 128 }; /* elements: a part of a block, a number of whole grou
         int64_t fill;    /* of the tile */                                                                            \
         Number tile[FOLD_TILE];                                                                                       \
     } name;                                                                                                           \
+    MATH_INLINE name##Lanes name##_none(void)                                                                         \
+    {                                                                                                                 \
+        name##Half none = {identity, identity, identity, identity};                                                   \
+        return (name##Lanes){none, none};                                                                             \
+    }                                                                                                                 \
     MATH_INLINE void name##_start(name *fold)                                                                         \
     {                                                                                                                 \
-        for (int j = 0; j < COMBINE_LANES; j++)                                                                       \
-            fold->lanes[j] = identity;                                                                                \
+        fold->lanes = name##_none();                                                                                  \
         fold->total = identity;                                                                                       \
         fold->count = fold->fill = 0;                                                                                 \
     }                                                                                                                 \
     MATH_INLINE Number name##_halve(name##Lanes x)                                                                    \
     {                                                                                                                 \
-        Number a = x[0] operator x[4], b = x[1] operator x[5], c = x[2] operator x[6], d = x[3] operator x[7];        \
-        return (a operator c) operator (b operator d);                                                                \
+        name##Half four = x.low operator x.high;                                                                      \
+        return (four[0] operator four[2]) operator (four[1] operator four[3]);                                        \
+    }                                                                                                                 \
+    MATH_INLINE name##Lanes name##_load(const Number *elements)                                                       \
+    {                                                                                                                 \
+        name##Lanes lanes;                                                                                            \
+        memcpy(&lanes.low, elements, sizeof lanes.low);                                                               \
+        memcpy(&lanes.high, elements + COMBINE_LANES / 2, sizeof lanes.high);                                         \
+        return lanes;                                                                                                 \
+    }                                                                                                                 \
+    /* Adds the groups of elements from `first` on up to `end`. */                                                    \
+    MATH_INLINE name##Lanes name##_groups(name##Lanes lanes, const Number *elements, int64_t first, int64_t end)      \
+    {                                                                                                                 \
+        for (int64_t i = first; i < end; i += COMBINE_LANES) {                                                        \
+            name##Lanes x = name##_load(elements + i);                                                                \
+            lanes.low = lanes.low operator x.low;                                                                     \
+            lanes.high = lanes.high operator x.high;                                                                  \
+        }                                                                                                             \
+        return lanes;                                                                                                 \
     }                                                                                                                 \
     /* The tile has `count` elements; fewer than it can hold only at the end of a segment. */                         \
     MATH_INLINE void name##_add(name *fold, int64_t count)                                                            \
     {                                                                                                                 \
-        name##Lanes lanes = fold->lanes;                                                                              \
         int64_t whole = count & ~(int64_t)(COMBINE_LANES - 1);                                                        \
-        for (int64_t i = 0; i < whole; i += COMBINE_LANES) {                                                          \
-            name##Lanes x;                                                                                            \
-            memcpy(&x, fold->tile + i, sizeof x);                                                                     \
-            lanes = lanes operator x;                                                                                 \
-        }                                                                                                             \
+        name##Lanes lanes = name##_groups(fold->lanes, fold->tile, 0, whole);                                         \
         fold->count += count;                                                                                         \
         if (count == FOLD_TILE && (fold->count & (COMBINE_BLOCK - 1)) != 0) {                                         \
             fold->lanes = lanes;                                                                                      \
@@ -50,23 +70,16 @@ enum { FOLD_TILE = 128 }; /* elements: a part of a block, a number of whole grou
         for (int64_t i = whole; i < count; i++)                                                                       \
             block = block operator fold->tile[i];                                                                     \
         fold->total = fold->total operator block;                                                                     \
-        for (int j = 0; j < COMBINE_LANES; j++)                                                                       \
-            fold->lanes[j] = identity;                                                                                \
+        fold->lanes = name##_none();                                                                                  \
     }                                                                                                                 \
-    /* A whole segment that fits in the tile: what most of many short ones cost is beginning and ending. */                \
+    /* A whole segment that fits in the tile: what most of many short ones cost is beginning and ending. */           \
     MATH_INLINE Number name##_all(const name *fold, int64_t count)                                                    \
     {                                                                                                                 \
         Number total = fold->tile[0];                                                                                 \
         int64_t i = 1;                                                                                                \
         if (count >= COMBINE_LANES) {                                                                                 \
-            name##Lanes lanes;                                                                                        \
-            memcpy(&lanes, fold->tile, sizeof lanes);                                                                 \
-            for (i = COMBINE_LANES; i + COMBINE_LANES <= count; i += COMBINE_LANES) {                                 \
-                name##Lanes x;                                                                                        \
-                memcpy(&x, fold->tile + i, sizeof x);                                                                 \
-                lanes = lanes operator x;                                                                             \
-            }                                                                                                         \
-            total = name##_halve(lanes);                                                                              \
+            i = count & ~(int64_t)(COMBINE_LANES - 1);                                                                \
+            total = name##_halve(name##_groups(name##_load(fold->tile), fold->tile, COMBINE_LANES, i));               \
         }                                                                                                             \
         for (; i < count; i++)                                                                                        \
             total = total operator fold->tile[i];                                                                     \
@@ -128,6 +141,7 @@ SCAN_ORDERED(ScanPRODUCT_F64, double, *, 1.0)
 enum {
     KERNEL_STRIP = 1 << 16, /* points of an innermost loop after which it looks whether it is to go on, */
     KERNEL_ROUNDS = 256,     /* ... and of one around others */
+    KERNEL_SEARCH = 1024,    /* points that are searched at once for one that is kept */
 };
 
 /* ---- counts and indices ---- */
@@ -138,6 +152,42 @@ MATH_INLINE int64_t kernel_distance(int64_t a, int64_t b, OpFlag *failed)
     int64_t distance = (int64_t)((uint64_t)b - (uint64_t)a);
     *failed |= (b > a) & (distance < 0);
     return b > a ? distance : 0;
+}
+
+/* A loop's points have the values from `first` on, one more each, unless that passes the largest number. Only those are kept that are less than the limit, or equal if `is_equal`. */
+MATH_INLINE void kernel_cut_below(int64_t *from, int64_t *count, int64_t first, int64_t limit, bool is_equal)
+{
+    int64_t last;
+    if (*count <= *from || __builtin_add_overflow(first, *count - 1, &last))
+        return;
+    if (last > limit)
+        *count = first > limit ? 0 : limit - first + 1;
+    if (!is_equal && *count > 0 && first + (*count - 1) == limit)
+        --*count;
+}
+
+/* The same where those greater than the limit are kept. */
+MATH_INLINE void kernel_cut_above(int64_t *from, int64_t *count, int64_t first, int64_t limit, bool is_equal)
+{
+    int64_t last;
+    if (*count <= *from || __builtin_add_overflow(first, *count - 1, &last))
+        return;
+    int64_t skipped = last < limit ? *count : first >= limit ? 0 : limit - first;
+    if (!is_equal && skipped < *count && first + skipped == limit)
+        skipped++;
+    *from = skipped > *from ? skipped : *from;
+}
+
+/* How large a number is; all sizes that are asked for are joined in `sizes`, which is small only if all are. */
+MATH_INLINE uint64_t kernel_bound(uint64_t size, uint64_t *sizes)
+{
+    *sizes |= size;
+    return size;
+}
+
+MATH_INLINE uint64_t kernel_size(int64_t number, uint64_t *sizes)
+{
+    return kernel_bound(number < 0 ? -(uint64_t)number : (uint64_t)number, sizes);
 }
 
 /* Where the element is; 0 if there is none. */
