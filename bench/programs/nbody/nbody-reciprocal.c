@@ -1,0 +1,2 @@
+#define RECIPROCAL
+#include "nbody.c"
