@@ -94,6 +94,18 @@ static const char *read_row(const char *at)
     return at;
 }
 
+/* With as few digits as tell it from all others. */
+static void print_float(double number)
+{
+    char text[32];
+    for (int digits = 15; digits <= 17; digits++) {
+        snprintf(text, sizeof text, "%.*g", digits, number);
+        if (strtod(text, NULL) == number)
+            break;
+    }
+    fputs(text, stdout);
+}
+
 static void read_csv(void)
 {
     static char block[2 * BLOCK];
@@ -111,7 +123,9 @@ static void read_csv(void)
     printf("([");
     for (int i = 0; i < GROUPS; i++)
         printf("%s%" PRIu64, i == 0 ? "" : ", ", groups[i]);
-    printf("], %.17g)\n", sum);
+    printf("], ");
+    print_float(sum);
+    printf(")\n");
 }
 
 static void read_npy(const char *path)
@@ -122,7 +136,8 @@ static void read_npy(const char *path)
     while ((count = read(descriptor, cells, sizeof cells)) > 0)
         for (size_t i = 0; i < (size_t)count / sizeof *cells; i++)
             sum += cells[i] > 0.5 ? cells[i] : 0;
-    printf("%.17g\n", sum);
+    print_float(sum);
+    putchar('\n');
     close(descriptor);
 }
 
