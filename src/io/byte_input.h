@@ -29,6 +29,8 @@ typedef struct ByteInput {
     ReadAhead *ahead;     /* null while it reads them itself */
 } ByteInput;
 
+/* Opens a file to be read, as open does, but a named pipe without waiting for who writes to it: that wait could not be given up. */
+int byte_input_open_path(const char *path);
 /* Opens a file, or standard input if the path is null. False if it cannot be opened. */
 bool byte_input_open(ByteInput *input, const char *path, Memory *memory, const StopFlag *stop);
 /* What is in it is compressed so; before any of it is read. False if it cannot be decoded here. */
