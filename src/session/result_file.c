@@ -36,8 +36,14 @@ bool result_file_open(RunnelSession *session, TypeId type)
     if (options->out_path == NULL)
         return true;
     FileFormat format = options->out_format == NULL ? (FileFormat){0} : file_format_named(options->out_format);
-    session->result_writer = result_writer_new((ResultWriterOf){
-        .memory = &session->memory, .types = &session->types, .type = type, .path = options->out_path, .otherwise = format});
+    session->result_writer =
+        result_writer_new((ResultWriterOf){.memory = &session->memory,
+                                           .types = &session->types,
+                                           .type = type,
+                                           .path = options->out_path,
+                                           .host = {.write = options->write_result == NULL ? options->write : options->write_result,
+                                                    .context = options->write_context},
+                                           .otherwise = format});
     if (!result_file_takes_text(session))
         result_writer_columns(session->result_writer);
     return report_problem(session);
