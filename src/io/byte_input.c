@@ -57,13 +57,20 @@ struct Decoding {
     unsigned char bytes[BLOCK_SIZE];
 };
 
+void byte_input_refuse(ByteInput *input, const char *reason)
+{
+    input->reason = reason;
+    input->head_count = 0;
+}
+
 bool byte_input_decode(ByteInput *input, Compression compression)
 {
     if (compression == COMPRESSION_NONE)
         return true;
-    input->reason = compression_lack(compression);
-    if (input->reason != NULL)
+    if (compression_lack(compression) != NULL) {
+        byte_input_refuse(input, compression_lack(compression));
         return false;
+    }
     Decoding *decoding = input->decoding = memory_alloc(input->memory, sizeof *decoding);
     decoding->compression = compression;
     decoding->is_whole = true;
