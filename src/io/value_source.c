@@ -39,7 +39,8 @@ struct ValueSource {
     Arena arena;        /* of the columns */
     Columns *columns;   /* HELD: all rows; ROWS: those of the whole value, or the next one. Null until it is needed */
     Columns *cells;     /* for scalars on their way to cells of the caller. Null until it is needed */
-    Columns *copy;      /* HELD: of all rows, for somebody to take. Null until it is needed */
+    void *kept;         /* HELD: what became of the columns; null if nothing has yet */
+    LetGo *let_go;
     size_t next;        /* VALUE, HELD: of the elements */
     Value value;
 };
@@ -318,7 +319,8 @@ void value_source_free(ValueSource *source)
         source->rows->kind->free(source->rows);
     columns_free(source->columns);
     columns_free(source->cells);
-    columns_free(source->copy);
+    if (source->kept != NULL)
+        source->let_go(memory, source->kept);
     arena_free(&source->arena);
     if (source->kind == SOURCE_VALUE)
         value_release(source->of.heap, source->of.types, source->of.type, source->value);
@@ -506,12 +508,7 @@ static Columns *read_all_rows(ValueSource *source)
 
 Columns *value_source_whole_columns(ValueSource *source)
 {
-    if (source->kind != SOURCE_HELD)
-        return read_all_rows(source);
-    Columns *copy = row_columns(source, &source->copy);
-    columns_clear(copy);
-    columns_append(copy, source->columns, 0, source->columns->count);
-    return copy;
+    return source->kind == SOURCE_HELD ? source->columns : read_all_rows(source);
 }
 
 static void read_columns(ValueSource *source, Value *value)
@@ -607,6 +604,22 @@ bool value_source_hold(ValueSource *source, const StopFlag *stop)
     if (!source->has_failed)
         value_source_rewind(source);
     return !source->has_failed;
+}
+
+bool value_source_is_held(const ValueSource *source)
+{
+    return source->kind == SOURCE_HELD;
+}
+
+void value_source_keep(ValueSource *source, void *made, LetGo *let_go)
+{
+    source->kept = made;
+    source->let_go = let_go;
+}
+
+void *value_source_kept(const ValueSource *source)
+{
+    return source->kept;
 }
 
 void value_source_rewind(ValueSource *source)
