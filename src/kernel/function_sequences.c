@@ -554,7 +554,7 @@ static Traversal *prepare_traversal(Writer *writer, const CoreAtom *atom)
         Traversal *outer = prepare_traversal(writer, &statement->arguments[0]);
         traversal->supply = outer->supply;
         traversal->most = outer->most;
-        traversal->filters = true;
+        traversal->filters = outer->supply != NULL;
     }
     if (statement->kind == CORE_EACH && statement->argument_count > 1) {
         traversal->supply = supply_of_each(writer, statement);

@@ -491,6 +491,43 @@ static void try_random(Fixture *f, CoreFunctionId id)
     set_alarm(f, 0);
 }
 
+/* ---- texts ---- */
+
+/* Lines that the text of a function has, in this order: loops as one would write them. */
+typedef struct Shape {
+    const char *name;
+    const char *lines[12];
+} Shape;
+
+static const Shape shapes[] = {
+    {"squares", {"kernel_array(into, v_3, 1,", "for (int64_t v7 = 0; v7 < v_3; v7++) {", "const int64_t v10 = v4[v7];", "v6[v7] = v12;", "}", "*result0 = v5;", "kernel_release(aside, mark);", "return true;"}},
+    {"filtered", {"kernel_array(into, v_3, 1,", "int64_t v8 = 0;", "for (", "v7[v8] = canonical_F64(v14);", "v8 += v13;", "}", "kernel_array_end(into, v6, v8,"}},
+    {"sums", {"kernel_array(into,", "for (", "kernel_mark(aside)", "FoldSUM_F64", "for (", "for (", ".tile[", "}", "FoldSUM_F64_all", "}", "canonical_F64(", "kernel_release(aside"}},
+    {"appended", {"kernel_array(into,", "kernel_copy(", "+ 0] = 1;", "+ 1] = 2;", "for (", "kernel_copy(", "*result0"}},
+    {"rotated", {"kernel_split(", "for (", "}", "for (", "}"}},
+};
+
+/* In the program as simplified. */
+static void check_shapes(Fixture *f, const char *text)
+{
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+        Text head;
+        text_init(&head, &f->session->memory);
+        text_addf(&head, "\nstatic bool ");
+        function_text_name(f->functions, find_function(f, shapes[i].name), &head);
+        const char *place = strstr(strstr(text, "\n/* line"), text_string(&head));
+        for (size_t line = 0; line < 12 && shapes[i].lines[line] != NULL && place != NULL; line++) {
+            place = strstr(place, shapes[i].lines[line]);
+            if (place == NULL) {
+                f->failures++;
+                fprintf(stderr, "%s: there is no `%s` where it should be\n", shapes[i].name, shapes[i].lines[line]);
+            } else
+                place += strlen(shapes[i].lines[line]);
+        }
+        text_free(&head);
+    }
+}
+
 /* ---- programs ---- */
 
 static void accept_cases(Fixture *f)
@@ -505,15 +542,15 @@ static void accept_cases(Fixture *f)
     }
 }
 
-static void compile_cases(Fixture *f)
+static void compile_cases(Fixture *f, bool has_shapes)
 {
     Text text, problem;
     text_init(&text, &f->session->memory);
     text_init(&problem, &f->session->memory);
     EmitContext context = {.names = f->program->names, .sources = &f->session->sources, .functions = f->functions};
     emit_c(&context, NULL, 0, &text);
-    if (getenv("SHOW_TEXT") != NULL)
-        fputs(text_string(&text), stderr);
+    if (has_shapes)
+        check_shapes(f, text_string(&text));
     f->compiled = compile_load(&f->session->memory, &(CompileOptions){.cache_directory = getenv("TMPDIR")}, text_string(&text), text.length, &problem);
     if (f->compiled == NULL) {
         f->failures++;
@@ -544,7 +581,7 @@ static void run_program(Fixture *f, const CoreProgram *program, bool has_cases)
         accept_cases(f);
     else
         accept_all(f);
-    compile_cases(f);
+    compile_cases(f, has_cases && program != &f->session->program);
     give_globals(f);
     for (int i = 0; has_cases && i < CASE_COUNT && f->compiled != NULL; i++)
         run_case(f, &cases[i]);
