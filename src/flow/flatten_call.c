@@ -110,6 +110,7 @@ FlowNetworkId flatten_network_of(Flattener *f, CoreFunctionId function)
         program->by_function.items[function] = program->networks.count;
         FlowNetwork *network = ARENA_NEW(f->arena, FlowNetwork);
         FunctionFacts facts = flatten_facts(f, function);
+        network->function = function;
         network->draws = facts.draws;
         network->does_io = facts.does_io;
         *vec_push(f->arena, &program->networks) = network;

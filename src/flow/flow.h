@@ -150,6 +150,7 @@ typedef struct FlowNode {
 typedef struct FlowNetwork {
     Name name;
     Span span;
+    CoreFunctionId function; /* that it is, called at points; 0 for others */
     bool is_item;   /* an item, or a function called from outside: on unit, its parameters too; otherwise there is a root, space 2 */
     bool does_io;   /* takes one point at a time */
     VEC(FlowSpace) spaces;   /* [0] unused, [1] unit, [2] root of functions */

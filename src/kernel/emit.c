@@ -1634,7 +1634,8 @@ void emit_need_functions(const EmitContext *context, const Fusion *const *fusion
         for (FlowNodeId id = 0; id < fusions[i]->network->nodes.count; id++) {
             const FlowNode *node = &fusions[i]->network->nodes.items[id];
             bool is_operator = (flow_op_table[node->op].fields & HAS_OPERATOR) != 0;
-            if (node->function == 0 || (!is_operator && node->op != FLOW_SCALAR_CALL))
+            bool is_call = node->op == FLOW_SCALAR_CALL || node->op == FLOW_CALL;
+            if (node->function == 0 || (!is_operator && !is_call))
                 continue;
             if (fusions[i]->kernel_of[id] != 0)
                 function_text_need(context->functions, node->function);
