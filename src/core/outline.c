@@ -2,15 +2,24 @@
 
 #include <string.h>
 
+/* What becomes of a statement of the body. */
+typedef enum Part {
+    PART_MOVED,  /* it goes to the function */
+    PART_SAME,   /* it is the same for all elements, and computed before the call */
+    PART_BEHIND, /* it has to do with the sequence that the body gives, which a function cannot give, and follows the call */
+} Part;
+
 /* A comprehension whose body may become a function. */
 typedef struct Body {
     const Outliner *outliner;
     const CoreBlock *block;
+    uint8_t *parts;      /* Part, by statement of the block */
+    uint32_t moved;      /* statements of that part */
     bool *is_bound;      /* by variable: bound in the block, and not the same for all elements */
+    bool *is_behind;     /* by variable: bound by a statement that follows the call */
     CoreVar *renamed;    /* by variable: what it is called in the function; 0 for itself */
     VEC(CoreVar) captured;
-    uint32_t kept; /* statements that are the same for all elements */
-    bool *is_kept; /* by statement of the block */
+    VEC(CoreVar) given;  /* variables of the function that are needed behind it */
 } Body;
 
 static TypeId type_of(const CoreProgram *program, CoreVar variable)
@@ -141,11 +150,10 @@ static bool makes_vectors(const CoreProgram *program, const CoreBlock *block)
 static bool is_worth_outlining(const Body *body)
 {
     const CoreBlock *block = body->block;
-    uint32_t rest = block->statement_count - body->kept;
     for (uint32_t i = 0; i < block->statement_count; i++) {
-        if (body->is_kept[i])
+        if (body->parts[i] != PART_MOVED)
             continue;
-        if (rest == 1 && block->statements[i].kind == CORE_CALL)
+        if (body->moved == 1 && block->statements[i].kind == CORE_CALL)
             return false; /* it is what this would make of it */
         if (makes_vector(body->outliner->program, block, i))
             return true;
@@ -193,7 +201,7 @@ static bool is_same_for_all(const Body *body, const CoreStatement *statement)
     return !bound.is_any && type_is_concrete(program->types, type_of(program, statement->target));
 }
 
-static void sort_statements(Body *body)
+static void find_same(Body *body)
 {
     const CoreBlock *block = body->block;
     for (uint32_t i = 0; i < block->parameter_count; i++)
@@ -201,11 +209,77 @@ static void sort_statements(Body *body)
     for (uint32_t i = 0; i < block->statement_count; i++) {
         const CoreStatement *statement = &block->statements[i];
         /* what is bound inside of a statement is not free in it */
-        body->is_kept[i] = is_same_for_all(body, statement);
-        body->kept += body->is_kept[i];
-        if (!body->is_kept[i])
+        body->parts[i] = is_same_for_all(body, statement) ? PART_SAME : PART_MOVED;
+        if (body->parts[i] != PART_SAME)
             bind_statement(body, statement);
     }
+}
+
+/* ---- what follows the call ---- */
+
+/* A variable that a statement behind the call needs: a sequence is made there too, anything else is given by the function. */
+static void need_behind(void *context, const CoreAtom *atom)
+{
+    Body *body = context;
+    const CoreProgram *program = body->outliner->program;
+    if (atom->is_constant || !body->is_bound[atom->variable])
+        return;
+    if (!type_is_concrete(program->types, atom->type))
+        body->is_behind[atom->variable] = true;
+    for (uint32_t i = 0; i < body->given.count; i++)
+        if (body->given.items[i] == atom->variable)
+            return;
+    bool is_own = false; /* bound at the top of the block: not inside of the statement, not a parameter */
+    for (uint32_t i = 0; i < body->block->statement_count; i++)
+        is_own |= body->block->statements[i].target == atom->variable;
+    if (is_own && !body->is_behind[atom->variable])
+        *vec_push(program->arena, &body->given) = atom->variable;
+}
+
+/* From the sequence that the body gives back to what it is made from. */
+static void find_behind(Body *body)
+{
+    const CoreBlock *block = body->block;
+    need_behind(body, &block->result);
+    for (uint32_t i = block->statement_count; i-- > 0;)
+        if (body->parts[i] != PART_SAME && body->is_behind[block->statements[i].target]) {
+            body->parts[i] = PART_BEHIND;
+            visit_statement(&block->statements[i], need_behind, body);
+        }
+}
+
+typedef struct Behind {
+    const Body *body;
+    bool is_any;
+} Behind;
+
+static void find_behind_use(void *context, const CoreAtom *atom)
+{
+    Behind *behind = context;
+    behind->is_any |= !atom->is_constant && behind->body->is_behind[atom->variable];
+}
+
+static bool has_sequences(const Body *body)
+{
+    const CoreProgram *program = body->outliner->program;
+    for (uint32_t i = 0; i < body->block->parameter_count; i++)
+        if (!type_is_concrete(program->types, type_of(program, body->block->parameters[i])))
+            return true;
+    return false;
+}
+
+/* False if the function would need what cannot be passed to it, or what comes after it. */
+static bool sort_statements(Body *body)
+{
+    find_same(body);
+    find_behind(body);
+    Behind behind = {.body = body, .is_any = has_sequences(body)};
+    for (uint32_t i = 0; i < body->block->statement_count; i++)
+        if (body->parts[i] == PART_MOVED) {
+            visit_statement(&body->block->statements[i], find_behind_use, &behind);
+            body->moved++;
+        }
+    return !behind.is_any && body->given.count > 0;
 }
 
 /* ---- making the function ---- */
@@ -229,6 +303,8 @@ static CoreBlock *renamed_block(const Body *body, const CoreBlock *block);
 
 static CoreStatement renamed_statement(const Body *body, CoreStatement statement)
 {
+    if (body->renamed[statement.target] != 0)
+        statement.target = body->renamed[statement.target];
     statement.arguments = renamed_atoms(body, statement.arguments, statement.argument_count);
     statement.captured = renamed_atoms(body, statement.captured, statement.captured_count);
     for (uint32_t b = 0; b < 2; b++)
@@ -260,30 +336,63 @@ static void capture(void *context, const CoreAtom *atom)
     body->renamed[atom->variable] = core_variable(program, atom->type, program->variables.items[atom->variable].name);
 }
 
-/* The statements that depend on the element, as the block of a function. */
-static CoreBlock *function_block(Body *body)
+/* What is passed to the function: what it captures, then the elements. */
+static CoreVar argument_variable(const Body *body, uint32_t i)
+{
+    return i < body->captured.count ? body->captured.items[i] : body->block->parameters[i - body->captured.count];
+}
+
+static CoreVar fresh_variable(CoreProgram *program, CoreVar like)
+{
+    return core_variable(program, type_of(program, like), program->variables.items[like].name);
+}
+
+static void name_variables(Body *body)
 {
     const CoreBlock *block = body->block;
     CoreProgram *program = body->outliner->program;
+    for (uint32_t i = 0; i < block->parameter_count; i++)
+        body->renamed[block->parameters[i]] = fresh_variable(program, block->parameters[i]);
+    for (uint32_t i = 0; i < body->given.count; i++)
+        body->renamed[body->given.items[i]] = fresh_variable(program, body->given.items[i]);
     for (uint32_t i = 0; i < block->statement_count; i++)
-        if (!body->is_kept[i])
+        if (body->parts[i] == PART_MOVED)
             visit_statement(&block->statements[i], capture, body);
-    capture(body, &block->result);
+}
+
+/* The function gives one value, or a tuple of them. */
+static CoreAtom add_result(const Body *body, CoreBlock *made, Span span)
+{
+    CoreProgram *program = body->outliner->program;
+    uint32_t count = body->given.count;
+    CoreAtom result = core_atom(program, body->renamed[body->given.items[count - 1]]);
+    for (uint32_t i = count - 1; i-- > 0;) {
+        CoreStatement pair = {.kind = CORE_PAIR, .span = span, .argument_count = 2, .arguments = ARENA_ARRAY(program->arena, CoreAtom, 2)};
+        pair.arguments[0] = core_atom(program, body->renamed[body->given.items[i]]);
+        pair.arguments[1] = result;
+        pair.target = core_variable(program, type_pair(program->types, pair.arguments[0].type, result.type), 0);
+        made->statements[made->statement_count++] = pair;
+        result = core_atom(program, pair.target);
+    }
+    return result;
+}
+
+/* The statements that are moved, as the block of a function. */
+static CoreBlock *function_block(Body *body, Span span)
+{
+    const CoreBlock *block = body->block;
+    CoreProgram *program = body->outliner->program;
+    name_variables(body);
     CoreBlock *made = ARENA_NEW(program->arena, CoreBlock);
     made->parameter_count = body->captured.count + block->parameter_count;
     made->parameters = ARENA_ARRAY(program->arena, CoreVar, made->parameter_count);
-    for (uint32_t i = 0; i < body->captured.count; i++)
-        made->parameters[i] = body->renamed[body->captured.items[i]];
-    for (uint32_t i = 0; i < block->parameter_count; i++) {
-        CoreVar parameter = block->parameters[i];
-        CoreVar name = core_variable(program, type_of(program, parameter), program->variables.items[parameter].name);
-        made->parameters[body->captured.count + i] = body->renamed[parameter] = name;
-    }
-    made->statements = ARENA_ARRAY(program->arena, CoreStatement, block->statement_count);
+    for (uint32_t i = 0; i < made->parameter_count; i++)
+        made->parameters[i] = body->renamed[argument_variable(body, i)];
+    made->statements = ARENA_ARRAY(program->arena, CoreStatement, body->moved + body->given.count);
     for (uint32_t i = 0; i < block->statement_count; i++)
-        if (!body->is_kept[i])
+        if (body->parts[i] == PART_MOVED)
             made->statements[made->statement_count++] = renamed_statement(body, block->statements[i]);
-    made->result = renamed_atom(body, block->result);
+    made->result = add_result(body, made, span);
     return made;
 }
 
@@ -292,8 +401,8 @@ static CoreFunctionId make_function(Body *body, Span span)
     CoreProgram *program = body->outliner->program;
     CoreFunctionId id = core_function(program, names_of(program->names, "body"), span);
     CoreFunction *function = program->functions.items[id];
-    function->body = function_block(body);
-    function->result_type = body->block->result.type;
+    function->body = function_block(body, span);
+    function->result_type = function->body->result.type;
     return id;
 }
 
@@ -307,6 +416,32 @@ static void make_placeholder(CoreProgram *original, Span span)
     function->result_type = TYPE_INT;
 }
 
+static void copy_part(const Body *body, Part part, CoreBlock *made)
+{
+    for (uint32_t i = 0; i < body->block->statement_count; i++)
+        if (body->parts[i] == part)
+            made->statements[made->statement_count++] = body->block->statements[i];
+}
+
+/* The components of what the function gives have the names that they had in the body. */
+static void take_apart(const Body *body, CoreAtom value, CoreBlock *made, Span span)
+{
+    CoreProgram *program = body->outliner->program;
+    for (uint32_t i = 0; i + 1 < body->given.count; i++) {
+        for (uint32_t component = 0; component < 2; component++) {
+            CoreStatement project = {.kind = CORE_PROJECT, .span = span, .component = component, .argument_count = 1};
+            project.arguments = ARENA_NEW(program->arena, CoreAtom);
+            project.arguments[0] = value;
+            bool is_last = i + 2 == body->given.count;
+            project.target = component == 0 ? body->given.items[i]
+                             : is_last      ? body->given.items[i + 1]
+                                            : core_variable(program, type_rest(program->types, value.type), 0);
+            made->statements[made->statement_count++] = project;
+        }
+        value = core_atom(program, made->statements[made->statement_count - 1].target);
+    }
+}
+
 /* The block that calls it. */
 static CoreBlock *calling_block(const Body *body, CoreFunctionId function, Span span)
 {
@@ -315,18 +450,18 @@ static CoreBlock *calling_block(const Body *body, CoreFunctionId function, Span 
     CoreBlock *made = ARENA_NEW(program->arena, CoreBlock);
     *made = *block;
     made->statement_count = 0;
-    made->statements = ARENA_ARRAY(program->arena, CoreStatement, body->kept + 1);
-    for (uint32_t i = 0; i < block->statement_count; i++)
-        if (body->is_kept[i])
-            made->statements[made->statement_count++] = block->statements[i];
+    made->statements = ARENA_ARRAY(program->arena, CoreStatement, block->statement_count - body->moved + 1 + 2 * body->given.count);
+    copy_part(body, PART_SAME, made);
     CoreStatement call = {.kind = CORE_CALL, .function = function, .span = span};
     call.argument_count = body->captured.count + block->parameter_count;
     call.arguments = ARENA_ARRAY(program->arena, CoreAtom, call.argument_count);
     for (uint32_t i = 0; i < call.argument_count; i++)
-        call.arguments[i] = core_atom(program, i < body->captured.count ? body->captured.items[i] : block->parameters[i - body->captured.count]);
-    call.target = core_variable(program, block->result.type, 0);
+        call.arguments[i] = core_atom(program, argument_variable(body, i));
+    TypeId type = program->functions.items[function]->result_type;
+    call.target = body->given.count == 1 ? body->given.items[0] : core_variable(program, type, 0);
     made->statements[made->statement_count++] = call;
-    made->result = core_atom(program, call.target);
+    take_apart(body, core_atom(program, call.target), made, span);
+    copy_part(body, PART_BEHIND, made);
     return made;
 }
 
@@ -336,7 +471,7 @@ static CoreBlock *calling_block(const Body *body, CoreFunctionId function, Span 
 static CoreBlock *outline_body(const Outliner *outliner, const CoreBlock *block, Span span)
 {
     CoreProgram *program = outliner->program;
-    if (!type_is_concrete(program->types, block->result.type) || !is_pure_block(program, block))
+    if (!is_pure_block(program, block))
         return NULL;
     /* variables that are made on the way are not looked up */
     uint32_t count = program->variables.count;
@@ -344,9 +479,9 @@ static CoreBlock *outline_body(const Outliner *outliner, const CoreBlock *block,
                  .block = block,
                  .is_bound = ARENA_ARRAY(program->arena, bool, count),
                  .renamed = ARENA_ARRAY(program->arena, CoreVar, count),
-                 .is_kept = ARENA_ARRAY(program->arena, bool, block->statement_count)};
-    sort_statements(&body);
-    if (!is_worth_outlining(&body))
+                 .is_behind = ARENA_ARRAY(program->arena, bool, count),
+                 .parts = ARENA_ARRAY(program->arena, uint8_t, block->statement_count)};
+    if (!sort_statements(&body) || !is_worth_outlining(&body))
         return NULL;
     CoreFunctionId function = make_function(&body, span);
     make_placeholder(outliner->original, span);
