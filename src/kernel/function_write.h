@@ -4,6 +4,16 @@
 
 #include "kernel/function_text.h"
 
+enum { VECTOR_ARRAY, VECTOR_START, VECTOR_LENGTH, VECTOR_LEAVES };
+
+/* A pointer to the cells of a column that there is a word for, inside the braces where it was made. */
+typedef struct KnownCells {
+    const char *array;
+    uint32_t leaf;
+    const char *cells, *stride;
+    uint32_t depth;
+} KnownCells;
+
 /* A function that is being written. */
 typedef struct Writer {
     FunctionTexts *texts;
@@ -18,6 +28,16 @@ typedef struct Writer {
     bool has_flag; /* operations that can fail */
     ClassSet *types;
     bool *with_math;
+    /* Functions that make vectors (kernel/function_vectors.h): */
+    const char *into, *aside; /* regions; null for functions on scalars */
+    bool is_deferred;         /* in a loop after which failures are looked for, */
+    bool has_pending;         /* ... and there may be some */
+    bool is_trial;            /* only to see whether it can be written, */
+    bool is_refused;          /* ... which it cannot */
+    VEC(KnownCells) cells;
+    VEC(const char *) flat;   /* arrays without uniform columns */
+    VEC(CoreFunctionId) callees; /* that make vectors */
+    VEC(CoreVar) trial_globals;
 } Writer;
 
 /* ---- function_write.c ---- */
@@ -27,6 +47,9 @@ void function_write_prototype(FunctionTexts *texts, CoreFunctionId function, Tex
 /* What operations need of the preamble is added to *types and *with_math. */
 void function_write(FunctionTexts *texts, CoreFunctionId function, const Sources *sources, Text *out, ClassSet *types,
                     bool *with_math);
+
+/* Whether there is text for a function that makes vectors, provided that there is for trial->callees, which are found then. */
+bool function_write_is_possible(FunctionTexts *texts, CoreFunctionId function, Writer *trial);
 
 /* The same at many points, one after the other, for those who have them in memory. */
 void function_write_entry(FunctionTexts *texts, CoreFunctionId function, Text *out);
@@ -43,7 +66,15 @@ const char *write_word(Writer *writer, Name name);
 /* Names for the leaves of a variable, which it has from now on. */
 const char **write_new_words(Writer *writer, CoreVar variable);
 /* Those that an atom has. */
-const char **write_atom(const Writer *writer, const CoreAtom *atom);
+const char **write_atom(Writer *writer, const CoreAtom *atom);
+/* After whatever can fail. */
+void write_check(Writer *writer);
+const char *write_leaf_type(LeafType type);
+/* Whether no column of an array is uniform. */
+bool write_is_flat(const Writer *writer, const char *array);
+/* The statements of a block that is not in tail position. */
+void write_statements(Writer *writer, const CoreBlock *block);
+void write_note_type(Writer *writer, TypeId type);
 /* A statement that only gives new names to what there is; false if it does more. */
 bool write_alias(Writer *writer, const CoreStatement *statement);
 /* `const type name = operation`, for scalars. */

@@ -1,0 +1,363 @@
+/* Sequential versions of functions against the reference interpreter: the same values, and failure at the same points, on the program as written and as simplified. Then the same with
+ * less and less memory: a function either gives the same or nothing. */
+#define _XOPEN_SOURCE 700
+#include "compile/compile.h"
+#include "kernel/emit.h"
+#include "kernel/preamble/call.h"
+#include "core/simplify.h"
+#include "ref/ref.h"
+#include "session/session.h"
+#include "vm/array.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { STATUS_SKIPPED = 77, MAX_DEPTH = 1000, LEAVES = KERNEL_ENTRY_LEAVES };
+
+/* ---- the programs ---- */
+
+typedef struct Case {
+    const char *name, *parameters, *arguments, *body;
+    const char *points;
+} Case;
+
+static const char library[] =
+    "limit = 7;\n"
+    "table = [3, 1, 4, 1, 5, 9, 2, 6];\n"
+    "function quicksort(a : [int]) : [int] =\n"
+    "  if #a < 2 then a else\n"
+    "  let p = a[#a / 2]; lt = {e in a | e < p}; eq = {e in a | e == p}; gt = {e in a | e > p};\n"
+    "      r = {quicksort(v) : v in [lt, gt]} in r[0] ++ eq ++ r[1]\n";
+
+static const Case cases[] = {
+    {"squares", "v : [int]", "v", "{x * x + 1 : x in v}", "[[1, 2, 3], [], [-5]]"},
+    {"quotients", "v : [int], d : int", "v, d", "{x / d : x in v}", "[([1, 2, 3], 2), ([], 0), ([7, 8], -1), ([1], 0), ([9], 3)]"},
+    {"filtered", "v : [float], y : float", "v, y", "{x * 2.0 : x in v | x > y}", "[([1.0, 2.5, 3.0], 2.0), ([], 0.0), ([1.0], 2.0)]"},
+    {"sums", "v : [[float]]", "v", "{sum(row) : row in v}", "[[[1.0, 2.0], [], [3.0]], []]"},
+    {"long_sum", "n : int", "n", "sum({1.0 / float(i + 1) : i in iota(n)})", "[5, 0, 127, 128, 129, 5000, -1, 1024]"},
+    {"sorted", "v : [int]", "v", "quicksort(v)", "[[3, 1, 2, 9, 4, 4, 0], [], [1], [2, 1]]"},
+    {"tables", "n : int", "n", "[{i * j : j in [0 : i]} : i in iota(n)]", "[4, 0]"},
+};
+enum { CASE_COUNT = sizeof cases / sizeof *cases };
+
+/* ---- one program ---- */
+
+typedef struct Fixture {
+    RunnelSession *session;
+    const CoreProgram *program; /* session->program or session->simple */
+    Layouts layouts;
+    Arena arena;
+    Interpreter *interpreter;
+    FunctionTexts *functions;
+    Compiled *compiled;
+    Array *globals[64]; /* by number of FunctionGlobal */
+    const void **cells;
+    KernelWorkspace workspace;
+    int64_t blocks_left; /* that may be taken before there is no more memory; less than 0: no limit */
+    Text expected, found;
+    int failures;
+    uint64_t points; /* that were given */
+} Fixture;
+
+#define CHECK(f, condition) check((f), (condition), #condition, __LINE__)
+
+static void check(Fixture *f, bool condition, const char *text, int line)
+{
+    if (condition)
+        return;
+    f->failures++;
+    fprintf(stderr, "%s:%d: failed: %s\n", __FILE__, line, text);
+}
+
+static void drop_output(void *context, const char *bytes, size_t length)
+{
+    (void)context, (void)bytes, (void)length;
+}
+
+static void *take_block(KernelWorkspace *workspace, size_t bytes)
+{
+    Fixture *f = workspace->context;
+    if (f->blocks_left == 0)
+        return NULL;
+    f->blocks_left--;
+    return malloc(bytes);
+}
+
+static void new_workspace(Fixture *f, int64_t blocks)
+{
+    f->blocks_left = blocks;
+    kernel_workspace_init(&f->workspace, take_block, f);
+}
+
+static void free_workspace(Fixture *f)
+{
+    for (int i = 0; i < 2; i++)
+        for (KernelBlock *block = f->workspace.regions[i].first, *next; block != NULL; block = next) {
+            next = block->next;
+            free(block);
+        }
+}
+
+static bool load(Fixture *f)
+{
+    Text text;
+    f->session = runnel_open(&(RunnelOptions){.write = drop_output});
+    text_init(&text, &f->session->memory);
+    text_add(&text, library);
+    for (int i = 0; i < CASE_COUNT; i++)
+        text_addf(&text, "function %s(%s) = %s\n", cases[i].name, cases[i].parameters, cases[i].body);
+    for (int i = 0; i < CASE_COUNT; i++)
+        text_addf(&text, "[%s(%s) : (%s) in %s];\n", cases[i].name, cases[i].arguments, cases[i].arguments, cases[i].points);
+    bool is_loaded = runnel_load_text(f->session, "test.rnl", text_string(&text), text.length, RUNNEL_DIALECT_RNL) == RUNNEL_OK;
+    if (!is_loaded)
+        fprintf(stderr, "%s", runnel_messages(f->session));
+    text_free(&text);
+    return is_loaded;
+}
+
+static CoreFunctionId find_function(const Fixture *f, const char *name)
+{
+    const CoreProgram *program = &f->session->program;
+    for (CoreFunctionId i = 1; i < program->functions.count; i++)
+        if (strcmp(names_text(program->names, program->functions.items[i]->name), name) == 0)
+            return i;
+    return 0;
+}
+
+/* Every function of the cases as if it was called from outside. */
+static CoreProgram *simplified(Fixture *f)
+{
+    const CoreProgram *program = &f->session->program;
+    CoreProgram *simple = ARENA_NEW(program->arena, CoreProgram);
+    core_program_init(simple, program->arena, program->types, program->names);
+    Simplifier *simplifier = simplify_new(program, simple);
+    for (int i = 0; i < CASE_COUNT; i++)
+        simplify_entry(simplifier, find_function(f, cases[i].name));
+    simplify_program(simplifier);
+    return simple;
+}
+
+/* ---- values that functions read ---- */
+
+static void give_globals(Fixture *f)
+{
+    f->cells = ARENA_ARRAY(&f->arena, const void *, f->functions->next_global + 1);
+    for (uint32_t i = 0; i < f->functions->globals.count; i++) {
+        const FunctionGlobal *global = &f->functions->globals.items[i];
+        uint32_t item = 0;
+        while (f->program->items.items[item].global != global->variable)
+            item++;
+        Value value;
+        TypeId type = f->program->variables.items[global->variable].type;
+        ref_run_item(f->interpreter, item, &f->program->items.items[item], &value);
+        f->globals[i] = array_new(&f->session->memory, layout_of(&f->layouts, type));
+        array_append_value(&f->session->memory, f->program->types, f->globals[i], value);
+        value_release(ref_heap(f->interpreter), f->program->types, type, value);
+        for (uint32_t leaf = 0; leaf < global->count; leaf++)
+            f->cells[global->first + leaf] = array_cells(f->globals[i], leaf, 0).data;
+    }
+}
+
+static TypeId parameters_type(const Fixture *f, const CoreFunction *function)
+{
+    const CoreBlock *body = function->body;
+    TypeId types[16];
+    for (uint32_t i = 0; i < body->parameter_count; i++)
+        types[i] = f->program->variables.items[body->parameters[i]].type;
+    return type_tuple(f->program->types, types, body->parameter_count);
+}
+
+/* ---- points ---- */
+
+/* What src/ref gives for one point, as text; false if it fails. */
+static bool expect_point(Fixture *f, CoreFunctionId id, Value tuple)
+{
+    const CoreFunction *function = f->program->functions.items[id];
+    Types *types = f->program->types;
+    uint32_t count = function->body->parameter_count;
+    Value arguments[16], rest = tuple, result;
+    for (uint32_t i = 0; i < count; i++) {
+        bool is_last = i + 1 == count;
+        arguments[i] = is_last ? rest : rest.object->items[0];
+        rest = is_last ? rest : rest.object->items[1];
+        value_share(types, f->program->variables.items[function->body->parameters[i]].type, arguments[i]);
+    }
+    text_clear(&f->expected);
+    diagnostics_clear(&f->session->diagnostics);
+    if (!ref_call(f->interpreter, id, arguments, count, function->span, &result))
+        return false;
+    value_print(types, function->result_type, result, (ValueFormat){0}, &f->expected);
+    value_release(ref_heap(f->interpreter), types, function->result_type, result);
+    return true;
+}
+
+typedef struct Results {
+    const Layout *layout;
+    void *columns[LEAVES];
+    Cells cells[LEAVES];
+} Results;
+
+static void find_value(Fixture *f, CoreFunctionId id, const Results *results, size_t point)
+{
+    TypeId type = f->program->functions.items[id]->result_type;
+    Heap *heap = ref_heap(f->interpreter);
+    Value value = rows_value(heap, f->program->types, results->layout, results->cells, point);
+    text_clear(&f->found);
+    value_print(f->program->types, type, value, (ValueFormat){0}, &f->found);
+    value_release(heap, f->program->types, type, value);
+}
+
+/* Points from `start` on; gives how many were done. */
+static size_t call_from(Fixture *f, CoreFunctionId id, KernelFunction *entry, const Array *array, size_t start, Results *results)
+{
+    static const int never = 0;
+    static const bool nowhere = false;
+    const void *streams[LEAVES];
+    int64_t strides[LEAVES], done = -1;
+    results->layout = layout_of(&f->layouts, f->program->functions.items[id]->result_type);
+    for (uint32_t i = 0; i < array->layout->count; i++) {
+        Cells cells = array_cells(array, i, start);
+        streams[i] = cells.data;
+        strides[i] = !cells.is_uniform;
+    }
+    for (uint32_t i = 0; i < results->layout->count; i++) {
+        results->columns[i] = arena_array(&f->arena, array->count, leaf_size(results->layout->leaves[i].type));
+        results->cells[i] = (Cells){.data = results->columns[i]};
+    }
+    KernelCall call = {.count = (int64_t)(array->count - start), .streams = streams, .strides = strides, .outputs = results->columns, .done = &done,
+                       .globals = f->cells, .depth = MAX_DEPTH, .stop = &never, .has_failed = &nowhere, .workspace = &f->workspace};
+    uint64_t status = entry(&call);
+    CHECK(f, (status == 0) == (done == call.count));
+    CHECK(f, f->workspace.regions[1].top == NULL); /* it is as it was */
+    return (size_t)done;
+}
+
+static void compare(Fixture *f, CoreFunctionId id, const char *name, const Object *points, size_t start, const Results *results, size_t done, bool may_fail)
+{
+    for (size_t i = 0; i < done; i++) {
+        bool is_expected = expect_point(f, id, points->items[start + i]);
+        find_value(f, id, results, i);
+        f->points++;
+        if (is_expected && strcmp(text_string(&f->found), text_string(&f->expected)) == 0)
+            continue;
+        f->failures++;
+        fprintf(stderr, "%s, point %zu: found %s, expected %s\n", name, start + i, text_string(&f->found), is_expected ? text_string(&f->expected) : "a failure");
+    }
+    if (start + done < points->count && !may_fail && expect_point(f, id, points->items[start + done])) {
+        f->failures++;
+        fprintf(stderr, "%s, point %zu: failed, expected %s\n", name, start + done, text_string(&f->expected));
+    }
+}
+
+static void run_points(Fixture *f, CoreFunctionId id, const char *name, KernelFunction *entry, const Array *array, const Object *points)
+{
+    for (size_t start = 0; start < points->count;) {
+        Results results;
+        new_workspace(f, -1);
+        size_t done = call_from(f, id, entry, array, start, &results);
+        compare(f, id, name, points, start, &results, done, false);
+        free_workspace(f);
+        start += done + 1;
+    }
+    for (int64_t blocks = 0; blocks < 4; blocks++) {
+        Results results;
+        new_workspace(f, blocks);
+        size_t done = call_from(f, id, entry, array, 0, &results);
+        compare(f, id, name, points, 0, &results, done, true);
+        free_workspace(f);
+    }
+}
+
+static void run_case(Fixture *f, const Case *test)
+{
+    CoreFunctionId id = find_function(f, test->name);
+    Types *types = f->program->types;
+    TypeId tuple = parameters_type(f, f->program->functions.items[id]), type = type_vector(types, tuple);
+    char name[32];
+    snprintf(name, sizeof name, "entry_%u", id);
+    KernelFunction *entry = (KernelFunction *)(uintptr_t)compile_symbol(f->compiled, name);
+    Value value;
+    diagnostics_clear(&f->session->diagnostics);
+    if (entry == NULL || !value_read(ref_heap(f->interpreter), types, type, test->points, strlen(test->points), test->name, &f->session->diagnostics, &value)) {
+        f->failures++;
+        fprintf(stderr, "%s: %s\n", test->name, entry == NULL ? "no entry" : f->session->diagnostics.list.items[0].message);
+        return;
+    }
+    Array *array = array_new(&f->session->memory, layout_of(&f->layouts, tuple));
+    for (size_t i = 0; i < value.object->count; i++)
+        array_append_value(&f->session->memory, types, array, value.object->items[i]);
+    run_points(f, id, test->name, entry, array, value.object);
+    array_release(&f->session->memory, array);
+    value_release(ref_heap(f->interpreter), types, type, value);
+}
+
+/* ---- programs ---- */
+
+static void accept_cases(Fixture *f)
+{
+    for (int i = 0; i < CASE_COUNT; i++) {
+        CoreFunctionId id = find_function(f, cases[i].name);
+        bool is_accepted = function_text_need_entry(f->functions, id);
+        if (!is_accepted) {
+            f->failures++;
+            fprintf(stderr, "%s is not accepted\n", cases[i].name);
+        }
+    }
+}
+
+static void compile_cases(Fixture *f)
+{
+    Text text, problem;
+    text_init(&text, &f->session->memory);
+    text_init(&problem, &f->session->memory);
+    EmitContext context = {.names = f->program->names, .sources = &f->session->sources, .functions = f->functions};
+    emit_c(&context, NULL, 0, &text);
+    if (getenv("SHOW_TEXT") != NULL)
+        fputs(text_string(&text), stderr);
+    f->compiled = compile_load(&f->session->memory, &(CompileOptions){.cache_directory = getenv("TMPDIR")}, text_string(&text), text.length, &problem);
+    if (f->compiled == NULL) {
+        f->failures++;
+        fprintf(stderr, "%s\n", text_string(&problem));
+    }
+    text_free(&problem);
+    text_free(&text);
+}
+
+static void run_program(Fixture *f, const CoreProgram *program)
+{
+    Memory *memory = &f->session->memory;
+    f->program = program;
+    arena_init(&f->arena, memory);
+    layouts_init(&f->layouts, &f->arena, program->types);
+    text_init(&f->expected, memory);
+    text_init(&f->found, memory);
+    f->interpreter = ref_new(memory, program, &f->session->diagnostics, (InterpreterOptions){.max_depth = MAX_DEPTH, .output = {.write = drop_output}});
+    f->functions = function_texts_new(&f->arena, program, &f->layouts, 0);
+    accept_cases(f);
+    compile_cases(f);
+    give_globals(f);
+    for (int i = 0; i < CASE_COUNT && f->compiled != NULL; i++)
+        run_case(f, &cases[i]);
+    for (uint32_t i = 0; i < f->functions->globals.count; i++)
+        array_release(memory, f->globals[i]);
+    compile_free(memory, f->compiled);
+    ref_free(f->interpreter);
+    text_free(&f->found);
+    text_free(&f->expected);
+    arena_free(&f->arena);
+}
+
+int main(void)
+{
+    if (!compile_is_expected())
+        return STATUS_SKIPPED;
+    Fixture f = {0};
+    if (!load(&f))
+        return EXIT_FAILURE;
+    run_program(&f, &f.session->program);
+    run_program(&f, simplified(&f));
+    CHECK(&f, f.points > 2 * CASE_COUNT);
+    runnel_close(f.session);
+    return f.failures == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
