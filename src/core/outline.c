@@ -106,10 +106,25 @@ static bool is_slice(Op op)
     }
 }
 
-static bool makes_vectors(const CoreProgram *program, const CoreBlock *block);
+/* A search for vectors that are made: in functions that are called too, each looked at once. */
+typedef struct Search {
+    const CoreProgram *program;
+    bool *is_seen; /* by function */
+} Search;
 
-static bool makes_vector(const CoreProgram *program, const CoreBlock *block, uint32_t index)
+static bool makes_vectors(const Search *search, const CoreBlock *block);
+
+static bool function_makes_vectors(const Search *search, CoreFunctionId function)
 {
+    if (search->is_seen[function])
+        return false;
+    search->is_seen[function] = true;
+    return makes_vectors(search, search->program->functions.items[function]->body);
+}
+
+static bool makes_vector(const Search *search, const CoreBlock *block, uint32_t index)
+{
+    const CoreProgram *program = search->program;
     const CoreStatement *statement = &block->statements[index];
     bool is_vector = type_is_vector(program->types, type_of(program, statement->target));
     switch (statement->kind) {
@@ -125,7 +140,7 @@ static bool makes_vector(const CoreProgram *program, const CoreBlock *block, uin
     case CORE_GROUP:
         return is_vector;
     case CORE_CALL:
-        return true;
+        return function_makes_vectors(search, statement->function);
     case CORE_OP:
         return is_vector && !is_slice(statement->op) && !is_walked_once(program, block, index);
     case CORE_IF:
@@ -134,28 +149,36 @@ static bool makes_vector(const CoreProgram *program, const CoreBlock *block, uin
         break;
     }
     for (uint32_t b = 0; b < 2; b++)
-        if (statement->blocks[b] != NULL && makes_vectors(program, statement->blocks[b]))
+        if (statement->blocks[b] != NULL && makes_vectors(search, statement->blocks[b]))
             return true;
     return false;
 }
 
-static bool makes_vectors(const CoreProgram *program, const CoreBlock *block)
+static bool makes_vectors(const Search *search, const CoreBlock *block)
 {
     for (uint32_t i = 0; i < block->statement_count; i++)
-        if (makes_vector(program, block, i))
+        if (makes_vector(search, block, i))
             return true;
     return false;
+}
+
+/* The vector that a body gives is stored where it belongs as it is computed, if it is the only one. */
+static bool is_result(const CoreBlock *block, const CoreStatement *statement)
+{
+    return statement->kind == CORE_OP && statement->op == OP_TAB && !block->result.is_constant && block->result.variable == statement->target;
 }
 
 static bool is_worth_outlining(const Body *body)
 {
     const CoreBlock *block = body->block;
+    const CoreProgram *program = body->outliner->program;
+    Search search = {.program = program, .is_seen = ARENA_ARRAY(program->arena, bool, program->functions.count)};
     for (uint32_t i = 0; i < block->statement_count; i++) {
-        if (body->parts[i] != PART_MOVED)
+        if (body->parts[i] != PART_MOVED || is_result(block, &block->statements[i]))
             continue;
         if (body->moved == 1 && block->statements[i].kind == CORE_CALL)
             return false; /* it is what this would make of it */
-        if (makes_vector(body->outliner->program, block, i))
+        if (makes_vector(&search, block, i))
             return true;
     }
     return false;

@@ -67,7 +67,7 @@ const char *vectors_new_array(Writer *writer, const char *region, const Layout *
 const char *vectors_sizes(const Writer *writer, const Layout *elements);
 /* Returns false if the condition holds. */
 __attribute__((format(printf, 2, 3))) void vectors_fail_if(Writer *writer, const char *format, ...);
-void vectors_refuse(Writer *writer);
+_Noreturn void vectors_refuse(Writer *writer);
 
 /* ---- function_reduce.c ---- */
 bool reduce_write(Writer *writer, const CoreStatement *statement);

@@ -361,8 +361,11 @@ static void write_turn(Writer *writer, const CoreStatement *statement)
                 break;
             }
     for (uint32_t i = 0; i < count; i++)
-        if (strcmp(sources[i], targets[i]) != 0)
+        if (strcmp(sources[i], targets[i]) != 0) {
+            if (types[i] == LEAF_ARRAY && writer->into != NULL)
+                vectors_refuse(writer); /* what it refers to would be released */
             write_line(writer, "%s = %s;", targets[i], sources[i]);
+        }
     if (writer->into != NULL)
         write_line(writer, "kernel_release(aside, mark);");
     write_line(writer, "continue;");
@@ -637,6 +640,19 @@ static void begin_vectors(Writer *writer)
     writer->aside = "aside";
 }
 
+/* False if it was refused. Nothing local changes on the way. */
+static bool is_written(Writer *trial)
+{
+    jmp_buf refused;
+    trial->on_refusal = &refused;
+    if (setjmp(refused) != 0)
+        return false;
+    begin_vectors(trial);
+    write_header(trial, trial->out);
+    write_body(trial, trial->program->functions.items[trial->function]->body);
+    return true;
+}
+
 bool function_write_is_possible(FunctionTexts *texts, CoreFunctionId function, Writer *trial)
 {
     Text body;
@@ -649,11 +665,8 @@ bool function_write_is_possible(FunctionTexts *texts, CoreFunctionId function, W
     trial->types = &types;
     trial->with_math = &with_math;
     trial->is_trial = true;
-    begin_vectors(trial);
-    write_header(trial, &body);
-    write_body(trial, texts->program->functions.items[function]->body);
+    bool is_possible = is_written(trial) && body.length <= TEXT_MAX;
     forget_globals_of_trial(trial);
-    bool is_possible = !trial->is_refused && body.length <= TEXT_MAX;
     text_free(&body);
     return is_possible;
 }
