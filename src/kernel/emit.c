@@ -1628,6 +1628,11 @@ static void emit_kernel(Emitter *e)
     text_add(out, "    return status;\n}\n");
 }
 
+static bool is_scalar_function(FunctionTexts *functions, CoreFunctionId function)
+{
+    return function_text_accepts(functions, function) && !function_text_gives_arrays(functions, function);
+}
+
 void emit_need_functions(const EmitContext *context, const Fusion *const *fusions, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++)
@@ -1639,7 +1644,7 @@ void emit_need_functions(const EmitContext *context, const Fusion *const *fusion
                 continue;
             if (fusions[i]->kernel_of[id] != 0)
                 function_text_need(context->functions, node->function);
-            else if (node->op == FLOW_CALL || function_text_accepts(context->functions, node->function))
+            else if (node->op == FLOW_CALL || is_scalar_function(context->functions, node->function))
                 function_text_need_entry(context->functions, node->function);
         }
 }

@@ -1,6 +1,7 @@
 /* Reductions and scans of sequential versions. */
 #include "kernel/function_vectors.h"
 
+#include "core/builtin_operator.h"
 #include "kernel/op_text.h"
 #include "math/scalar.h"
 
@@ -190,12 +191,209 @@ static void write_ordered(Writer *writer, const CoreStatement *statement, Op ope
     write_line(writer, "const %s %s = %s_result(&%s, %s);", c_type(type), write_new_words(writer, statement->target)[0], fold, reduction.total, empty);
 }
 
+static void take_and_count(Writer *writer, Sink *sink, Element element)
+{
+    (void)element;
+    write_line(writer, "%s++;", ((const Reduction *)(const void *)sink)->total);
+}
+
+static void take_and_count_if(Writer *writer, Sink *sink, Element element, const char *condition)
+{
+    (void)element;
+    write_line(writer, "%s += %s;", ((const Reduction *)(const void *)sink)->total, condition);
+}
+
+static void write_length(Writer *writer, const CoreStatement *statement)
+{
+    Traversal *traversal = sequence_prepare(writer, &statement->arguments[0]);
+    Reduction reduction = {.total = write_new_words(writer, statement->target)[0]};
+    reduction.sink = (Sink){.take = take_and_count, .take_if = take_and_count_if, .is_straight = true};
+    write_line(writer, "int64_t %s = 0;", reduction.total);
+    sequence_traverse(writer, traversal, &reduction.sink);
+}
+
+/* ---- operators that are functions ---- */
+
+static const CoreBlock *operator_body(const Writer *writer, const CoreStatement *statement)
+{
+    return writer->program->functions.items[statement->function]->body;
+}
+
+bool reduce_is_straight(const Writer *writer, const CoreStatement *statement)
+{
+    return !writer->program->functions.items[statement->function]->is_recursive && shape_is_straight(writer->texts, operator_body(writer, statement));
+}
+
+const char **reduce_apply(Writer *writer, const CoreStatement *statement, const char **a, const char **b)
+{
+    const CoreBlock *body = operator_body(writer, statement);
+    if (!reduce_is_straight(writer, statement) || shape_gives_up(body)) {
+        vectors_refuse(writer);
+        return a;
+    }
+    for (uint32_t i = 0; i < statement->captured_count; i++)
+        writer->texts->values[body->parameters[i]] = write_atom(writer, &statement->captured[i]);
+    writer->texts->values[body->parameters[statement->captured_count]] = a;
+    writer->texts->values[body->parameters[statement->captured_count + 1]] = b;
+    write_statements(writer, body);
+    return write_atom(writer, &body->result);
+}
+
+/* Variables for a value, with what they hold at first; null for nothing. */
+static const char **declare(Writer *writer, const Layout *layout, const char **values)
+{
+    const char **words = ARENA_ARRAY(writer->arena, const char *, layout->count);
+    for (uint32_t i = 0; i < layout->count; i++) {
+        words[i] = write_word(writer, 0);
+        write_line(writer, "%s %s = %s;", write_leaf_type(layout->leaves[i].type), words[i], values == NULL ? "0" : values[i]);
+    }
+    return words;
+}
+
+static void assign(Writer *writer, uint32_t count, const char **targets, const char **values)
+{
+    for (uint32_t i = 0; i < count; i++)
+        write_line(writer, "%s = %s;", targets[i], values[i]);
+}
+
+/* A reduction, or a scan, in the order of math/combine.h: the value of the block so far, the one of the blocks before, and how many elements there were. */
+typedef struct Combination {
+    Sink sink;
+    const CoreStatement *statement;
+    const Layout *layout;
+    const char **local, **carry;
+    const char *count;
+} Combination;
+
+/* The result goes to variables that may be among the operands. */
+static void combine(Writer *writer, const Combination *combination, const char **to, const char **a, const char **b)
+{
+    assign(writer, combination->layout->count, to, reduce_apply(writer, combination->statement, a, b));
+}
+
+static void open_if(Writer *writer, const char *format, const char *word)
+{
+    write_open_brace(writer, arena_format(writer->arena, format, word));
+}
+
+static void take_combining(Writer *writer, Sink *sink, Element element)
+{
+    const Combination *c = (const Combination *)(const void *)sink;
+    open_if(writer, "if ((%s & (COMBINE_BLOCK - 1)) == 0)", c->count);
+    open_if(writer, "if (%s > COMBINE_BLOCK)", c->count);
+    combine(writer, c, c->carry, c->carry, c->local);
+    write_else(writer);
+    assign(writer, c->layout->count, c->carry, c->local);
+    write_close_brace(writer);
+    assign(writer, c->layout->count, c->local, element.words);
+    write_else(writer);
+    combine(writer, c, c->local, c->local, element.words);
+    write_close_brace(writer);
+    write_line(writer, "%s++;", c->count);
+}
+
+static bool has_arrays(const Layout *layout)
+{
+    for (uint32_t i = 0; i < layout->count; i++)
+        if (layout->leaves[i].type == LEAF_ARRAY)
+            return true;
+    return false;
+}
+
+static Combination new_combination(Writer *writer, const CoreStatement *statement, TypeId element)
+{
+    Combination combination = {.statement = statement, .layout = write_layout(writer, element)};
+    if (has_arrays(combination.layout))
+        vectors_refuse(writer);
+    combination.local = declare(writer, combination.layout, NULL);
+    combination.carry = declare(writer, combination.layout, NULL);
+    combination.count = write_word(writer, 0);
+    write_line(writer, "int64_t %s = 0;", combination.count);
+    return combination;
+}
+
+static void write_combination(Writer *writer, const CoreStatement *statement)
+{
+    Traversal *traversal = sequence_prepare(writer, &statement->arguments[1]);
+    const char **empty = write_atom(writer, &statement->arguments[0]);
+    Combination c = new_combination(writer, statement, write_type(writer, statement->target));
+    c.sink = (Sink){.take = take_combining, .is_straight = true};
+    sequence_traverse(writer, traversal, &c.sink);
+    open_if(writer, "if (%s == 0)", c.count);
+    assign(writer, c.layout->count, c.local, empty);
+    write_else(writer);
+    open_if(writer, "if (%s > COMBINE_BLOCK)", c.count);
+    combine(writer, &c, c.local, c.carry, c.local);
+    write_close_brace(writer);
+    write_close_brace(writer);
+    writer->texts->values[statement->target] = c.local;
+}
+
+/* The operators of the components of an operator that is built in and gives the same in every order; 0 if it is none. */
+static uint32_t exact_operators(const Writer *writer, const CoreStatement *statement, const Layout *layout, const BuiltinOperator **operators)
+{
+    uint32_t count = builtin_operators(operator_body(writer, statement), statement->captured_count, operators);
+    for (uint32_t i = 0; i < count; i++)
+        if (!builtin_is_exact(operators[i], (ScalarType)layout->leaves[i].type))
+            return 0;
+    return count;
+}
+
+typedef struct ExactCombination {
+    Sink sink;
+    const Layout *layout;
+    const BuiltinOperator *operators[BUILTIN_COMPONENTS_MAX];
+    const char *totals[BUILTIN_COMPONENTS_MAX];
+    const char *count;
+} ExactCombination;
+
+static void take_components(Writer *writer, Sink *sink, Element element)
+{
+    const ExactCombination *c = (const ExactCombination *)(const void *)sink;
+    for (uint32_t i = 0; i < c->layout->count; i++)
+        write_fold_step(writer, c->operators[i]->reduction, (ScalarType)c->layout->leaves[i].type, c->totals[i], element.words[i]);
+    write_line(writer, "%s++;", c->count);
+}
+
+static bool write_exact_combination(Writer *writer, const CoreStatement *statement)
+{
+    ExactCombination c = {.layout = write_layout(writer, write_type(writer, statement->target)), .sink = {.take = take_components, .is_straight = true}};
+    if (exact_operators(writer, statement, c.layout, c.operators) == 0)
+        return false;
+    Traversal *traversal = sequence_prepare(writer, &statement->arguments[1]);
+    const char **empty = write_atom(writer, &statement->arguments[0]), **targets = write_new_words(writer, statement->target);
+    c.count = write_word(writer, 0);
+    write_line(writer, "int64_t %s = 0;", c.count);
+    for (uint32_t i = 0; i < c.layout->count; i++) {
+        ScalarType type = (ScalarType)c.layout->leaves[i].type;
+        const char *total_c = total_type(c.operators[i]->reduction, type);
+        c.totals[i] = write_word(writer, 0);
+        *writer->types |= (ClassSet)1 << type;
+        write_line(writer, "%s %s = (%s)%s;", total_c, c.totals[i], total_c, constant_of(writer, type, builtin_neutral(c.operators[i], type)));
+    }
+    sequence_traverse(writer, traversal, &c.sink);
+    for (uint32_t i = 0; i < c.layout->count; i++) {
+        const char *type = write_leaf_type(c.layout->leaves[i].type);
+        write_line(writer, "const %s %s = %s == 0 ? %s : (%s)%s;", type, targets[i], c.count, empty[i], type, c.totals[i]);
+    }
+    return true;
+}
+
 bool reduce_write(Writer *writer, const CoreStatement *statement)
 {
     Fold fold;
+    if (statement->op == OP_LENGTH) {
+        write_length(writer, statement);
+        return true;
+    }
+    if (statement->op == OP_REDUCE) {
+        if (!write_exact_combination(writer, statement))
+            write_combination(writer, statement);
+        return true;
+    }
     if (!find_fold(statement->op, &fold) || fold.is_scan)
         return false;
-    TypeId element = type_element(writer->program->types, statement->arguments[0].type);
+    TypeId element = write_element_type(writer, statement->arguments[0].type);
     ScalarType type = type_scalar(writer->program->types, element);
     write_note_type(writer, element);
     if (is_ordered(fold.operator, type))
@@ -211,16 +409,64 @@ struct ScanState {
     Fold fold;
     ScalarType type;
     const char *state;
-    const char *first; /* what there is before the first element */
+    const char *first;         /* what there is before the first element */
+    Combination *combination;  /* by an operator that is a function, */
+    const char **identity;     /* ... null if it is inclusive */
 };
+
+static void start_combining(Writer *writer, ScanState *scan, const CoreStatement *statement)
+{
+    scan->combination = ARENA_NEW(writer->arena, Combination);
+    *scan->combination = new_combination(writer, statement, write_element_type(writer, write_type(writer, statement->target)));
+    scan->identity = statement->op == OP_SCAN ? write_atom(writer, &statement->arguments[0]) : NULL;
+}
+
+static const char **step_combining(Writer *writer, ScanState *scan, const char **element)
+{
+    const Combination *c = scan->combination;
+    const char **output = declare(writer, c->layout, NULL);
+    for (uint32_t pass = 0; pass < 2; pass++) {
+        bool gives = (pass == 0) == (scan->identity != NULL);
+        if (gives) { /* the blocks before and the part of this one that counts, as far as there are such */
+            open_if(writer, scan->identity != NULL ? "if (%s == 0)" : "if (false)", c->count);
+            assign(writer, c->layout->count, output, scan->identity != NULL ? scan->identity : element);
+            write_else(writer);
+            open_if(writer, scan->identity != NULL ? "if (%s <= COMBINE_BLOCK - 1)" : "if (%s < COMBINE_BLOCK)", c->count);
+            assign(writer, c->layout->count, output, c->local);
+            write_else(writer);
+            open_if(writer, scan->identity != NULL ? "if ((%s & (COMBINE_BLOCK - 1)) == 0)" : "if (false)", c->count);
+            assign(writer, c->layout->count, output, c->carry);
+            write_else(writer);
+            combine(writer, c, output, c->carry, c->local);
+            write_close_brace(writer);
+            write_close_brace(writer);
+            write_close_brace(writer);
+            continue;
+        }
+        open_if(writer, "if ((%s & (COMBINE_BLOCK - 1)) == 0)", c->count);
+        assign(writer, c->layout->count, c->local, element);
+        write_else(writer);
+        combine(writer, c, c->local, c->local, element);
+        write_close_brace(writer);
+    }
+    open_if(writer, "if (((%s + 1) & (COMBINE_BLOCK - 1)) == 0)", c->count);
+    open_if(writer, "if (%s < COMBINE_BLOCK)", c->count);
+    assign(writer, c->layout->count, c->carry, c->local);
+    write_else(writer);
+    combine(writer, c, c->carry, c->carry, c->local);
+    write_close_brace(writer);
+    write_close_brace(writer);
+    write_line(writer, "%s++;", c->count);
+    return output;
+}
 
 ScanState *reduce_scan_start(Writer *writer, const CoreStatement *statement)
 {
     ScanState *scan = ARENA_NEW(writer->arena, ScanState);
     *scan = (ScanState){.state = write_word(writer, 0)};
-    TypeId element = type_element(writer->program->types, write_type(writer, statement->target));
+    TypeId element = write_element_type(writer, write_type(writer, statement->target));
     if (!find_fold(statement->op, &scan->fold)) {
-        vectors_refuse(writer);
+        start_combining(writer, scan, statement);
         return scan;
     }
     scan->type = type_scalar(writer->program->types, element);
@@ -237,20 +483,21 @@ ScanState *reduce_scan_start(Writer *writer, const CoreStatement *statement)
     return scan;
 }
 
-const char *reduce_scan_step(Writer *writer, ScanState *scan, const char *element)
+const char **reduce_scan_step(Writer *writer, ScanState *scan, const char **element)
 {
-    const char *word = write_word(writer, 0), *c = c_type(scan->type);
-    if (scan->first == NULL)
-        return word;
+    if (scan->combination != NULL)
+        return step_combining(writer, scan, element);
+    const char **words = ARENA_ARRAY(writer->arena, const char *, 1), *c = c_type(scan->type);
+    words[0] = write_word(writer, 0);
     if (is_ordered(scan->fold.operator, scan->type)) {
-        write_line(writer, "const %s %s = Scan%s_%s_next(&%s, %s, %s, %s);", c, word, op_table[scan->fold.operator].id, suffix_of(scan->type), scan->state,
-                   element, scan->fold.is_inclusive ? "true" : "false", scan->first);
-        return word;
+        write_line(writer, "const %s %s = Scan%s_%s_next(&%s, %s, %s, %s);", c, words[0], op_table[scan->fold.operator].id, suffix_of(scan->type), scan->state,
+                   element[0], scan->fold.is_inclusive ? "true" : "false", scan->first);
+        return words;
     }
     if (scan->fold.is_inclusive)
-        write_fold_step(writer, scan->fold.operator, scan->type, scan->state, element);
-    write_line(writer, "const %s %s = (%s)%s;", c, word, c, scan->state);
+        write_fold_step(writer, scan->fold.operator, scan->type, scan->state, element[0]);
+    write_line(writer, "const %s %s = (%s)%s;", c, words[0], c, scan->state);
     if (!scan->fold.is_inclusive)
-        write_fold_step(writer, scan->fold.operator, scan->type, scan->state, element);
-    return word;
+        write_fold_step(writer, scan->fold.operator, scan->type, scan->state, element[0]);
+    return words;
 }

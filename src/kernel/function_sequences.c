@@ -67,7 +67,7 @@ static Supply *new_supply(Writer *writer, SupplyKind kind, TypeId type)
 /* The cells of a vector from its start on. One cell that stands for all is written out, but for arrays of rows, which mostly are the same. */
 static Supply *supply_of_words(Writer *writer, TypeId type, const char **vector)
 {
-    Supply *supply = new_supply(writer, SUPPLY_CELLS, type_element(types_of(writer), type));
+    Supply *supply = new_supply(writer, SUPPLY_CELLS, write_element_type(writer, type));
     const Layout *elements = write_layout(writer, supply->type);
     supply->length = vector[VECTOR_LENGTH];
     supply->is_of_memory = true;
@@ -163,9 +163,9 @@ static Supply *supply_of_each(Writer *writer, const CoreStatement *statement)
 static Supply *supply_of_members(Writer *writer, SupplyKind kind, const CoreStatement *statement)
 {
     TypeId type = write_type(writer, statement->target);
-    Supply *supply = new_supply(writer, kind, type_element(types_of(writer), type));
+    Supply *supply = new_supply(writer, kind, write_element_type(writer, type));
     supply->statement = statement;
-    uint32_t first = kind == SUPPLY_READ;
+    uint32_t first = kind == SUPPLY_ZIP ? 0 : statement->argument_count - 1;
     add_members(writer, supply, statement->arguments + first, statement->argument_count - first);
     return supply;
 }
@@ -270,9 +270,7 @@ static Element step_each(Writer *writer, const Supply *supply, const char *index
 
 static Element step_scan(Writer *writer, const Supply *supply, const char *index)
 {
-    const char **words = ARENA_ARRAY(writer->arena, const char *, 1);
-    words[0] = reduce_scan_step(writer, supply->scan, step(writer, supply->members[0], index).words[0]);
-    return element_of_words(supply, words, false);
+    return element_of_words(supply, reduce_scan_step(writer, supply->scan, step(writer, supply->members[0], index).words), false);
 }
 
 static Element step_zip(Writer *writer, const Supply *supply, const char *index)
@@ -465,7 +463,7 @@ static bool has_guards(const Writer *writer, const CoreAtom *outer)
 static Traversal *prepare_traversal(Writer *writer, const CoreAtom *atom)
 {
     Traversal *traversal = ARENA_NEW(writer->arena, Traversal);
-    *traversal = (Traversal){.atom = atom, .type = type_element(types_of(writer), atom->type)};
+    *traversal = (Traversal){.atom = atom, .type = write_element_type(writer, atom->type)};
     if (!is_delayed(writer, atom) || shape_steps(writer->texts, atom)) {
         traversal->supply = prepare(writer, atom);
         traversal->most = traversal->supply->length;

@@ -69,37 +69,65 @@ bool shape_traverses(Op op, uint32_t argument)
     case OP_REDUCE: return argument == 1;
     case OP_APPEND:
     case OP_ZIP: return true;
+    case OP_CONS:
+    case OP_WRITE:
+    case OP_PUT_WITH:
+    case OP_SCAN:
     case OP_READ: return argument == 1;
+    case OP_SNOC:
+    case OP_SCAN_INCLUSIVE: return argument == 0;
     default: return false;
     }
 }
 
-/* Whether a vector can be had element by element, as its statement makes it. */
+/* Whether a sequence or vector can be had element by element, as its statement makes it. */
 static bool can_be_traversed(const CoreStatement *statement)
 {
     if (statement->kind != CORE_OP)
-        return false;
+        return statement->kind == CORE_EACH || statement->kind == CORE_GUARD;
     switch ((int)statement->op) {
 #define FOLD_OPERATOR(OPERATOR, on_scalars, reduction, scan, inclusive) \
     case OP_##scan:                                                     \
     case OP_##inclusive:
 #include "ops/fold_operators.def"
 #undef FOLD_OPERATOR
+    case OP_SCAN:
+    case OP_SCAN_INCLUSIVE:
+    case OP_SEQ:
     case OP_TAB:
+    case OP_IOTA:
+    case OP_INDICES:
+    case OP_RANGE:
+    case OP_RANGE_INCLUSIVE:
+    case OP_NESL_RANGE:
     case OP_ZIP:
-    case OP_APPEND:
     case OP_READ: return true;
     default: return false;
     }
 }
 
+/* Sequences that are joined are traversed one after the other; vectors are copied. */
+static bool is_join_of_sequences(const FunctionTexts *texts, const CoreStatement *statement)
+{
+    bool is_join = statement->kind == CORE_OP && (statement->op == OP_CONCAT || statement->op == OP_FLATTEN || statement->op == OP_APPEND);
+    return is_join && type_is_sequence(texts->program->types, type_of(texts, statement->target));
+}
+
+/* Parts of what is appended are put where they belong at once. */
+static bool is_part(const CoreStatement *statement)
+{
+    return statement->kind == CORE_MAKE || (statement->kind == CORE_OP && statement->op == OP_APPEND);
+}
+
+static bool appends(const CoreStatement *statement)
+{
+    return statement->op == OP_APPEND || statement->op == OP_CONS || statement->op == OP_SNOC;
+}
+
 bool shape_is_traversable(const FunctionTexts *texts, const CoreStatement *statement)
 {
-    bool is_sequence = type_is_sequence(texts->program->types, type_of(texts, statement->target));
-    bool is_made = statement->kind == CORE_IF || statement->kind == CORE_CALL || statement->kind == CORE_MAKE;
-    if (is_sequence)
-        return !is_made && (statement->kind != CORE_OP || (statement->op != OP_SEQ && statement->op != OP_TAB));
-    return can_be_traversed(statement) && statement->op != OP_TAB && statement->op != OP_APPEND;
+    bool is_alias = statement->kind == CORE_OP && (statement->op == OP_SEQ || statement->op == OP_TAB);
+    return !is_alias && (can_be_traversed(statement) || is_join_of_sequences(texts, statement));
 }
 
 /* Traversing it again costs no more than traversing what would be made. */
@@ -116,15 +144,15 @@ static void delay_argument(FunctionTexts *texts, const CoreStatement *user, uint
         return;
     VariableShape *shape = shape_of(texts, atom->variable);
     if (shape->definition != NULL && shape->member == 0 && shape->uses == 1 && shape->use_level == shape->level)
-        shape->is_delayed = can_be_traversed(shape->definition) && (shape->definition->op != OP_APPEND || user->op == OP_APPEND);
+        shape->is_delayed = can_be_traversed(shape->definition) || (is_part(shape->definition) && appends(user));
 }
 
 static void delay_sequence(FunctionTexts *texts, const CoreStatement *statement)
 {
     VariableShape *shape = shape_of(texts, statement->target);
-    bool is_made = statement->kind == CORE_IF || statement->kind == CORE_CALL || statement->kind == CORE_MAKE;
+    bool is_traversable = can_be_traversed(statement) || is_join_of_sequences(texts, statement);
     if (type_is_sequence(texts->program->types, type_of(texts, statement->target)))
-        shape->is_delayed = !is_made && (shape->uses == 1 || is_cheap(statement));
+        shape->is_delayed = is_traversable && (shape->uses == 1 || is_cheap(statement));
 }
 
 static void delay_block(FunctionTexts *texts, const CoreBlock *block)
@@ -142,14 +170,6 @@ static void delay_block(FunctionTexts *texts, const CoreBlock *block)
 
 /* ---- what belongs to the value of a block ---- */
 
-static bool has_vectors_inside(const FunctionTexts *texts, TypeId type)
-{
-    const Types *types = texts->program->types;
-    while (type_is_sequence(types, type))
-        type = type_element(types, type);
-    return shape_has_arrays(texts, type);
-}
-
 /* Of an operation whose result is a vector: whether the result refers to arrays of its arguments. */
 static bool refers_to_arguments(const FunctionTexts *texts, const CoreStatement *statement)
 {
@@ -165,7 +185,7 @@ static bool refers_to_arguments(const FunctionTexts *texts, const CoreStatement 
     }
     TypeId type = type_of(texts, statement->target);
     bool is_container = type_is_vector(types, type) || type_is_sequence(types, type);
-    return !is_container || has_vectors_inside(texts, type_element(types, type));
+    return !is_container || shape_has_arrays(texts, type_element(types, type));
 }
 
 static void raise_all(FunctionTexts *texts, const CoreAtom *atoms, uint32_t count, uint32_t lowest);
@@ -173,7 +193,7 @@ static void raise_all(FunctionTexts *texts, const CoreAtom *atoms, uint32_t coun
 /* What the variable is made of belongs to the value too, if it is defined at the lowest level or above. */
 static void raise(FunctionTexts *texts, const CoreAtom *atom, uint32_t lowest)
 {
-    if (atom->is_constant || texts->program->variables.items[atom->variable].is_global || !has_vectors_inside(texts, atom->type))
+    if (atom->is_constant || texts->program->variables.items[atom->variable].is_global || !shape_has_arrays(texts, atom->type))
         return;
     VariableShape *shape = shape_of(texts, atom->variable);
     bool is_outside = shape->level < lowest;
@@ -232,6 +252,7 @@ static bool op_steps(const FunctionTexts *texts, const CoreStatement *statement)
     case OP_##inclusive:
 #include "ops/fold_operators.def"
 #undef FOLD_OPERATOR
+    case OP_SCAN_INCLUSIVE:
     case OP_SEQ:
     case OP_TAB: return shape_steps(texts, &statement->arguments[0]);
     case OP_IOTA:
@@ -240,6 +261,7 @@ static bool op_steps(const FunctionTexts *texts, const CoreStatement *statement)
     case OP_RANGE:
     case OP_NESL_RANGE: return true;
     case OP_ZIP: return shape_steps(texts, &statement->arguments[0]) && shape_steps(texts, &statement->arguments[1]);
+    case OP_SCAN:
     case OP_READ: return shape_steps(texts, &statement->arguments[1]);
     default: return false;
     }

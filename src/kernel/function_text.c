@@ -191,25 +191,18 @@ void function_text_need(FunctionTexts *texts, CoreFunctionId function)
     *vec_push(texts->arena, &texts->functions) = function;
 }
 
-static bool list_leaves(const FunctionTexts *texts, TypeId type, uint32_t *count)
-{
-    const Layout *layout = layout_of(texts->layouts, type);
-    *count += layout->count;
-    for (uint32_t i = 0; i < layout->count; i++)
-        if (layout->leaves[i].type == LEAF_ARRAY)
-            return false;
-    return true;
-}
-
-/* Arrays in results of functions on scalars would have to be retained. */
-static bool can_be_entry(FunctionTexts *texts, CoreFunctionId id)
+static bool can_be_entry(const FunctionTexts *texts, CoreFunctionId id)
 {
     const CoreFunction *function = texts->program->functions.items[id];
-    uint32_t arguments = 0, results = 0;
+    uint32_t arguments = 0;
     for (uint32_t i = 0; i < function->body->parameter_count; i++)
-        list_leaves(texts, texts->program->variables.items[function->body->parameters[i]].type, &arguments);
-    bool has_arrays = !list_leaves(texts, function->result_type, &results);
-    return (!has_arrays || !function_text_accepts(texts, id)) && arguments <= KERNEL_ENTRY_LEAVES && results <= KERNEL_ENTRY_LEAVES;
+        arguments += layout_of(texts->layouts, texts->program->variables.items[function->body->parameters[i]].type)->count;
+    return arguments <= KERNEL_ENTRY_LEAVES && function_text_results(texts, id)->count <= KERNEL_ENTRY_LEAVES;
+}
+
+bool function_text_gives_arrays(const FunctionTexts *texts, CoreFunctionId function)
+{
+    return shape_has_arrays(texts, texts->program->functions.items[function]->result_type);
 }
 
 bool function_text_need_entry(FunctionTexts *texts, CoreFunctionId function)

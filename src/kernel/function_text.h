@@ -53,6 +53,9 @@ void function_text_need(FunctionTexts *texts, CoreFunctionId function);
  * with `strides`, its `outputs` those of the result; `done` says how many points are, also where it fails. False if there can be none. */
 bool function_text_need_entry(FunctionTexts *texts, CoreFunctionId function);
 
+/* Whether there are arrays in its result, which an entry gives as they are: whoever calls it retains those that are not of a region. */
+bool function_text_gives_arrays(const FunctionTexts *texts, CoreFunctionId function);
+
 /* Writes the functions that are needed. The types that their operations have to do with are added to *types; sets *with_math if the preamble
  * must be. `sources`, for comments, may be null. */
 void function_texts_write(FunctionTexts *texts, const Sources *sources, Text *out, ClassSet *types, bool *with_math);

@@ -94,13 +94,33 @@ const char *vectors_new_array(Writer *writer, const char *region, const Layout *
     return array;
 }
 
-static const char **vector_words(Writer *writer, const char *array, const char *start, const char *length)
+const char **vectors_words(Writer *writer, const char *array, const char *start, const char *length)
 {
     const char **words = ARENA_ARRAY(writer->arena, const char *, VECTOR_LEAVES);
     words[VECTOR_ARRAY] = array;
     words[VECTOR_START] = start;
     words[VECTOR_LENGTH] = length;
     return words;
+}
+
+void vectors_give(Writer *writer, const CoreStatement *statement, const char *array, const char *length)
+{
+    vectors_fail_if(writer, "%s == NULL", array);
+    *vec_push(writer->arena, &writer->flat) = array;
+    writer->texts->values[statement->target] = vectors_words(writer, array, "0", length);
+}
+
+const char *vectors_canonical(const Writer *writer, LeafType type, const char *word)
+{
+    if (type == (LeafType)SCALAR_F64)
+        return arena_format(writer->arena, "canonical_F64(%s)", word);
+    return type == (LeafType)SCALAR_F32 ? arena_format(writer->arena, "canonical_F32(%s)", word) : word;
+}
+
+bool vectors_may_change(const Writer *writer, const CoreStatement *statement, uint32_t argument)
+{
+    (void)writer, (void)statement, (void)argument;
+    return false;
 }
 
 /* ---- elements of vectors, hoisting ---- */
@@ -128,7 +148,7 @@ static void hoist_vector(Writer *writer, const CoreAtom *atom)
     const char **vector = atom->is_constant ? NULL : writer->texts->values[atom->variable];
     if (vector == NULL || !type_is_vector(writer->program->types, atom->type))
         return;
-    const Layout *elements = write_layout(writer, type_element(writer->program->types, atom->type));
+    const Layout *elements = write_layout(writer, write_element_type(writer, atom->type));
     for (uint32_t i = 0; i < elements->count; i++) {
         const char *stride;
         vectors_cells(writer, vector[VECTOR_ARRAY], i, elements->leaves[i].type, &stride);
@@ -168,10 +188,8 @@ typedef struct Store {
 static void store(Writer *writer, const Store *store, Element element, const char *place)
 {
     for (uint32_t i = 0; i < store->elements->count; i++) {
-        LeafType type = store->elements->leaves[i].type;
-        bool is_float = (ScalarType)type == SCALAR_F64 || (ScalarType)type == SCALAR_F32;
-        const char *canonical = !is_float || element.is_stored ? "" : (ScalarType)type == SCALAR_F64 ? "canonical_F64" : "canonical_F32";
-        write_line(writer, "%s[%s] = %s(%s);", store->cells[i], place, canonical, element.words[i]);
+        const char *value = element.is_stored ? element.words[i] : vectors_canonical(writer, store->elements->leaves[i].type, element.words[i]);
+        write_line(writer, "%s[%s] = %s;", store->cells[i], place, value);
     }
 }
 
@@ -218,7 +236,7 @@ static void take_next_if(Writer *writer, Sink *sink, Element element, const char
 static const char **make_vector(Writer *writer, const CoreAtom *sequence, const char *region)
 {
     Traversal *traversal = sequence_prepare(writer, sequence);
-    const Layout *elements = write_layout(writer, type_element(writer->program->types, sequence->type));
+    const Layout *elements = write_layout(writer, write_element_type(writer, sequence->type));
     const char *most = sequence_most(traversal);
     bool is_exact = sequence_is_exact(traversal);
     Store to = {.elements = elements, .region = region, .cells = ARENA_ARRAY(writer->arena, const char *, elements->count)};
@@ -236,7 +254,7 @@ static const char **make_vector(Writer *writer, const CoreAtom *sequence, const 
     sequence_traverse(writer, traversal, &to.sink);
     if (!is_exact)
         write_line(writer, "kernel_array_end(%s, %s, %s, %s);", region, to.array, to.count, vectors_sizes(writer, elements));
-    return vector_words(writer, to.array, "0", is_exact ? most : to.count);
+    return vectors_words(writer, to.array, "0", is_exact ? most : to.count);
 }
 
 const char **vectors_make(Writer *writer, const CoreAtom *atom)
@@ -265,7 +283,7 @@ static void write_tab(Writer *writer, const CoreStatement *statement)
 static void write_make(Writer *writer, const CoreStatement *statement)
 {
     TypeId type = write_type(writer, statement->target);
-    const Layout *elements = write_layout(writer, type_element(writer->program->types, type));
+    const Layout *elements = write_layout(writer, write_element_type(writer, type));
     Store to = {.elements = elements, .cells = ARENA_ARRAY(writer->arena, const char *, elements->count)};
     const char ***words = ARENA_ARRAY(writer->arena, const char **, statement->argument_count);
     for (uint32_t i = 0; i < statement->argument_count; i++)
@@ -274,75 +292,154 @@ static void write_make(Writer *writer, const CoreStatement *statement)
     to.array = vectors_new_array(writer, vectors_region(writer, statement->target), elements, count, to.cells);
     for (uint32_t i = 0; i < statement->argument_count; i++)
         store(writer, &to, (Element){.words = words[i]}, arena_format(writer->arena, "%u", i));
-    writer->texts->values[statement->target] = vector_words(writer, to.array, "0", count);
+    writer->texts->values[statement->target] = vectors_words(writer, to.array, "0", count);
 }
 
 /* ---- appended vectors ---- */
 
 enum { PARTS_MAX = 64 };
 
+/* A run of the elements of a vector that is there, or what a traversal gives, or elements that are known. */
 typedef struct Part {
-    const CoreAtom *atom;
-    Traversal *traversal; /* null if it is there: */
-    const char **words;
     const char *length;
+    const char **words;
+    Traversal *traversal;
+    const char ***elements;
+    uint32_t element_count;
 } Part;
 
-static uint32_t add_parts(Writer *writer, const CoreAtom *atom, Part *parts, uint32_t count)
+typedef struct Parts {
+    Part items[PARTS_MAX];
+    uint32_t count;
+} Parts;
+
+static Part *add_part(Writer *writer, Parts *parts)
+{
+    if (parts->count == PARTS_MAX) {
+        vectors_refuse(writer);
+        parts->count--;
+    }
+    parts->items[parts->count] = (Part){0};
+    return &parts->items[parts->count++];
+}
+
+static void add_elements(Writer *writer, Parts *parts, const CoreAtom *atoms, uint32_t count)
+{
+    Part *part = add_part(writer, parts);
+    part->length = arena_format(writer->arena, "%u", count);
+    part->elements = ARENA_ARRAY(writer->arena, const char **, count);
+    part->element_count = count;
+    for (uint32_t i = 0; i < count; i++)
+        part->elements[i] = write_atom(writer, &atoms[i]);
+}
+
+static void add_words(Writer *writer, Parts *parts, const char *array, const char *start, const char *length)
+{
+    Part *part = add_part(writer, parts);
+    part->words = vectors_words(writer, array, start, length);
+    part->length = length;
+}
+
+static void add_vector(Writer *writer, Parts *parts, const CoreAtom *atom)
 {
     const CoreStatement *definition = is_delayed(writer, atom) ? writer->texts->shapes[atom->variable].definition : NULL;
     if (definition != NULL && definition->kind == CORE_OP && definition->op == OP_APPEND) {
-        count = add_parts(writer, &definition->arguments[0], parts, count);
-        return add_parts(writer, &definition->arguments[1], parts, count);
-    }
-    if (count == PARTS_MAX) {
-        vectors_refuse(writer);
-        return count;
-    }
-    Part *part = &parts[count];
-    *part = (Part){.atom = atom};
-    if (definition != NULL && shape_steps(writer->texts, atom)) {
+        add_vector(writer, parts, &definition->arguments[0]);
+        add_vector(writer, parts, &definition->arguments[1]);
+    } else if (definition != NULL && definition->kind == CORE_MAKE) {
+        add_elements(writer, parts, definition->arguments, definition->argument_count);
+    } else if (definition != NULL && shape_steps(writer->texts, atom)) {
+        Part *part = add_part(writer, parts);
         part->traversal = sequence_prepare(writer, atom);
         part->length = sequence_most(part->traversal);
     } else {
-        part->words = vectors_make(writer, atom);
-        part->length = part->words[VECTOR_LENGTH];
+        const char **words = vectors_make(writer, atom);
+        add_words(writer, parts, words[VECTOR_ARRAY], words[VECTOR_START], words[VECTOR_LENGTH]);
     }
-    return count + 1;
+}
+
+/* All but one element of a vector, and another one before them or after. */
+static void add_shifted(Writer *writer, Parts *parts, const CoreStatement *statement)
+{
+    bool is_next = statement->op == OP_NEXT;
+    const char **vector = vectors_make(writer, &statement->arguments[0]), *one = write_word(writer, 0), *start = write_word(writer, 0), *rest = write_word(writer, 0);
+    write_line(writer, "const int64_t %s = %s > 0;", one, vector[VECTOR_LENGTH]);
+    write_line(writer, "const int64_t %s = %s + %s;", start, vector[VECTOR_START], is_next ? one : "0");
+    write_line(writer, "const int64_t %s = %s - %s;", rest, vector[VECTOR_LENGTH], one);
+    if (is_next)
+        add_words(writer, parts, vector[VECTOR_ARRAY], start, rest);
+    add_elements(writer, parts, &statement->arguments[1], 1);
+    parts->items[parts->count - 1].length = one; /* there is room for it also where it does not count */
+    if (!is_next)
+        add_words(writer, parts, vector[VECTOR_ARRAY], start, rest);
 }
 
 static void write_part(Writer *writer, Store *to, const Part *part)
 {
-    if (part->traversal != NULL) {
+    if (part->traversal != NULL)
         sequence_traverse(writer, part->traversal, &to->sink);
-        return;
-    }
-    for (uint32_t i = 0; i < to->elements->count; i++)
+    for (uint32_t i = 0; i < part->element_count; i++)
+        store(writer, to, (Element){.words = part->elements[i]}, arena_format(writer->arena, "%s + %u", to->first, i));
+    for (uint32_t i = 0; i < to->elements->count && part->words != NULL; i++)
         write_line(writer, "kernel_copy(%s + %s, %s, %u, sizeof(%s), %s, %s);", to->cells[i], to->first, part->words[VECTOR_ARRAY], i,
                    write_leaf_type(to->elements->leaves[i].type), part->words[VECTOR_START], part->length);
 }
 
-static void write_append(Writer *writer, const CoreStatement *statement)
+static void write_parts(Writer *writer, const CoreStatement *statement, const Parts *parts)
 {
-    Part parts[PARTS_MAX];
-    uint32_t count = add_parts(writer, &statement->arguments[0], parts, 0);
-    count = add_parts(writer, &statement->arguments[1], parts, count);
-    const Layout *elements = write_layout(writer, type_element(writer->program->types, write_type(writer, statement->target)));
+    const Layout *elements = write_layout(writer, write_element_type(writer, write_type(writer, statement->target)));
     const char *region = vectors_region(writer, statement->target), *length = write_word(writer, 0);
     Store to = {.elements = elements, .region = region, .cells = ARENA_ARRAY(writer->arena, const char *, elements->count)};
     to.sink = (Sink){.take = take_by_index, .is_straight = true, .region = region};
     to.first = write_word(writer, 0);
-    write_line(writer, "int64_t %s = %s;", length, parts[0].length);
-    for (uint32_t i = 1; i < count; i++)
-        write_line(writer, "%s += %s;", length, parts[i].length);
+    write_line(writer, "int64_t %s = %s;", length, parts->items[0].length);
+    for (uint32_t i = 1; i < parts->count; i++)
+        write_line(writer, "%s += %s;", length, parts->items[i].length);
     to.array = vectors_new_array(writer, region, elements, length, to.cells);
     write_line(writer, "int64_t %s = 0;", to.first);
-    for (uint32_t i = 0; i < count; i++) {
-        write_part(writer, &to, &parts[i]);
-        if (i + 1 < count)
-            write_line(writer, "%s += %s;", to.first, parts[i].length);
+    for (uint32_t i = 0; i < parts->count; i++) {
+        write_part(writer, &to, &parts->items[i]);
+        if (i + 1 < parts->count)
+            write_line(writer, "%s += %s;", to.first, parts->items[i].length);
     }
-    writer->texts->values[statement->target] = vector_words(writer, to.array, "0", length);
+    writer->texts->values[statement->target] = vectors_words(writer, to.array, "0", length);
+}
+
+static void write_append(Writer *writer, const CoreStatement *statement)
+{
+    Parts parts = {.count = 0};
+    switch ((int)statement->op) {
+    case OP_APPEND:
+        add_vector(writer, &parts, &statement->arguments[0]);
+        add_vector(writer, &parts, &statement->arguments[1]);
+        break;
+    case OP_CONS:
+        add_elements(writer, &parts, &statement->arguments[0], 1);
+        add_vector(writer, &parts, &statement->arguments[1]);
+        break;
+    case OP_SNOC:
+        add_vector(writer, &parts, &statement->arguments[0]);
+        add_elements(writer, &parts, &statement->arguments[1], 1);
+        break;
+    default: add_shifted(writer, &parts, statement); break;
+    }
+    write_parts(writer, statement, &parts);
+}
+
+/* ---- texts ---- */
+
+static void write_text(Writer *writer, const CoreStatement *statement)
+{
+    const Layout *elements = write_layout(writer, write_element_type(writer, write_type(writer, statement->target)));
+    const char *cells[1], *length = arena_format(writer->arena, "%u", statement->text_length);
+    const char *array = vectors_new_array(writer, vectors_region(writer, statement->target), elements, length, cells);
+    Text text;
+    text_init(&text, writer->out->memory);
+    for (uint32_t i = 0; i < statement->text_length; i++)
+        text_addf(&text, "\\%03o", (unsigned)(unsigned char)statement->text[i]);
+    write_line(writer, "memcpy(%s, \"%s\", %s);", cells[0], text_string(&text), length);
+    text_free(&text);
+    writer->texts->values[statement->target] = vectors_words(writer, array, "0", length);
 }
 
 /* ---- statements ---- */
@@ -359,41 +456,46 @@ static void write_the(Writer *writer, const CoreStatement *statement)
     }
 }
 
+static void write_empty(Writer *writer, const CoreStatement *statement)
+{
+    const char **vector = vectors_make(writer, &statement->arguments[0]);
+    write_line(writer, "const uint8_t %s = %s == 0;", write_new_words(writer, statement->target)[0], vector[VECTOR_LENGTH]);
+}
+
 static bool write_op(Writer *writer, const CoreStatement *statement)
 {
     const Types *types = writer->program->types;
     const CoreAtom *first = statement->argument_count == 0 ? NULL : &statement->arguments[0];
-    bool is_sequence = type_is_sequence(types, write_type(writer, statement->target));
     switch ((int)statement->op) {
     case OP_ELEMENT:
     case OP_INSIDE: write_element(writer, statement); return true;
     case OP_SEQ:
     case OP_TAB: write_tab(writer, statement); return true;
     case OP_THE: write_the(writer, statement); return true;
+    case OP_EMPTY: write_empty(writer, statement); return true;
     case OP_APPEND:
-        if (is_sequence)
-            break;
-        write_append(writer, statement);
-        return true;
+    case OP_CONS:
+    case OP_SNOC:
+    case OP_PREVIOUS:
+    case OP_NEXT: write_append(writer, statement); return true;
     case OP_SLICE:
     case OP_SUBSEQ:
-    case OP_CHECKED_INDEX: return false;
     case OP_TAKE:
     case OP_DROP:
+    case OP_CHECKED_INDEX: return false;
     case OP_LENGTH:
-        if (!type_is_vector(types, first->type))
-            break;
-        return false;
+        if (!is_delayed(writer, first))
+            return false;
+        break;
     default: break;
     }
-    if (reduce_write(writer, statement))
+    if (reduce_write(writer, statement) || moves_write(writer, statement))
         return true;
     bool is_scalar = type_is_scalar(types, write_type(writer, statement->target)) && (first == NULL || type_is_scalar(types, first->type));
     if (is_scalar && op_text_exists(statement->op, first == NULL ? type_scalar(types, write_type(writer, statement->target)) : type_scalar(types, first->type),
                                     type_scalar(types, write_type(writer, statement->target))))
         return false;
-    const char **words = write_new_words(writer, statement->target);
-    (void)words;
+    write_new_words(writer, statement->target);
     vectors_refuse(writer);
     return true;
 }
@@ -421,10 +523,10 @@ bool vectors_write_statement(Writer *writer, const CoreStatement *statement)
     switch (statement->kind) {
     case CORE_OP: return write_op(writer, statement);
     case CORE_MAKE: write_make(writer, statement); return true;
+    case CORE_TEXT: write_text(writer, statement); return true;
     case CORE_EACH:
     case CORE_GUARD:
     case CORE_GROUP:
-    case CORE_TEXT:
         write_new_words(writer, statement->target);
         vectors_refuse(writer);
         return true;

@@ -65,16 +65,31 @@ void vectors_hoist(Writer *writer, const CoreBlock *block);
 const char *vectors_new_array(Writer *writer, const char *region, const Layout *elements, const char *count, const char **cells);
 /* `(const uint8_t[]){8, 1}`: sizes of cells. */
 const char *vectors_sizes(const Writer *writer, const Layout *elements);
+const char **vectors_words(Writer *writer, const char *array, const char *start, const char *length);
+/* The target of a statement is a vector that a function of the preamble made, or failed to. */
+void vectors_give(Writer *writer, const CoreStatement *statement, const char *array, const char *length);
+/* A value as it is stored. */
+const char *vectors_canonical(const Writer *writer, LeafType type, const char *word);
+/* Whether an operation that gives a changed copy of an argument may change the argument itself: nobody looks at it any more, and it was made here. */
+bool vectors_may_change(const Writer *writer, const CoreStatement *statement, uint32_t argument);
 /* Returns false if the condition holds. */
 __attribute__((format(printf, 2, 3))) void vectors_fail_if(Writer *writer, const char *format, ...);
 _Noreturn void vectors_refuse(Writer *writer);
 
+/* ---- function_moves.c ---- */
+/* False if the operation is none of its own; so is the next. */
+bool moves_write(Writer *writer, const CoreStatement *statement);
+
 /* ---- function_reduce.c ---- */
 bool reduce_write(Writer *writer, const CoreStatement *statement);
+/* The operator of a statement, applied to the leaves of two operands. */
+const char **reduce_apply(Writer *writer, const CoreStatement *statement, const char **a, const char **b);
+/* Whether it takes neither loop nor call. */
+bool reduce_is_straight(const Writer *writer, const CoreStatement *statement);
 /* A scan: its state is declared before the loop, and taken a step with each element. */
 typedef struct ScanState ScanState;
 bool reduce_is_scan(Op op);
 ScanState *reduce_scan_start(Writer *writer, const CoreStatement *statement);
-const char *reduce_scan_step(Writer *writer, ScanState *state, const char *element);
+const char **reduce_scan_step(Writer *writer, ScanState *state, const char **element);
 
 #endif

@@ -29,12 +29,24 @@ void write_open_brace(Writer *writer, const char *head)
     writer->depth++;
 }
 
-void write_close_brace(Writer *writer)
+/* What was found inside is not known any more. */
+static void leave_braces(Writer *writer)
 {
     writer->depth--;
     while (writer->cells.count > 0 && writer->cells.items[writer->cells.count - 1].depth > writer->depth)
         writer->cells.count--;
+}
+
+void write_close_brace(Writer *writer)
+{
+    leave_braces(writer);
     write_line(writer, "}");
+}
+
+void write_else(Writer *writer)
+{
+    leave_braces(writer);
+    write_open_brace(writer, "} else");
 }
 
 bool write_is_flat(const Writer *writer, const char *array)
@@ -60,6 +72,11 @@ void write_check(Writer *writer)
 TypeId write_type(const Writer *writer, CoreVar variable)
 {
     return writer->program->variables.items[variable].type;
+}
+
+TypeId write_element_type(const Writer *writer, TypeId type)
+{
+    return type_element(writer->program->types, type_underlying(writer->program->types, type));
 }
 
 const Layout *write_layout(const Writer *writer, TypeId type)
@@ -212,6 +229,8 @@ static void write_slice(Writer *writer, const CoreStatement *statement)
 static void write_cut(Writer *writer, const CoreStatement *statement)
 {
     const char **vector = write_atom(writer, &statement->arguments[0]), *cut = write_word(writer, 0);
+    if (type_is_sequence(writer->program->types, statement->arguments[0].type))
+        vectors_fail_if(writer, "%s < 0", write_atom(writer, &statement->arguments[1])[0]);
     write_line(writer, "const int64_t %s = kernel_cut(%s, %s, &failed);", cut, write_atom(writer, &statement->arguments[1])[0],
          vector[VECTOR_LENGTH]);
     write_check(writer);
@@ -407,8 +426,7 @@ static void write_if(Writer *writer, const CoreStatement *statement, Destination
 {
     write_open_brace(writer, arena_format(writer->arena, "if (%s)", write_atom(writer, &statement->arguments[0])[0]));
     write_block(writer, statement->blocks[0], destination);
-    writer->depth--;
-    write_open_brace(writer, "} else");
+    write_else(writer);
     write_block(writer, statement->blocks[1], destination);
     write_close_brace(writer);
 }

@@ -60,8 +60,11 @@ void function_write_entry(FunctionTexts *texts, CoreFunctionId function, Text *o
 Writer writer_of(FunctionTexts *texts, CoreFunctionId function);
 __attribute__((format(printf, 2, 3))) void write_line(Writer *writer, const char *format, ...);
 void write_open_brace(Writer *writer, const char *head);
+void write_else(Writer *writer);
 void write_close_brace(Writer *writer);
 TypeId write_type(const Writer *writer, CoreVar variable);
+/* Of a container, which may be wrapped. */
+TypeId write_element_type(const Writer *writer, TypeId type);
 const Layout *write_layout(const Writer *writer, TypeId type);
 /* A new name, of a variable of the source if it has one there. */
 const char *write_word(Writer *writer, Name name);

@@ -25,19 +25,106 @@ typedef struct Case {
 static const char library[] =
     "limit = 7;\n"
     "table = [3, 1, 4, 1, 5, 9, 2, 6];\n"
+    "function joined_point(a : (float, int), b : (float, int)) : (float, int) = let (x, i) = a; (y, j) = b in (x * 0.5 + y, if i < j then j - i else i)\n"
     "function quicksort(a : [int]) : [int] =\n"
     "  if #a < 2 then a else\n"
     "  let p = a[#a / 2]; lt = {e in a | e < p}; eq = {e in a | e == p}; gt = {e in a | e > p};\n"
-    "      r = {quicksort(v) : v in [lt, gt]} in r[0] ++ eq ++ r[1]\n";
+    "      r = {quicksort(v) : v in [lt, gt]} in r[0] ++ eq ++ r[1]\n"
+    "function grow(v : [int], n : int) : [int] = if n == 0 then v else grow([n] ++ {x + 1 : x in v}, n - 1)\n"
+    "function halve(v : [int], n : int) : ([int], int) = if #v <= n then (v, n) else halve({x + 1 : x in v[1 :]}, n)\n"
+    "function mark(v : [bool], i : int, k : int) : [bool] = if i >= #v then v else mark(rep(v, false, i), i + k, k)\n"
+    "function sieve(v : [bool], k : int) : [int] = if k * k >= #v then [i : i in iota(#v) | v[i]] else sieve(if v[k] then mark(v, 2 * k, k) else v, k + 1)\n"
+    "function steps(v : [[float]], n : int) : [[float]] =\n"
+    "  if n == 0 then v else steps({{x + sum(column) : x in row; column in transpose(v)} : row in v}, n - 1)\n"
+    "function cross_product(o : (float, float), line : ((float, float), (float, float))) : float =\n"
+    "  let (xo, yo) = o; ((x1, y1), (x2, y2)) = line in (x1 - xo) * (y2 - yo) - (y1 - yo) * (x2 - xo)\n"
+    "function hsplit(points : [(float, float)], p1 : (float, float), p2 : (float, float)) : [(float, float)] =\n"
+    "  let cross = {cross_product(p, (p1, p2)) : p in points}; packed = {p : p in points; c in cross | c > 0.0}\n"
+    "  in if #packed < 2 then [p1] ++ packed\n"
+    "     else let pm = points[max_index(cross)] in flatten({hsplit(packed, a, b) : a in [p1, pm]; b in [pm, p2]})\n"
+    "function fill(v : [int], i : int) : [int] = if i == #v then v else fill(rep(v, i * i, i), i + 1)\n"
+    "function counted_down(n : int) : [int] = if n == 0 then [] else [n] ++ counted_down(n - 1)\n";
 
 static const Case cases[] = {
+    /* comprehensions */
     {"squares", "v : [int]", "v", "{x * x + 1 : x in v}", "[[1, 2, 3], [], [-5]]"},
     {"quotients", "v : [int], d : int", "v, d", "{x / d : x in v}", "[([1, 2, 3], 2), ([], 0), ([7, 8], -1), ([1], 0), ([9], 3)]"},
     {"filtered", "v : [float], y : float", "v, y", "{x * 2.0 : x in v | x > y}", "[([1.0, 2.5, 3.0], 2.0), ([], 0.0), ([1.0], 2.0)]"},
+    {"divided", "v : [int]", "v", "{12 / x : x in v | x /= 0}", "[[1, 0, 3], [], [0]]"},
+    {"tables", "n : int", "n", "[{i * j : j in [0 : i]} : i in iota(n)]", "[4, 0]"},
+    {"added", "a : [int], b : [int]", "a, b", "{x + y : x in a; y in b}", "[([1, 2], [3, 4]), ([], []), ([1], []), ([1], [2])]"},
+    {"picked", "v : [int], is : [int]", "v, is", "{v[i] : i in is}", "[([5, 6, 7], [2, 0, 0]), ([], []), ([1], [1]), ([1], [0]), ([], [0])]"},
+    {"flat", "v : [[int]]", "v", "{x : row in v, x in row | x > 2}", "[[[1, 5, 7], [], [3]], [], [[]]]"},
+    {"triangle", "n : int", "n", "[i + j : i in {0 : n}, j in {0 : i}]", "[5, 0, 1, 100]"},
+    {"kept", "v : [[int]]", "v", "{row : row in v | #row > 1}", "[[[1, 5, 7], [], [3], [4, 4]], [], [[]]]"},
+    {"nested", "v : [[int]]", "v", "{{x * 2 : x in row | x > 1} : row in v}", "[[[1, 5, 7], [], [3]], [], [[]]]"},
+    {"deep", "v : [[[int]]]", "v", "{{{x + 1 : x in c} ++ [#row] : c in row} : row in v}", "[[[[1, 5], []], []], [], [[[3]]]]"},
+    {"tuples", "v : [(int, float)]", "v", "{(y, (x, y * 2.0)) : (x, y) in v}", "[[(1, 2.5), (3, -0.5)], []]"},
+    {"captured", "v : [int], w : [int]", "v, w", "{(x, w) : x in v}", "[([1, 2], [3]), ([], [1]), ([1], [])]"},
+    {"strings", "n : int", "n", "[if rem(i, 2) == 0 then \"even\" else \"o\\\"dd\" : i in iota(n)]", "[3, 0]"},
+    {"nans", "v : [float]", "v", "{x / y : x in v; y in v}", "[[1.0, 0.0, -2.0], []]"},
+    /* reductions and scans */
     {"sums", "v : [[float]]", "v", "{sum(row) : row in v}", "[[[1.0, 2.0], [], [3.0]], []]"},
     {"long_sum", "n : int", "n", "sum({1.0 / float(i + 1) : i in iota(n)})", "[5, 0, 127, 128, 129, 5000, -1, 1024]"},
+    {"some_sum", "n : int", "n", "sum({1.0 / float(i + 1) : i in iota(n) | rem(i, 3) /= 0})", "[5, 0, 127, 200, 5000, 1600]"},
+    {"products", "v : [float], w : [int]", "v, w", "(product(v), product(w), product([f32(x) : x in v]))", "[([1.5, 2.0], [3, -4]), ([], [])]"},
+    {"extremes", "v : [int], w : [float]", "v, w", "(max_val(v), min_val(v), max_val(w), min_val(w))", "[([1, -5], [2.5, nan]), ([], []), ([3], [1.0])]"},
+    {"logic", "v : [bool], w : [int]", "v, w", "(any(v), all(v), count(v), parity(w), any(w), all(w), parity(v))", "[([true, false], [5, 3]), ([], []), ([true], [7])]"},
+    {"bytes", "v : [int]", "v", "sum({u8(x) : x in v}) ", "[[200, 100, 7], []]"},
+    {"scans", "v : [int]", "v", "(plus_scan(v), max_scan(v), min_scan_inclusive(v), mult_scan_inclusive(v))", "[[3, 1, 4, 1, 5], [], [7]]"},
+    {"long_scan", "n : int", "n", "let v = [1.0 / float(i + 1) : i in iota(n)] in (plus_scan(v), mult_scan_inclusive(v))", "[3, 0, 1500]"},
+    {"used_scan", "v : [int]", "v", "sum({x * y : x in v; y in plus_scan(v)})", "[[3, 1, 4, 1, 5], [], [7]]"},
+    {"indices", "v : [float]", "v", "(max_index(v), min_index(v))", "[[1.0, 3.0, 2.0], [2.0], [1.0, nan, 3.0], [5.0, 5.0]]"},
+    {"joined", "n : int", "n", "reduce(joined_point, (0.0, 0), [(1.0 / float(i + 1), i) : i in iota(n)])", "[0, 1, 5, 1024, 1025, 5000]"},
+    {"exact", "v : [int]", "v", "reduce((a, b) => max(a, b), -3, v)", "[[], [-7], [1, 9, 4]]"},
+    {"pairs_of_sums", "v : [(int, float)]", "v", "reduce((a, b) => (let (x, y) = a; (z, w) = b in (x + z, y + w)), (1, 1.0), v)", "[[], [(1, 2.5)], [(1, 0.1), (2, 0.2), (3, 0.3)]]"},
+    {"scanned", "n : int", "n", "scan(joined_point, (0.0, 0), [(1.0 / float(i + 1), i) : i in iota(n)])", "[0, 1, 5, 1024, 2500]"},
+    {"scanned_too", "n : int", "n", "scan_inclusive(joined_point, [(1.0 / float(i + 1), i) : i in iota(n)])", "[0, 1, 5, 1024, 2500]"},
+    {"counted", "v : [int]", "v", "#{x : x in seq(v) | x > limit}", "[[8, 1, 9], [], [3]]"},
+    /* joining and cutting */
+    {"appended", "a : [int], b : [int]", "a, b", "a ++ [1, 2] ++ {x + 1 : x in b} ++ b", "[([5], [6, 7]), ([], [])]"},
+    {"shifted", "v : [int], x : int", "v, x", "(previous(v, x), next(v, x), cons(x, v), snoc(v, x))", "[([1, 2, 3], 9), ([], 9), ([4], 9)]"},
+    {"flattened", "v : [[(int, bool)]]", "v", "flatten(v)", "[[[(1, true)], [], [(2, false), (3, true)]], []]"},
+    {"grouped", "v : [int], k : int", "v, k", "group_by(v, k)", "[([1, 2, 3, 4, 5], 2), ([], 3), ([1], 0), ([1], 1)]"},
+    {"parts", "v : [int], n : [int]", "v, n", "partition(v, n)", "[([1, 2, 3], [1, 0, 2]), ([], []), ([1], []), ([1], [2]), ([1], [-1, 2])]"},
+    {"flagged", "v : [int], b : [bool]", "v, b", "flag_partition(v, b)", "[([1, 2, 3], [false, false, true]), ([], []), ([1], [true]), ([1], [])]"},
+    {"ended", "v : [int], b : [bool]", "v, b", "part(v, b)", "[([1, 2, 3], [false, true, true, false, false, true]), ([], []), ([1], [true]), ([1], [false]), ([], [true])]"},
+    {"turned", "v : [[(int, char)]]", "v", "transpose(v)", "[[[(1, 'a'), (2, 'b')], [(3, 'c'), (4, 'd')]], [], [[], []], [[(1, 'a')], []]]"},
+    {"rotated", "v : [int], k : int", "v, k", "(rotate(v, k), reverse(v))", "[([1, 2, 3], 1), ([1, 2, 3], -1), ([], 2), ([1], 7)]"},
+    {"windowed", "v : [float]", "v", "{sum(w) : w in windows(v, 3)}", "[[1.0, 2.0, 3.0, 4.0], [], [1.0]]"},
+    {"merged", "b : [bool], v : [int], w : [int]", "b, v, w", "flag_merge(b, v, w)", "[([true, false, true], [1], [2, 3]), ([], [], []), ([true], [1], []), ([false], [1], [])]"},
+    {"woven", "v : [int], w : [int]", "v, w", "interleave(v, w)", "[([1, 2], [3, 4]), ([1, 2], [3]), ([3], [1, 2]), ([], []), ([], [1]), ([1, 2], [])]"},
+    {"cuts", "v : [int], n : int", "v, n", "(take(v, n), drop(v, n), v[n :], #take(v, n))", "[([1, 2, 3], 1), ([1, 2, 3], -1), ([], 0), ([1], 2)]"},
+    {"middle", "v : [[int]], i : int", "v, i", "{row[i :] ++ row[: i] : row in v}", "[([[1, 2], [3, 4, 5]], 1), ([[1], []], 1), ([[1], []], 0)]"},
+    {"zipped", "v : [int], w : [float]", "v, w", "zip(v, w)", "[([1, 2], [3.0, 4.0]), ([], []), ([1], [])]"},
+    {"only", "v : [int]", "v", "the({x : x in v | x > 3})", "[[1, 5], [9], [5, 6], []]"},
+    {"emptiness", "v : [int]", "v", "(empty(v), empty({x : x in v | x > 3}), identity(v), identity((1, 'a')))", "[[1, 5], [], [3]]"},
+    {"spread", "x : float, n : int", "x, n", "dist(x, n)", "[(1.5, 3), (2.0, 0), (1.0, -1)]"},
+    {"sequences", "v : [int], n : int", "v, n", "[x : x in take(seq(v), n)] ++ [y : y in drop(seq(v), n)] ++ [z : z in previous(seq(v), n)]", "[([1, 2, 3], 1), ([], 0), ([1], 2), ([1], -1)]"},
+    {"chosen", "v : [int], b : bool", "v, b", "sum(if b then {x * x : x in v} else {x + 1 : x in v | x > 1})", "[([1, 2, 3], true), ([1, 2, 3], false), ([], true)]"},
+    /* moving */
+    {"gathered", "v : [(int, char)], w : [int]", "v, w", "v -> w", "[([(1, 'a'), (2, 'b')], [1, 1, 0]), ([], []), ([(1, 'a')], [1])]"},
+    {"written", "v : [int], w : [(int, int)]", "v, w", "v <- w", "[([1, 2, 3], [(0, 9), (2, 8), (0, 7)]), ([], []), ([1], [(1, 0)]), ([], [(0, 0)])]"},
+    {"put_in", "a : [int], i : [int], v : [int]", "a, i, v", "put(a, i, v)", "[([7, 8], [0, 2], [1, 2, 3]), ([], [], []), ([1], [], [1]), ([1], [3], [1])]"},
+    {"replaced", "v : [(int, float)], i : int", "v, i", "rep(v, (7, 0.5), i)", "[([(1, 2.0), (3, 4.0)], 1), ([], 0), ([(1, 1.0)], -1), ([(1, 1.0)], 0)]"},
+    {"permuted", "v : [char], i : [int]", "v, i", "permute(v, i)", "[(\"abc\", [2, 0, 1]), (\"\", []), (\"ab\", [0, 0]), (\"ab\", [0]), (\"ab\", [0, 2]), (\"ab\", [1, 0])]"},
+    {"histogram", "v : [int], n : int", "v, n", "put_with((a, b) => a + b, dist(0, n), {(mod(x, n), 1) : x in v})", "[([1, 2, 3, 4, 5], 3), ([], 2), ([1], 0), ([7], 7)]"},
+    {"rows_replaced", "v : [[int]], i : int", "v, i", "rep(v, [i, i], i)", "[([[1], [2, 3]], 1), ([[1]], 0), ([[1]], 1)]"},
+    {"filled", "n : int", "n", "fill(dist(0, n), 0)", "[0, 1, 5]"},
+    /* comparison */
+    {"compared", "a : [int], b : [int]", "a, b", "(a == b, a < b, a <= b, a > b, a >= b, a /= b)", "[([1, 2], [1, 2]), ([1], [1, 2]), ([2], [1, 2]), ([], [])]"},
+    {"compared_deeply", "a : ([[float]], int), b : ([[float]], int)", "a, b", "(a == b, a < b, eql(a, b), a /= b)",
+     "[(([[1.0], []], 1), ([[1.0], []], 1)), (([[nan]], 1), ([[nan]], 1)), (([[0.0]], 1), ([[-0.0]], 2))]"},
+    /* functions */
     {"sorted", "v : [int]", "v", "quicksort(v)", "[[3, 1, 2, 9, 4, 4, 0], [], [1], [2, 1]]"},
-    {"tables", "n : int", "n", "[{i * j : j in [0 : i]} : i in iota(n)]", "[4, 0]"},
+    {"grown", "n : int", "n", "grow([], n)", "[0, 1, 5, 40]"},
+    {"halved", "v : [int], n : int", "v, n", "halve(v, n)", "[([1, 2, 3, 4, 5], 1), ([], 0), ([1, 2], 5)]"},
+    {"sieved", "n : int", "n", "sieve(dist(true, n), 2)", "[30, 2, 3]"},
+    {"stepped", "v : [[float]], n : int", "v, n", "steps(v, n)", "[([[1.0, 2.0], [3.0, 4.0]], 3), ([[1.0]], 0), ([], 2), ([[1.0, 2.0], [3.0]], 1)]"},
+    {"hull", "v : [(float, float)]", "v", "if #v < 2 then v else hsplit(v, v[0], v[#v - 1])", "[[(0.0, 0.0), (0.5, 2.0), (1.0, 1.0), (1.5, 3.0), (2.0, 0.0)], [], [(0.0, 0.0), (1.0, 0.0)]]"},
+    {"globals", "v : [int]", "v", "{table[mod(x, 8)] + limit : x in v} ++ table", "[[1, 2, 9], []]"},
+    {"deep_recursion", "n : int", "n", "counted_down(n)", "[0, 5, 100, 2000]"},
+    {"raised", "n : int", "n", "if n < 0 then error(\"no\") else [n]", "[1, -1, 2]"},
 };
 enum { CASE_COUNT = sizeof cases / sizeof *cases };
 

@@ -108,4 +108,190 @@ MATH_INLINE int64_t kernel_stride(KernelArrayRef array, uint32_t leaf)
     return array != NULL && array->columns[leaf].data != NULL && !array->columns[leaf].is_uniform;
 }
 
+/* ---- orders ---- */
+
+enum { KERNEL_LESS = 1, KERNEL_EQUAL = 2, KERNEL_GREATER = 4, KERNEL_UNORDERED = 8 }; /* as Order of math/scalar.h */
+
+#define kernel_order(a, b) ((a) == (b) ? KERNEL_EQUAL : (a) < (b) ? KERNEL_LESS : (a) > (b) ? KERNEL_GREATER : KERNEL_UNORDERED)
+#define kernel_sameness(a, b) ((a) == (b) || ((a) != (a) && (b) != (b)) ? KERNEL_EQUAL : KERNEL_UNORDERED)
+
+/* ---- vectors of vectors ---- */
+
+/* Elements [start, start + count) of an array of vectors. */
+typedef struct KernelRows {
+    const KernelArrayRef *arrays;
+    const int64_t *starts, *lengths;
+    int64_t array_stride, start_stride, length_stride;
+} KernelRows;
+
+MATH_INLINE KernelRows kernel_rows(KernelArrayRef array, int64_t start)
+{
+    KernelRows rows = {.array_stride = kernel_stride(array, 0), .start_stride = kernel_stride(array, 1), .length_stride = kernel_stride(array, 2)};
+    rows.arrays = (const KernelArrayRef *)kernel_cells(array, 0) + start * rows.array_stride;
+    rows.starts = (const int64_t *)kernel_cells(array, 1) + start * rows.start_stride;
+    rows.lengths = (const int64_t *)kernel_cells(array, 2) + start * rows.length_stride;
+    return rows;
+}
+
+/* All elements of all rows. */
+__attribute__((noinline)) static KernelArray *kernel_concat(KernelRegion *region, KernelArrayRef array, int64_t start, int64_t count, uint32_t columns, const uint8_t *sizes,
+                                           int64_t *length)
+{
+    KernelRows rows = kernel_rows(array, start);
+    int64_t total = 0, place = 0;
+    for (int64_t i = 0; i < count; i++)
+        total += rows.lengths[i * rows.length_stride];
+    KernelArray *joined = kernel_array(region, total, columns, sizes);
+    if (joined == NULL)
+        return NULL;
+    for (int64_t i = 0; i < count; i++) {
+        int64_t part = rows.lengths[i * rows.length_stride];
+        for (uint32_t leaf = 0; leaf < columns; leaf++)
+            kernel_copy((char *)joined->columns[leaf].data + (size_t)place * sizes[leaf], rows.arrays[i * rows.array_stride], leaf, sizes[leaf],
+                        rows.starts[i * rows.start_stride], part);
+        place += part;
+    }
+    *length = total;
+    return joined;
+}
+
+/* The common length of the rows. */
+MATH_INLINE int64_t kernel_width(KernelArrayRef array, int64_t start, int64_t count, OpFlag *failed)
+{
+    KernelRows rows = kernel_rows(array, start);
+    int64_t width = count == 0 ? 0 : rows.lengths[0];
+    for (int64_t i = 0; i < count; i++)
+        *failed |= rows.lengths[i * rows.length_stride] != width;
+    return width;
+}
+
+/* A vector of `count` vectors of the same length, next to each other in one array. */
+MATH_INLINE KernelArray *kernel_table(KernelRegion *region, KernelArrayRef cells, int64_t first, int64_t width, int64_t count)
+{
+    KernelArray *table = kernel_array(region, count, 3, (const uint8_t[]){sizeof(KernelArrayRef), sizeof(int64_t), sizeof(int64_t)});
+    for (int64_t i = 0; table != NULL && i < count; i++) {
+        ((KernelArrayRef *)table->columns[0].data)[i] = cells;
+        ((int64_t *)table->columns[1].data)[i] = first + i * width;
+        ((int64_t *)table->columns[2].data)[i] = width;
+    }
+    return table;
+}
+
+#define KERNEL_TRANSPOSE(Cell)                                                                                        \
+    for (int64_t j = 0; j < width; j++)                                                                               \
+        ((Cell *)to)[j * count + i] = ((const Cell *)from)[j * stride]
+__attribute__((noinline)) static KernelArray *kernel_transpose(KernelRegion *region, KernelArrayRef array, int64_t start, int64_t count, uint32_t columns, const uint8_t *sizes,
+                                              int64_t *length)
+{
+    OpFlag failed = 0;
+    KernelRows rows = kernel_rows(array, start);
+    int64_t width = kernel_width(array, start, count, &failed), total;
+    if (failed || __builtin_mul_overflow(width, count, &total))
+        return NULL;
+    KernelArray *cells = kernel_array(region, total, columns, sizes);
+    if (cells == NULL)
+        return NULL;
+    for (uint32_t leaf = 0; leaf < columns; leaf++)
+        for (int64_t i = 0; i < count; i++) {
+            KernelArrayRef row = rows.arrays[i * rows.array_stride];
+            const int64_t stride = kernel_stride(row, leaf);
+            const char *from = (const char *)kernel_cells(row, leaf) + (size_t)(rows.starts[i * rows.start_stride] * stride) * sizes[leaf];
+            char *to = (char *)cells->columns[leaf].data;
+            switch (sizes[leaf]) {
+            case 1: KERNEL_TRANSPOSE(uint8_t); break;
+            case 2: KERNEL_TRANSPOSE(uint16_t); break;
+            case 4: KERNEL_TRANSPOSE(uint32_t); break;
+            default: KERNEL_TRANSPOSE(uint64_t); break;
+            }
+        }
+    *length = width;
+    return kernel_table(region, cells, 0, count, width);
+}
+#undef KERNEL_TRANSPOSE
+
+/* ---- parts of a vector, which share its array ---- */
+
+typedef struct KernelParts {
+    KernelArray *array;
+    int64_t count;
+} KernelParts;
+
+MATH_INLINE void kernel_add_part(KernelParts *parts, KernelArrayRef array, int64_t start, int64_t length)
+{
+    ((KernelArrayRef *)parts->array->columns[0].data)[parts->count] = array;
+    ((int64_t *)parts->array->columns[1].data)[parts->count] = start;
+    ((int64_t *)parts->array->columns[2].data)[parts->count] = length;
+    parts->count++;
+}
+
+MATH_INLINE int64_t kernel_count_flags(const uint8_t *flags, int64_t stride, int64_t count)
+{
+    int64_t total = 0;
+    for (int64_t i = 0; i < count; i++)
+        total += flags[i * stride];
+    return total;
+}
+
+static const uint8_t kernel_row_sizes[] = {sizeof(KernelArrayRef), sizeof(int64_t), sizeof(int64_t)};
+
+/* PART: false stands for the next element, true ends a part. */
+__attribute__((noinline)) static KernelArray *kernel_parts(KernelRegion *region, KernelArrayRef array, int64_t start, int64_t length, KernelArrayRef by, int64_t by_start,
+                                          int64_t by_length, int64_t *count)
+{
+    const int64_t stride = kernel_stride(by, 0);
+    const uint8_t *flags = (const uint8_t *)kernel_cells(by, 0) + by_start * stride;
+    int64_t ends = kernel_count_flags(flags, stride, by_length), end = 0, first = 0;
+    if ((by_length > 0 && !flags[(by_length - 1) * stride]) || by_length - ends != length)
+        return NULL;
+    KernelParts parts = {kernel_array(region, ends, 3, kernel_row_sizes), 0};
+    for (int64_t i = 0; parts.array != NULL && i < by_length; i++) {
+        if (!flags[i * stride]) {
+            end++;
+            continue;
+        }
+        kernel_add_part(&parts, array, start + first, end - first);
+        first = end;
+    }
+    *count = ends;
+    return parts.array;
+}
+
+/* FLAG_PARTITION: a part begins at each true, and at the first element. */
+__attribute__((noinline)) static KernelArray *kernel_flag_parts(KernelRegion *region, KernelArrayRef array, int64_t start, int64_t length, KernelArrayRef by, int64_t by_start,
+                                               int64_t by_length, int64_t *count)
+{
+    const int64_t stride = kernel_stride(by, 0);
+    const uint8_t *flags = (const uint8_t *)kernel_cells(by, 0) + by_start * stride;
+    if (length != by_length)
+        return NULL;
+    int64_t first = 0, begun = kernel_count_flags(flags, stride, by_length) + (length > 0 && !flags[0]);
+    KernelParts parts = {kernel_array(region, begun, 3, kernel_row_sizes), 0};
+    for (int64_t i = 1; parts.array != NULL && i <= length; i++)
+        if (i == length || flags[i * stride]) {
+            kernel_add_part(&parts, array, start + first, i - first);
+            first = i;
+        }
+    *count = begun;
+    return parts.array;
+}
+
+/* PARTITION: parts of the lengths given. */
+__attribute__((noinline)) static KernelArray *kernel_counted_parts(KernelRegion *region, KernelArrayRef array, int64_t start, int64_t length, KernelArrayRef by, int64_t by_start,
+                                                  int64_t by_length, int64_t *count)
+{
+    const int64_t stride = kernel_stride(by, 0);
+    const int64_t *lengths = (const int64_t *)kernel_cells(by, 0) + by_start * stride;
+    int64_t first = 0;
+    KernelParts parts = {kernel_array(region, by_length, 3, kernel_row_sizes), 0};
+    for (int64_t i = 0; parts.array != NULL && i < by_length; i++) {
+        int64_t part = lengths[i * stride];
+        if (part < 0 || part > length - first)
+            return NULL;
+        kernel_add_part(&parts, array, start + first, part);
+        first += part;
+    }
+    *count = by_length;
+    return first == length ? parts.array : NULL;
+}
+
 #endif
