@@ -242,8 +242,9 @@ static const FlowValue *select_value(Flattener *f, FlowOperand condition, const 
 
 static const FlowValue *flatten_branch(Flattener *f, const CoreBlock *block, FlowSpaceId space, Draws *draws)
 {
+    bool is_at_one_point = f->context->space == FLOW_UNIT;
     flatten_enter(f, space, true);
-    const FlowValue *value = flatten_block(f, block);
+    const FlowValue *value = is_at_one_point && flatten_is_branch(f, block) ? flatten_call_branch(f, block) : flatten_block(f, block);
     *draws = f->context->draws;
     flatten_leave(f);
     return value;

@@ -101,22 +101,38 @@ bool flatten_is_put_in_place(Flattener *f, const CoreFunction *function)
     return false;
 }
 
-FlowNetworkId flatten_network_of(Flattener *f, CoreFunctionId function)
+static FlowNetworkId *network_of(Flattener *f, Wanted wanted)
 {
     FlowProgram *program = f->program;
-    while (program->by_function.count <= function)
+    while (program->by_function.count <= wanted.function)
         *vec_push(f->arena, &program->by_function) = 0;
-    if (program->by_function.items[function] == 0) {
-        program->by_function.items[function] = program->networks.count;
+    while (program->by_single.count <= wanted.function)
+        *vec_push(f->arena, &program->by_single) = 0;
+    return wanted.is_single ? &program->by_single.items[wanted.function] : &program->by_function.items[wanted.function];
+}
+
+FlowNetworkId flatten_network_of(Flattener *f, CoreFunctionId function, bool is_single)
+{
+    Wanted wanted = {function, is_single};
+    FlowNetworkId *id = network_of(f, wanted);
+    if (*id == 0) {
+        *id = f->program->networks.count;
         FlowNetwork *network = ARENA_NEW(f->arena, FlowNetwork);
         FunctionFacts facts = flatten_facts(f, function);
         network->function = function;
+        network->is_single = is_single;
         network->draws = facts.draws;
         network->does_io = facts.does_io;
-        *vec_push(f->arena, &program->networks) = network;
-        *vec_push(f->arena, &f->wanted) = function;
+        *vec_push(f->arena, &f->program->networks) = network;
+        *vec_push(f->arena, &f->wanted) = wanted;
     }
-    return program->by_function.items[function];
+    return *network_of(f, wanted);
+}
+
+/* What is called here is called at one point. */
+static bool is_at_one_point(const Flattener *f)
+{
+    return f->context->space == FLOW_UNIT;
 }
 
 /* Puts the body in place of the call: streams do not cross the boundaries of networks. */
@@ -205,7 +221,7 @@ const FlowValue *flatten_call(Flattener *f, const CoreStatement *statement)
     FunctionFacts facts = flatten_facts(f, statement->function);
     Inputs inputs = call_inputs(f, flatten_driver(f, f->context->space), call_arguments(f, statement),
                                 statement->argument_count, facts.draws);
-    FlowNetworkId network = is_scalar ? 0 : flatten_network_of(f, statement->function);
+    FlowNetworkId network = is_scalar ? 0 : flatten_network_of(f, statement->function, is_at_one_point(f));
     FlowNode *node = flatten_node(f, is_scalar ? FLOW_SCALAR_CALL : FLOW_CALL, f->context->space, inputs.items,
                                   inputs.count);
     node->network = network;
@@ -247,7 +263,7 @@ static bool has_tail_call(Flattener *f, const CoreBlock *block)
 
 static void give_result(Flattener *f, const FlowValue *value)
 {
-    FlowOperand slot = flatten_bring(f, f->slot, f->context->space);
+    FlowOperand slot = flatten_bring_stream(f, f->slot, f->context->space);
     const FlowValue *concrete = flatten_concrete(f, value, f->context->space);
     Inputs inputs = call_inputs(f, slot, &concrete, 1, f->network->draws);
     flatten_node(f, FLOW_RETURN, f->context->space, inputs.items, inputs.count);
@@ -257,10 +273,10 @@ static void tail_call(Flattener *f, const CoreStatement *statement)
 {
     Span span = f->span;
     f->span = statement->span;
-    FlowOperand slot = flatten_bring(f, f->slot, f->context->space);
+    FlowOperand slot = flatten_bring_stream(f, f->slot, f->context->space);
     /* the callee takes the state of random numbers only if it draws; what this function must give back is then the callee's */
     Inputs inputs = call_inputs(f, slot, call_arguments(f, statement), statement->argument_count, f->network->draws);
-    FlowNetworkId network = flatten_network_of(f, statement->function);
+    FlowNetworkId network = flatten_network_of(f, statement->function, is_at_one_point(f));
     FlowNode *node = flatten_node(f, FLOW_TAIL_CALL, f->context->space, inputs.items, inputs.count);
     node->network = network;
     node->function = statement->function;
@@ -269,11 +285,15 @@ static void tail_call(Flattener *f, const CoreStatement *statement)
 }
 
 static void flatten_tail(Flattener *f, const CoreBlock *block);
+static void tail_call_branch(Flattener *f, const CoreBlock *block);
 
 static void tail_branch(Flattener *f, const CoreBlock *block, FlowOperand condition, FlowSpaceId here, bool keep)
 {
     flatten_enter(f, flatten_filter(f, here, condition, keep), true);
-    flatten_tail(f, block);
+    if (here == FLOW_UNIT && flatten_is_branch(f, block))
+        tail_call_branch(f, block);
+    else
+        flatten_tail(f, block);
     flatten_leave(f);
 }
 
@@ -368,7 +388,7 @@ static const FlowValue **start_network(Flattener *f, FlowNetworkId id, const Typ
     *vec_push(f->arena, &network->spaces) = (FlowSpace){0};
     *vec_push(f->arena, &network->streams) = (FlowStream){0};
     FlowSpaceId root = flatten_new_space(f, (FlowSpace){.kind = SPACE_UNIT});
-    if (!network->is_item)
+    if (flow_has_root(network))
         root = flatten_new_space(f, (FlowSpace){.kind = SPACE_ROOT, .parent = FLOW_UNIT, .segments = SEGMENTS_SINGLE});
     flatten_enter(f, root, false);
     f->context->floor = FLOW_UNIT;
@@ -429,15 +449,15 @@ static const FlowValue **start_block_network(Flattener *f, FlowNetworkId id, con
     return values;
 }
 
-static void flatten_function(Flattener *f, CoreFunctionId id)
+static void flatten_function(Flattener *f, Wanted wanted)
 {
-    const CoreFunction *function = f->core->functions.items[id];
-    FlowNetworkId network_id = f->program->by_function.items[id];
+    const CoreFunction *function = f->core->functions.items[wanted.function];
+    FlowNetworkId network_id = *network_of(f, wanted);
     FlowNetwork *network = f->program->networks.items[network_id];
     network->name = function->name;
     network->span = function->span;
     start_block_network(f, network_id, function->body);
-    flatten_find_through_function(f, id);
+    flatten_find_through_function(f, wanted.function);
     set_result_types(f, function->result_type);
     flatten_tail(f, function->body);
     flatten_finish(f);
@@ -480,7 +500,7 @@ FlowNetworkId flatten_item_network(Flattener *f, const CoreBlock *block, Name na
     return id;
 }
 
-/* ---- bodies with input and output ---- */
+/* ---- bodies with input and output, branches ---- */
 
 typedef struct FreeVariables {
     VEC(CoreVar) variables;
@@ -544,8 +564,8 @@ static FreeVariables free_variables(Flattener *f, const CoreBlock *block)
     return free;
 }
 
-/* The network of a body: its parameters are the variables from outside, then those of the block. */
-static FlowNetworkId body_network(Flattener *f, const CoreBlock *block, const FreeVariables *free, bool draws)
+/* The network of a body: its parameters are the variables from outside, then those of the block. What kind it is, `as` says. */
+static FlowNetworkId body_network(Flattener *f, const CoreBlock *block, const FreeVariables *free, const FlowNetwork *as, bool is_tail)
 {
     Building outer = save_building(f);
     uint32_t free_count = free->variables.count, count = free_count + block->parameter_count;
@@ -561,15 +581,17 @@ static FlowNetworkId body_network(Flattener *f, const CoreBlock *block, const Fr
     FlowNetworkId id = f->program->networks.count;
     FlowNetwork *network = ARENA_NEW(f->arena, FlowNetwork);
     *vec_push(f->arena, &f->program->networks) = network;
+    *network = *as;
     network->name = outer.network->name;
     network->span = outer.span;
-    network->does_io = true;
-    network->draws = draws;
     const FlowValue **values = start_network(f, id, types, count);
     for (uint32_t i = 0; i < count; i++)
         flatten_bind(f, variables[i], values[i]);
     set_result_types(f, block->result.type);
-    give_result(f, flatten_block(f, block));
+    if (is_tail)
+        flatten_tail(f, block);
+    else
+        give_result(f, flatten_block(f, block));
     flatten_finish(f);
     for (uint32_t i = 0; i < free_count; i++)
         f->bindings.items[variables[i]] = bindings[i];
@@ -577,23 +599,86 @@ static FlowNetworkId body_network(Flattener *f, const CoreBlock *block, const Fr
     return id;
 }
 
+/* The values of variables, with room for more behind them. */
+static const FlowValue **free_values(Flattener *f, const FreeVariables *free, uint32_t more)
+{
+    const FlowValue **values = ARENA_ARRAY(f->arena, const FlowValue *, free->variables.count + more);
+    for (uint32_t i = 0; i < free->variables.count; i++) {
+        CoreAtom atom = core_atom(f->core, free->variables.items[i]);
+        values[i] = flatten_atom(f, &atom);
+    }
+    return values;
+}
+
 const FlowValue *flatten_serial_body(Flattener *f, const CoreBlock *block, const FlowValue *const *arguments)
 {
     bool draws = flatten_block_draws(f, block);
     FreeVariables free = free_variables(f, block);
     uint32_t count = free.variables.count + block->parameter_count;
-    const FlowValue **values = ARENA_ARRAY(f->arena, const FlowValue *, count);
-    for (uint32_t i = 0; i < free.variables.count; i++) {
-        CoreAtom atom = core_atom(f->core, free.variables.items[i]);
-        values[i] = flatten_atom(f, &atom);
-    }
+    const FlowValue **values = free_values(f, &free, block->parameter_count);
     for (uint32_t i = 0; i < block->parameter_count; i++)
         values[free.variables.count + i] = flatten_concrete(f, arguments[i], f->context->space);
     Inputs inputs = call_inputs(f, flatten_driver(f, f->context->space), values, count, draws);
-    FlowNetworkId network = body_network(f, block, &free, draws);
+    FlowNetworkId network = body_network(f, block, &free, &(FlowNetwork){.does_io = true, .draws = draws}, false);
     FlowNode *node = flatten_node(f, FLOW_CALL, f->context->space, inputs.items, inputs.count);
     node->network = network;
     node->is_serial = true;
     flatten_order(f);
     return call_outputs(f, block->result.type, draws);
+}
+
+/* Whether there is something to be done for many points, or a call. */
+static bool has_work(Flattener *f, const CoreBlock *block)
+{
+    for (uint32_t i = 0; i < block->statement_count; i++) {
+        const CoreStatement *statement = &block->statements[i];
+        bool takes_vector = false;
+        for (uint32_t j = 0; statement->kind == CORE_OP && j < statement->argument_count; j++)
+            takes_vector |= type_kind(f->types, statement->arguments[j].type) == TYPE_CONTAINER;
+        if (takes_vector || statement->kind == CORE_EACH || statement->kind == CORE_GROUP || statement->kind == CORE_CALL)
+            return true;
+        for (uint32_t j = 0; j < 2; j++)
+            if (statement->blocks[j] != NULL && has_work(f, statement->blocks[j]))
+                return true;
+    }
+    return false;
+}
+
+/* At one point a branch is either taken or not: its nodes need not be there for the other case, and what they take is the same for all points below. So it is
+ * a network of its own, which is called. Sequences do not cross the boundaries of networks, and the order of input and output is that of one. */
+bool flatten_is_branch(Flattener *f, const CoreBlock *block)
+{
+    if (!type_is_concrete(f->types, block->result.type) || flatten_block_does_io(f, block) || !has_work(f, block))
+        return false;
+    FreeVariables free = free_variables(f, block);
+    for (uint32_t i = 0; i < free.variables.count; i++)
+        if (!type_is_concrete(f->types, f->core->variables.items[free.variables.items[i]].type))
+            return false;
+    return true;
+}
+
+const FlowValue *flatten_call_branch(Flattener *f, const CoreBlock *block)
+{
+    bool draws = flatten_block_draws(f, block);
+    FreeVariables free = free_variables(f, block);
+    Inputs inputs = call_inputs(f, flatten_driver(f, f->context->space), free_values(f, &free, 0), free.variables.count, draws);
+    FlowNetworkId network =
+        body_network(f, block, &free, &(FlowNetwork){.is_single = true, .is_branch = true, .draws = draws}, false);
+    FlowNode *node = flatten_node(f, FLOW_CALL, f->context->space, inputs.items, inputs.count);
+    node->network = network;
+    return call_outputs(f, block->result.type, draws);
+}
+
+/* The branch takes the place of the network. */
+static void tail_call_branch(Flattener *f, const CoreBlock *block)
+{
+    bool draws = f->network->draws;
+    FreeVariables free = free_variables(f, block);
+    FlowOperand slot = flatten_bring_stream(f, f->slot, f->context->space);
+    Inputs inputs = call_inputs(f, slot, free_values(f, &free, 0), free.variables.count, draws);
+    FlowNetworkId network = body_network(
+        f, block, &free, &(FlowNetwork){.is_single = true, .is_branch = true, .draws = draws, .does_io = f->network->does_io}, true);
+    FlowNode *node = flatten_node(f, FLOW_TAIL_CALL, f->context->space, inputs.items, inputs.count);
+    node->network = network;
+    node->is_serial = f->network->does_io;
 }

@@ -133,7 +133,7 @@ static void remove_spaces(Flattener *f)
     bool *needed = ARENA_ARRAY(f->arena, bool, network->spaces.count);
     FlowSpaceId *renamed = ARENA_ARRAY(f->arena, FlowSpaceId, network->spaces.count);
     needed[FLOW_UNIT] = true;
-    if (!network->is_item)
+    if (flow_has_root(network))
         needed[FLOW_ROOT] = true;
     for (FlowNodeId i = 0; i < network->nodes.count; i++)
         need_space(network, network->nodes.items[i].space, needed);
@@ -230,6 +230,9 @@ void flatten_forget(FlowProgram *program, uint32_t network_count, uint32_t item_
     for (uint32_t i = 0; i < program->by_function.count; i++)
         if (program->by_function.items[i] >= network_count)
             program->by_function.items[i] = 0;
+    for (uint32_t i = 0; i < program->by_single.count; i++)
+        if (program->by_single.items[i] >= network_count)
+            program->by_single.items[i] = 0;
     for (uint32_t i = 0; i < program->by_entry.count; i++)
         if (program->by_entry.items[i] >= network_count)
             program->by_entry.items[i] = 0;

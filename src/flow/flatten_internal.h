@@ -68,6 +68,12 @@ typedef struct FunctionFacts {
     VEC(CoreFunctionId) callees;
 } FunctionFacts;
 
+/* A network of a function. */
+typedef struct Wanted {
+    CoreFunctionId function;
+    bool is_single;
+} Wanted;
+
 typedef enum Use { USE_OTHER, USE_TRAVERSAL, USE_FOLD } Use;
 
 /* Of a variable, for flatten_through.c. */
@@ -96,7 +102,7 @@ typedef struct Flattener {
     VEC(Binding) bindings;    /* by CoreVar */
     VEC(FunctionFacts) facts; /* by CoreFunctionId */
     VEC(ThroughFacts) through; /* by CoreVar */
-    VEC(CoreFunctionId) wanted; /* functions whose networks are still to be made */
+    VEC(Wanted) wanted; /* networks that are still to be made */
     jmp_buf on_error; /* flattening ends at the first */
     uint32_t inlined; /* statements put in place of calls so far */
     VEC(MemberClass) member_classes; /* by CoreVar */
@@ -281,7 +287,10 @@ const FlowValue *flatten_call(Flattener *f, const CoreStatement *statement);
 bool flatten_is_put_in_place(Flattener *f, const CoreFunction *function);
 /* The body of a comprehension or group with I/O, as a call at each point of the context, one after the other. */
 const FlowValue *flatten_serial_body(Flattener *f, const CoreBlock *block, const FlowValue *const *arguments);
-FlowNetworkId flatten_network_of(Flattener *f, CoreFunctionId function);
+FlowNetworkId flatten_network_of(Flattener *f, CoreFunctionId function, bool is_single);
+/* Whether a branch at one point becomes a network of its own, and its value there, in the branch's space. */
+bool flatten_is_branch(Flattener *f, const CoreBlock *block);
+const FlowValue *flatten_call_branch(Flattener *f, const CoreBlock *block);
 /* Makes the networks of everything wanted. */
 void flatten_wanted(Flattener *f);
 /* The network of an item, or of a function as it is called from outside: everything is on unit. */

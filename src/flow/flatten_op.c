@@ -1094,7 +1094,7 @@ static FlowNode *operator_node(const Operation *o, FlowOp op, FlowSpaceId space,
     FunctionFacts facts = flatten_facts(f, id);
     bool is_scalar = !facts.draws && f->options->is_scalar_code != NULL &&
                      f->options->is_scalar_code(f->options->context, id);
-    FlowNetworkId network = is_scalar ? 0 : flatten_network_of(f, id);
+    FlowNetworkId network = is_scalar ? 0 : flatten_network_of(f, id, false);
     FlowSegments segments = flatten_segments(f, space, inputs->items, &inputs->count);
     FlowNode *node = flatten_node(f, op, space, inputs->items, inputs->count);
     node->segments = segments;

@@ -151,7 +151,9 @@ typedef struct FlowNetwork {
     Name name;
     Span span;
     CoreFunctionId function; /* that it is, called at points; 0 for others */
-    bool is_item;   /* an item, or a function called from outside: on unit, its parameters too; otherwise there is a root, space 2 */
+    bool is_item;   /* an item, or a function called from outside: on unit, its parameters too */
+    bool is_single; /* a function, or a branch in one, that is called at one point: likewise; all others have a root, space 2 */
+    bool is_branch; /* ... the latter: a call of it is no call of the program's */
     bool does_io;   /* takes one point at a time */
     VEC(FlowSpace) spaces;   /* [0] unused, [1] unit, [2] root of functions */
     VEC(FlowStream) streams; /* [0] unused */
@@ -167,12 +169,18 @@ typedef struct FlowNetwork {
 
 enum { FLOW_UNIT = 1, FLOW_ROOT = 2 };
 
+static inline bool flow_has_root(const FlowNetwork *network)
+{
+    return !network->is_item && !network->is_single;
+}
+
 typedef struct FlowProgram {
     Arena *arena;
     const CoreProgram *core;
     Layouts *layouts;
     VEC(FlowNetwork *) networks;       /* [0] unused */
     VEC(FlowNetworkId) by_function;    /* by CoreFunctionId; 0 where not flattened */
+    VEC(FlowNetworkId) by_single;      /* the same, of functions as they are called at one point */
     VEC(FlowNetworkId) by_item;        /* by the item's index */
     VEC(FlowNetworkId) by_entry;       /* by CoreFunctionId: functions as they are called from outside, on unit */
 } FlowProgram;

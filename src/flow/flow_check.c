@@ -189,7 +189,7 @@ static bool check_base(FlowChecker *checker, const FlowSpace *space)
 
 static bool check_below(FlowChecker *checker, const FlowSpace *space)
 {
-    bool is_root = !checker->network->is_item && checker->space == FLOW_ROOT;
+    bool is_root = flow_has_root(checker->network) && checker->space == FLOW_ROOT;
     if ((space->kind == SPACE_ROOT) != is_root || space->kind == SPACE_UNIT || (uint32_t)space->kind > SPACE_INPUT)
         return flow_check_fail(checker, "a space of kind %s cannot be here", flow_space_kind_name(space->kind));
     if (space->parent == 0 || space->parent >= checker->space)
@@ -217,9 +217,9 @@ static bool check_space(FlowChecker *checker)
 
 static bool check_spaces(FlowChecker *checker)
 {
-    uint32_t least = checker->network->is_item ? FLOW_UNIT : FLOW_ROOT;
+    uint32_t least = flow_has_root(checker->network) ? FLOW_ROOT : FLOW_UNIT;
     if (checker->network->spaces.count <= least)
-        return flow_check_fail(checker, "it lacks %s", checker->network->is_item ? "unit" : "unit or root");
+        return flow_check_fail(checker, "it lacks %s", flow_has_root(checker->network) ? "unit or root" : "unit");
     for (checker->space = 1; checker->space < checker->network->spaces.count; checker->space++)
         if (!check_space(checker))
             return false;

@@ -194,7 +194,7 @@ void flow_print_network_name(const FlowNames *names, FlowNetworkId network, Text
 void flow_print_network_header(const FlowNames *names, FlowNetworkId network, Text *out)
 {
     const FlowNetwork *info = names->program->networks.items[network];
-    text_add(out, info->is_item ? "item" : "function");
+    text_add(out, info->is_item ? "item" : info->is_branch ? "branch of" : info->is_single ? "single function" : "function");
     if (info->name == 0 && info->is_item)
         return;
     text_add_char(out, ' ');

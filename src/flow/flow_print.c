@@ -97,7 +97,7 @@ static FlowSpaceId find_same_points(const FlowPrinter *printer, FlowSpaceId id)
 {
     const FlowSpace *spaces = printer->network->spaces.items;
     const FlowNames *names = &printer->names;
-    FlowSpaceId last_fixed = printer->network->is_item ? FLOW_UNIT : FLOW_ROOT;
+    FlowSpaceId last_fixed = flow_has_root(printer->network) ? FLOW_ROOT : FLOW_UNIT;
     for (FlowSpaceId i = FLOW_UNIT; i <= last_fixed; i++)
         if (spaces[i].points == spaces[id].points)
             return i;

@@ -160,7 +160,7 @@ static bool bind_own_space(Matcher *matcher)
     const FlowSpace *space = &checker->network->spaces.items[matcher->node->space];
     char letter = own_letter(matcher->text);
     matcher->points[LETTER_UNIT] = FLOW_UNIT;
-    matcher->points[LETTER_ROOT] = checker->network->is_item ? FLOW_UNIT : flow_check_points(checker, FLOW_ROOT);
+    matcher->points[LETTER_ROOT] = flow_has_root(checker->network) ? flow_check_points(checker, FLOW_ROOT) : FLOW_UNIT;
     if (letter == '\0')
         return true;
     matcher->points[(int)letter] = space->points;

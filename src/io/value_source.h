@@ -46,8 +46,14 @@ size_t value_source_read_scalars(ValueSource *source, void *cells, size_t count)
 bool value_source_has_columns(ValueSource *source);
 /* Appends elements, as many as above. */
 size_t value_source_read_columns(ValueSource *source, Columns *rows, size_t most);
-/* All of them, or the value as the only row; null after a failure. The source's, but its cells may be taken. */
+/* All of them, or the value as the only row; null after a failure. The source's, but its cells may be taken: those of what is held once, by one who
+ * keeps what they became. */
 Columns *value_source_whole_columns(ValueSource *source);
+/* What became of columns that are held, to be had again instead of them; `let_go` is called when the source is freed. */
+typedef void LetGo(Memory *memory, void *made);
+void value_source_keep(ValueSource *source, void *made, LetGo *let_go);
+void *value_source_kept(const ValueSource *source); /* null if nothing is */
+bool value_source_is_held(const ValueSource *source); /* as columns */
 
 /* The next element, a new reference; false at the end, and after a failure. */
 bool value_source_next(ValueSource *source, Value *value);

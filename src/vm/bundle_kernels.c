@@ -6,6 +6,7 @@
 
 #include "base/least.h"
 #include "base/machine.h"
+#include "vm/call.h"
 #include "vm/code.h"
 
 #include <string.h>
@@ -171,7 +172,7 @@ static void fill_tables(const Doing *doing, size_t first, const void **streams, 
 /* Calls that may be nested in one of a function. */
 static int64_t depth_left(const Vm *vm)
 {
-    uint64_t depth = vm->frame_count - 1, left = vm->options.max_depth > depth ? vm->options.max_depth - depth : 0;
+    uint64_t depth = call_depth(vm), left = vm->options.max_depth > depth ? vm->options.max_depth - depth : 0;
     return left > INT64_MAX ? INT64_MAX : (int64_t)left;
 }
 

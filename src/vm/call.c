@@ -70,14 +70,25 @@ static Frame *top_frame(const Vm *vm)
     return &vm->frames[vm->frame_count - 1];
 }
 
+uint64_t call_depth(const Vm *vm)
+{
+    return top_frame(vm)->depth;
+}
+
+static bool is_branch(const Plan *plan)
+{
+    return plan->network->is_branch;
+}
+
 static Frame *push_frame(Vm *vm, Call *call)
 {
+    uint64_t depth = call == NULL ? 0 : is_branch(call->plan) ? call_depth(vm) : call_depth(vm) + 1;
     if (vm->frame_count == vm->frame_capacity) {
         size_t capacity = vm->frame_capacity == 0 ? 16 : vm->frame_capacity * 2;
         vm->frames = memory_resize(vm->memory, vm->frames, vm->frame_capacity * sizeof(Frame), capacity * sizeof(Frame));
         vm->frame_capacity = capacity;
     }
-    vm->frames[vm->frame_count] = (Frame){.call = call};
+    vm->frames[vm->frame_count] = (Frame){.call = call, .depth = depth};
     return &vm->frames[vm->frame_count++];
 }
 
@@ -456,7 +467,7 @@ void firing_call(Firing *firing, FlowNetworkId id, const Cells *arguments, size_
                                  .result_count = network->result_count},
                      arguments, count);
     call->plan = plan;
-    if (vm->frame_count > vm->options.max_depth)
+    if (call_depth(vm) >= vm->options.max_depth && !is_branch(plan))
         refuse(vm, call, firing->node->span);
     else
         call_start(vm, call);

@@ -55,6 +55,7 @@ struct Frame {
     Batch *pending; /* to be run after it */
     Batch *spare;
     bool is_probe;
+    uint64_t depth; /* of calls of the program's */
 };
 
 /* Copies the arguments. */
@@ -65,6 +66,8 @@ void call_start(Vm *vm, Call *call);
 void call_start_item(Vm *vm, FlowNetworkId network, const Cells *arguments);
 /* Runs until the first frame is done; it is left on the stack for its results. False if it failed: vm->failure says how. */
 bool call_run(Vm *vm);
+/* How many calls of the program's are under way. */
+uint64_t call_depth(const Vm *vm);
 /* Frees all frames. */
 void call_unwind(Vm *vm);
 

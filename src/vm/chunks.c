@@ -30,10 +30,10 @@ void chunks_init(Chunks *chunks, const Vm *vm, const FlowNetwork *network)
     *chunks = (Chunks){.is_fixed = vm->options.chunk != 0, .slow_limit = SLOW_WINDOWS, .most = CHUNK_SIZES - 1};
     while (chunks->most > 0 && chunk_bytes(chunks->most) * network->streams.count > budget)
         chunks->most--;
-    uint8_t size = network->is_item ? FIRST_SIZE : FUNCTION_SIZE;
+    uint8_t size = flow_has_root(network) ? FUNCTION_SIZE : FIRST_SIZE;
     chunks->size = chunks->most < size ? chunks->most : size;
-    chunks->is_steady = !network->is_item;
-    chunks->steady_time = network->is_item ? 0 : FLT_MAX;
+    chunks->is_steady = flow_has_root(network);
+    chunks->steady_time = flow_has_root(network) ? FLT_MAX : 0;
 }
 
 uint32_t chunks_elements(const Chunks *chunks, const Vm *vm, size_t element_size)

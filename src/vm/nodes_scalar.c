@@ -59,7 +59,7 @@ bool scalar_run(Vm *vm, CoreFunctionId function, const Cells *arguments, void *c
                      .results = results,
                      .count = count,
                      .team = vm->team,
-                     .depth = vm->frame_count - 1,
+                     .depth = call_depth(vm),
                      .max_depth = vm->options.max_depth,
                      .stop = vm->options.stop,
                      .compiled = code_of_function(vm, function),

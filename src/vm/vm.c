@@ -31,7 +31,7 @@ Vm *vm_new(Memory *memory, const FlowProgram *program, Diagnostics *diagnostics,
     vm->random = (RandomState){.key = RANDOM_FIRST_KEY};
     heap_init(&vm->heap, memory);
     arena_init(&vm->arena, memory);
-    world_init(&vm->world, memory, options.output);
+    world_init(&vm->world, memory, options.output, options.stop);
     failure_init(&vm->failure, memory);
     text_init(&vm->printed, memory);
     return vm;
@@ -193,18 +193,40 @@ static void take_columns(Vm *vm, Array *row, ValueSource *source)
     array_append(vm->memory, vm->team, row, cells, 0, 1);
 }
 
+static void let_row_go(Memory *memory, void *row)
+{
+    array_release(memory, row);
+}
+
+/* What is held for many runs becomes arrays in the first of them, which are kept in its place. */
+static Array *take_source(Vm *vm, Array **row, const Layout *layout, ValueSource *source)
+{
+    Array *kept = value_source_kept(source);
+    if (kept != NULL)
+        return *row = array_retain(kept);
+    *row = array_new(vm->memory, layout);
+    take_columns(vm, *row, source);
+    drop_elements(vm);
+    if (value_source_is_held(source))
+        value_source_keep(source, array_retain(*row), let_row_go);
+    return *row;
+}
+
+static Array *take_value(Vm *vm, Array **row, const Layout *layout, TypeId type, Value value)
+{
+    *row = array_new(vm->memory, layout);
+    array_append_value(vm->memory, vm->types, *row, value);
+    value_release(&vm->heap, vm->types, type, value);
+    return *row;
+}
+
 static void add_argument(Vm *vm, uint32_t argument, TypeId type, Value value)
 {
     Passage *passage = &vm->passage;
     const Layout *layout = layout_of(vm->program->layouts, type);
-    Array *row = passage->rows[argument] = array_new(vm->memory, layout);
-    if (vm->sources != NULL && vm->sources[argument] != NULL) {
-        take_columns(vm, row, vm->sources[argument]);
-        drop_elements(vm);
-    } else {
-        array_append_value(vm->memory, vm->types, row, value);
-        value_release(&vm->heap, vm->types, type, value);
-    }
+    Array **place = &passage->rows[argument];
+    bool has_source = vm->sources != NULL && vm->sources[argument] != NULL;
+    const Array *row = has_source ? take_source(vm, place, layout, vm->sources[argument]) : take_value(vm, place, layout, type, value);
     for (uint32_t leaf = 0; leaf < layout->count; leaf++)
         add_cell(passage, array_cells(row, leaf, 0).data);
 }

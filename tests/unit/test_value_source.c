@@ -272,6 +272,30 @@ static void test_held_values(Fixture *f)
     value_source_free(source);
 }
 
+static void count_let_go(Memory *memory, void *made)
+{
+    (void)memory;
+    ++*(int *)made;
+}
+
+/* What somebody made of columns that are held stays with them. */
+static void test_kept(Fixture *f)
+{
+    static const int64_t numbers[] = {1, 2, 3};
+    int let_go = 0;
+    write_file(f, numbers, sizeof numbers);
+    ValueSource *source = value_source_from_file(source_of(f, TYPE_INT, false), f->path,
+                                                 &(FileOptions){.otherwise = {.kind = FORMAT_RAW, .scalar = SCALAR_I64}});
+    CHECK(f, !value_source_is_held(source));
+    CHECK(f, value_source_hold(source, NULL) && value_source_is_held(source));
+    CHECK(f, value_source_whole_columns(source)->count == 3 && value_source_kept(source) == NULL);
+    value_source_keep(source, &let_go, count_let_go);
+    value_source_rewind(source);
+    CHECK(f, value_source_kept(source) == &let_go && let_go == 0);
+    value_source_free(source);
+    CHECK(f, let_go == 1);
+}
+
 static void test_not_held(Fixture *f)
 {
     ValueSource *source = value_source_from_text(source_of(f, TYPE_INT, true), "{1, x}", 6);
@@ -297,6 +321,7 @@ int main(void)
     test_other_formats(&f);
     test_held_scalars(&f);
     test_held_values(&f);
+    test_kept(&f);
     test_not_held(&f);
     tear_down(&f);
     return f.failures == 0 ? 0 : 1;
