@@ -60,26 +60,42 @@ typedef struct Target {
     const CoreStatement *statement; /* whose operator combines; null if elements are replaced */
 } Target;
 
+static void copy_cells(Writer *writer, const Target *target, const char **vector)
+{
+    for (uint32_t i = 0; i < target->elements->count; i++)
+        write_line(writer, "kernel_copy(%s->columns[%u].data, %s, %u, sizeof(%s), %s, %s);", target->array, i, vector[VECTOR_ARRAY], i,
+                   write_leaf_type(target->elements->leaves[i].type), vector[VECTOR_START], target->length);
+}
+
+/* A copy of a vector, or the vector itself if nobody else has it. */
 static Target copy_of(Writer *writer, const CoreStatement *statement, uint32_t argument)
 {
     const CoreAtom *atom = &statement->arguments[argument];
-    const char **vector = vectors_make(writer, atom);
+    const char **vector = vectors_make(writer, atom), *owned = turns_ownership(writer, statement, argument);
+    const char *region = vectors_region(writer, statement->target);
     Target target = {.elements = write_layout(writer, write_element_type(writer, atom->type)), .length = vector[VECTOR_LENGTH], .start = "0"};
     target.cells = ARENA_ARRAY(writer->arena, const char *, target.elements->count);
     target.sink.is_straight = true;
-    if (vectors_may_change(writer, statement, argument)) {
-        target.array = vector[VECTOR_ARRAY];
-        target.start = vector[VECTOR_START];
-        for (uint32_t i = 0; i < target.elements->count; i++) {
-            const char *type = write_leaf_type(target.elements->leaves[i].type);
-            target.cells[i] = write_word(writer, 0);
-            write_line(writer, "%s *const %s = %s->columns[%u].data;", type, target.cells[i], target.array, i);
-        }
-    } else {
-        target.array = vectors_new_array(writer, vectors_region(writer, statement->target), target.elements, target.length, target.cells);
-        for (uint32_t i = 0; i < target.elements->count; i++)
-            write_line(writer, "kernel_copy(%s, %s, %u, sizeof(%s), %s, %s);", target.cells[i], vector[VECTOR_ARRAY], i,
-                       write_leaf_type(target.elements->leaves[i].type), vector[VECTOR_START], target.length);
+    if (owned == NULL) {
+        target.array = vectors_new_array(writer, region, target.elements, target.length, target.cells);
+        copy_cells(writer, &target, vector);
+        return target;
+    }
+    const char *start = write_word(writer, 0);
+    target.array = write_word(writer, 0);
+    write_line(writer, "KernelArray *%s = (KernelArray *)%s;", target.array, vector[VECTOR_ARRAY]);
+    write_line(writer, "int64_t %s = %s;", start, vector[VECTOR_START]);
+    write_open_brace(writer, arena_format(writer->arena, "if (!%s)", owned));
+    write_line(writer, "%s = kernel_array(%s, %s, %s);", target.array, region, target.length, vectors_sizes(writer, target.elements));
+    vectors_fail_if(writer, "%s == NULL", target.array);
+    write_line(writer, "%s = 0;", start);
+    copy_cells(writer, &target, vector);
+    write_close_brace(writer);
+    target.start = start;
+    *vec_push(writer->arena, &writer->made) = (MadeArray){target.array, region};
+    for (uint32_t i = 0; i < target.elements->count; i++) {
+        target.cells[i] = write_word(writer, 0);
+        write_line(writer, "%s *const %s = %s->columns[%u].data;", write_leaf_type(target.elements->leaves[i].type), target.cells[i], target.array, i);
     }
     return target;
 }

@@ -242,6 +242,120 @@ static void raise_elements(FunctionTexts *texts, const CoreBlock *block)
     }
 }
 
+/* ---- what is needed no more ---- */
+
+typedef struct Search {
+    const FunctionTexts *texts;
+    CoreVar variable;
+    const CoreStatement *statement;
+    bool is_found;  /* the statement, */
+    bool is_needed; /* ... and the variable is used in another way than it may be */
+} Search;
+
+static bool is_variable(const CoreAtom *atom, CoreVar variable)
+{
+    return !atom->is_constant && atom->variable == variable;
+}
+
+static uint32_t count_uses(const CoreStatement *statement, CoreVar variable)
+{
+    uint32_t uses = 0;
+    for (uint32_t i = 0; i < statement->argument_count; i++)
+        uses += is_variable(&statement->arguments[i], variable);
+    for (uint32_t i = 0; i < statement->captured_count; i++)
+        uses += is_variable(&statement->captured[i], variable);
+    return uses;
+}
+
+static bool only_reads(const Search *search, const CoreStatement *statement)
+{
+    if (statement->kind != CORE_OP)
+        return false;
+    bool reads = statement->op == OP_ELEMENT || statement->op == OP_INSIDE;
+    return statement->op == OP_LENGTH || (reads && !shape_has_arrays(search->texts, type_of(search->texts, statement->target)));
+}
+
+static bool is_used_inside(const CoreBlock *block, CoreVar variable)
+{
+    for (uint32_t i = 0; i < block->statement_count; i++) {
+        const CoreStatement *statement = &block->statements[i];
+        if (count_uses(statement, variable) > 0)
+            return true;
+        for (uint32_t b = 0; b < 2; b++)
+            if (statement->blocks[b] != NULL && is_used_inside(statement->blocks[b], variable))
+                return true;
+    }
+    return is_variable(&block->result, variable);
+}
+
+static bool contains(const CoreBlock *block, const CoreStatement *wanted)
+{
+    for (uint32_t i = 0; i < block->statement_count; i++) {
+        const CoreStatement *statement = &block->statements[i];
+        if (statement == wanted)
+            return true;
+        for (uint32_t b = 0; b < 2; b++)
+            if (statement->blocks[b] != NULL && contains(statement->blocks[b], wanted))
+                return true;
+    }
+    return false;
+}
+
+/* Bodies of comprehensions may be computed where their sequence is used, and often: a use in one is one too many. */
+static void search_block(Search *search, const CoreBlock *block)
+{
+    for (uint32_t i = 0; i < block->statement_count && !search->is_needed; i++) {
+        const CoreStatement *statement = &block->statements[i];
+        uint32_t uses = count_uses(statement, search->variable);
+        if (statement == search->statement) {
+            search->is_found = true;
+            search->is_needed |= uses > 1;
+            continue;
+        }
+        search->is_needed |= uses > 0 && (search->is_found || !only_reads(search, statement));
+        for (uint32_t b = 0; b < 2; b++) {
+            if (statement->blocks[b] == NULL)
+                continue;
+            if (statement->kind == CORE_IF && contains(statement->blocks[b], search->statement)) {
+                search_block(search, statement->blocks[b]);
+                break;
+            }
+            bool is_other_side = statement->kind == CORE_IF && contains(statement->blocks[1 - b], search->statement);
+            search->is_needed |= !is_other_side && is_used_inside(statement->blocks[b], search->variable);
+        }
+    }
+    search->is_needed |= is_variable(&block->result, search->variable);
+}
+
+bool shape_is_spent(const FunctionTexts *texts, const CoreBlock *body, CoreVar variable, const CoreStatement *statement)
+{
+    Search search = {.texts = texts, .variable = variable, .statement = statement};
+    search_block(&search, body);
+    return search.is_found && !search.is_needed;
+}
+
+bool shape_makes(const FunctionTexts *texts, const CoreStatement *statement)
+{
+    if (statement->kind == CORE_MAKE || statement->kind == CORE_TEXT)
+        return true;
+    if (statement->kind != CORE_OP)
+        return false;
+    switch ((int)statement->op) {
+    case OP_TAB: return !statement->arguments[0].is_constant && shape_of(texts, statement->arguments[0].variable)->is_delayed;
+    case OP_SEQ:
+    case OP_SLICE:
+    case OP_SUBSEQ:
+    case OP_TAKE:
+    case OP_DROP:
+    case OP_ELEMENT:
+    case OP_INSIDE:
+    case OP_THE:
+    case OP_IDENTITY:
+    case OP_ELEMENT_IDENTITY: return false;
+    default: return true;
+    }
+}
+
 /* ---- what is computed element by element ---- */
 
 static bool op_steps(const FunctionTexts *texts, const CoreStatement *statement)
@@ -403,12 +517,25 @@ bool shape_may_go_on(const FunctionTexts *texts, const CoreBlock *block)
     return !progress.must_stop;
 }
 
+/* What the next turn of a loop is given is not to be given back at the end of this one. */
+static void raise_turns(FunctionTexts *texts, const CoreBlock *block, CoreFunctionId function)
+{
+    const CoreStatement *last = block->statement_count == 0 ? NULL : &block->statements[block->statement_count - 1];
+    if (last == NULL || block->result.is_constant || block->result.variable != last->target)
+        return;
+    if (last->kind == CORE_CALL && last->function == function)
+        raise_all(texts, last->arguments, last->argument_count, 0);
+    for (uint32_t b = 0; b < 2 && last->kind == CORE_IF; b++)
+        raise_turns(texts, last->blocks[b], function);
+}
+
 void shape_function(FunctionTexts *texts, CoreFunctionId function)
 {
     const CoreBlock *body = texts->program->functions.items[function]->body;
     walk_block(texts, body, NULL, 0);
     delay_block(texts, body);
     raise(texts, &body->result, 0);
+    raise_turns(texts, body, function);
     raise_elements(texts, body);
 }
 

@@ -23,6 +23,11 @@ bool shape_rises(const FunctionTexts *texts, CoreVar variable);
 
 bool shape_has_arrays(const FunctionTexts *texts, TypeId type);
 
+/* Whether a variable is not needed any more once a statement is done, on the way to which nobody has got hold of its value: only scalars were read from it. `body` is the function's. */
+bool shape_is_spent(const FunctionTexts *texts, const CoreBlock *body, CoreVar variable, const CoreStatement *statement);
+/* Whether a statement makes the vector that it gives. */
+bool shape_makes(const FunctionTexts *texts, const CoreStatement *statement);
+
 /* Whether an operation only traverses an argument that is a vector, once. */
 bool shape_traverses(Op op, uint32_t argument);
 

@@ -90,7 +90,7 @@ const char *vectors_new_array(Writer *writer, const char *region, const Layout *
         cells[i] = write_word(writer, 0);
         write_line(writer, "%s *%s = %s->columns[%u].data;", type, cells[i], array, i);
     }
-    *vec_push(writer->arena, &writer->flat) = array;
+    *vec_push(writer->arena, &writer->made) = (MadeArray){array, region};
     return array;
 }
 
@@ -106,7 +106,7 @@ const char **vectors_words(Writer *writer, const char *array, const char *start,
 void vectors_give(Writer *writer, const CoreStatement *statement, const char *array, const char *length)
 {
     vectors_fail_if(writer, "%s == NULL", array);
-    *vec_push(writer->arena, &writer->flat) = array;
+    *vec_push(writer->arena, &writer->made) = (MadeArray){array, vectors_region(writer, statement->target)};
     writer->texts->values[statement->target] = vectors_words(writer, array, "0", length);
 }
 
@@ -115,12 +115,6 @@ const char *vectors_canonical(const Writer *writer, LeafType type, const char *w
     if (type == (LeafType)SCALAR_F64)
         return arena_format(writer->arena, "canonical_F64(%s)", word);
     return type == (LeafType)SCALAR_F32 ? arena_format(writer->arena, "canonical_F32(%s)", word) : word;
-}
-
-bool vectors_may_change(const Writer *writer, const CoreStatement *statement, uint32_t argument)
-{
-    (void)writer, (void)statement, (void)argument;
-    return false;
 }
 
 /* ---- elements of vectors, hoisting ---- */

@@ -70,11 +70,20 @@ const char **vectors_words(Writer *writer, const char *array, const char *start,
 void vectors_give(Writer *writer, const CoreStatement *statement, const char *array, const char *length);
 /* A value as it is stored. */
 const char *vectors_canonical(const Writer *writer, LeafType type, const char *word);
-/* Whether an operation that gives a changed copy of an argument may change the argument itself: nobody looks at it any more, and it was made here. */
-bool vectors_may_change(const Writer *writer, const CoreStatement *statement, uint32_t argument);
 /* Returns false if the condition holds. */
 __attribute__((format(printf, 2, 3))) void vectors_fail_if(Writer *writer, const char *format, ...);
 _Noreturn void vectors_refuse(Writer *writer);
+
+/* ---- function_turns.c ---- */
+void turns_begin(Writer *writer);
+/* Whether an operation that gives a changed copy of an argument may change the argument itself: null, or a word that says so when it runs. */
+const char *turns_ownership(const Writer *writer, const CoreStatement *statement, uint32_t argument);
+/* Before the next turn, while the parameters are still those of this one. */
+void turns_own(Writer *writer, const CoreStatement *call);
+/* At its beginning, before the parameters are looked at. */
+void turns_turn(Writer *writer);
+/* The result is there. */
+void turns_return(Writer *writer);
 
 /* ---- function_moves.c ---- */
 /* False if the operation is none of its own; so is the next. */

@@ -49,12 +49,17 @@ void write_else(Writer *writer)
     write_open_brace(writer, "} else");
 }
 
+const char *write_region_of(const Writer *writer, const char *array)
+{
+    for (uint32_t i = writer->made.count; i-- > 0;)
+        if (writer->made.items[i].array == array)
+            return writer->made.items[i].region;
+    return NULL;
+}
+
 bool write_is_flat(const Writer *writer, const char *array)
 {
-    for (uint32_t i = writer->flat.count; i-- > 0;)
-        if (writer->flat.items[i] == array)
-            return true;
-    return false;
+    return write_region_of(writer, array) != NULL;
 }
 
 void write_check(Writer *writer)
@@ -362,6 +367,8 @@ static void write_turn(Writer *writer, const CoreStatement *statement)
     const CoreBlock *body = writer->program->functions.items[writer->function]->body;
     uint32_t count, filled = 0;
     const char **sources = write_arguments(writer, statement, &count);
+    if (writer->into != NULL)
+        turns_own(writer, statement);
     const char **targets = ARENA_ARRAY(writer->arena, const char *, count);
     LeafType *types = ARENA_ARRAY(writer->arena, LeafType, count);
     for (uint32_t i = 0; i < body->parameter_count; i++) {
@@ -380,13 +387,12 @@ static void write_turn(Writer *writer, const CoreStatement *statement)
                 break;
             }
     for (uint32_t i = 0; i < count; i++)
-        if (strcmp(sources[i], targets[i]) != 0) {
-            if (types[i] == LEAF_ARRAY && writer->into != NULL)
-                vectors_refuse(writer); /* what it refers to would be released */
+        if (strcmp(sources[i], targets[i]) != 0)
             write_line(writer, "%s = %s;", targets[i], sources[i]);
-        }
-    if (writer->into != NULL)
+    if (writer->into != NULL) {
         write_line(writer, "kernel_release(aside, mark);");
+        turns_turn(writer);
+    }
     write_line(writer, "continue;");
 }
 
@@ -394,6 +400,16 @@ static void write_turn(Writer *writer, const CoreStatement *statement)
 const char *write_result_word(const Writer *writer, uint32_t leaf, uint32_t count)
 {
     return count == 1 ? "result" : arena_format(writer->arena, "result%u", leaf);
+}
+
+/* The result is there. */
+static void write_return(Writer *writer)
+{
+    if (writer->into != NULL)
+        write_line(writer, "kernel_release(aside, mark);");
+    if (writer->has_turns)
+        turns_return(writer);
+    write_line(writer, "return true;");
 }
 
 static void write_tail_call(Writer *writer, const CoreStatement *statement)
@@ -413,8 +429,8 @@ static void write_tail_call(Writer *writer, const CoreStatement *statement)
         text_addf(writer->out, "%s, ", write_result_word(writer, i, count));
     text_addf(writer->out, "%sdepth, scalars);\n", write_regions(writer, statement->function, writer->into));
     if (releases) {
-        write_line(writer, "kernel_release(aside, mark);");
-        write_line(writer, "return is_done;");
+        vectors_fail_if(writer, "!is_done");
+        write_return(writer);
     }
 }
 
@@ -473,10 +489,8 @@ static void write_result(Writer *writer, const CoreBlock *block, Destination des
             write_line(writer, "*%s = %s;", write_result_word(writer, i, count), words[i]);
         else
             write_line(writer, "%s = %s;", destination.targets[i], words[i]);
-    if (destination.is_tail && writer->into != NULL)
-        write_line(writer, "kernel_release(aside, mark);");
     if (destination.is_tail)
-        write_line(writer, "return true;");
+        write_return(writer);
 }
 
 /* Whether a block has become the end of the function: it would end the run with a message, which is not for this function to say. */
@@ -613,8 +627,10 @@ static void write_body(Writer *writer, const CoreBlock *body)
 {
     write_line(writer, "if (!kernel_may_enter(depth, scalars))");
     write_line(writer, "    return false;");
-    if (writer->into != NULL)
+    if (writer->into != NULL) {
         write_line(writer, "const KernelMark mark = kernel_mark(aside);");
+        turns_begin(writer);
+    }
     write_globals(writer, body);
     bool loops = write_has_turn(body, writer->function);
     if (loops) {

@@ -16,6 +16,11 @@ typedef struct KnownCells {
     uint32_t depth;
 } KnownCells;
 
+/* An array that the function makes: no column of it is uniform. */
+typedef struct MadeArray {
+    const char *array, *region;
+} MadeArray;
+
 /* A function that is being written. */
 typedef struct Writer {
     FunctionTexts *texts;
@@ -37,9 +42,11 @@ typedef struct Writer {
     bool is_trial;            /* only to see whether it can be written, */
     jmp_buf *on_refusal;      /* ... if not, writing ends there */
     VEC(KnownCells) cells;
-    VEC(const char *) flat;   /* arrays without uniform columns */
+    VEC(MadeArray) made;
     VEC(CoreFunctionId) callees; /* that make vectors */
     VEC(CoreVar) trial_globals;
+    bool has_turns;           /* it is a loop, */
+    const char **owned;       /* ... by parameter: a flag (kernel/function_turns.c); null if it is no vector */
 } Writer;
 
 /* ---- function_write.c ---- */
@@ -77,6 +84,8 @@ void write_check(Writer *writer);
 const char *write_leaf_type(LeafType type);
 /* Whether no column of an array is uniform. */
 bool write_is_flat(const Writer *writer, const char *array);
+/* Where it was made; null if it was not made here. */
+const char *write_region_of(const Writer *writer, const char *array);
 /* The statements of a block that is not in tail position. */
 void write_statements(Writer *writer, const CoreBlock *block);
 void write_note_type(Writer *writer, TypeId type);

@@ -43,6 +43,11 @@ static const char library[] =
     "  in if #packed < 2 then [p1] ++ packed\n"
     "     else let pm = points[max_index(cross)] in flatten({hsplit(packed, a, b) : a in [p1, pm]; b in [pm, p2]})\n"
     "function fill(v : [int], i : int) : [int] = if i == #v then v else fill(rep(v, i * i, i), i + 1)\n"
+    "function turned_total(v : [int], n : int) : int = if n == 0 then sum(v) else turned_total({x * 3 + n : x in v}, n - 1)\n"
+    "function churn(v : [float], rows : [[int]], n : int) : ([float], [[int]]) =\n"
+    "  if n == 0 then (v, rows) else churn({x * 0.5 + float(n) : x in v}, {[n] ++ take(row, min(#row, 30)) : row in rows}, n - 1)\n"
+    "function both(v : [int], w : [int], i : int) : ([int], [int]) = if i == 0 then (v, w) else both(rep(v, i, i), if rem(i, 3) == 0 then v else w, i - 1)\n"
+    "function twice(v : [int], i : int) : ([int], [int]) = if i == 0 then (v, v) else let a = rep(v, i, i); b = rep(v, -i, 0) in if a[0] > b[0] then twice(a, i - 1) else twice(b, i - 1)\n"
     "function counted_down(n : int) : [int] = if n == 0 then [] else [n] ++ counted_down(n - 1)\n";
 
 static const Case cases[] = {
@@ -122,6 +127,12 @@ static const Case cases[] = {
     {"sieved", "n : int", "n", "sieve(dist(true, n), 2)", "[30, 2, 3]"},
     {"stepped", "v : [[float]], n : int", "v, n", "steps(v, n)", "[([[1.0, 2.0], [3.0, 4.0]], 3), ([[1.0]], 0), ([], 2), ([[1.0, 2.0], [3.0]], 1)]"},
     {"hull", "v : [(float, float)]", "v", "if #v < 2 then v else hsplit(v, v[0], v[#v - 1])", "[[(0.0, 0.0), (0.5, 2.0), (1.0, 1.0), (1.5, 3.0), (2.0, 0.0)], [], [(0.0, 0.0), (1.0, 0.0)]]"},
+    {"totalled", "v : [int], n : int", "v, n", "turned_total(v, n)", "[([1, 2, 3], 5), ([], 3), ([1], 0)]"},
+    {"churned", "n : int", "n", "churn([float(i) : i in iota(300)], [[i] : i in iota(10)], n)", "[0, 1, 200]"},
+    {"both_kept", "n : int", "n", "both(dist(0, n + 1), dist(7, 2), n)", "[0, 1, 10]"},
+    {"twice_changed", "n : int", "n", "twice(dist(0, n + 1), n)", "[0, 1, 10]"},
+    {"changed", "n : int", "n", "let a = dist(1, n); b = rep(a, 5, 0); c = a ++ b; d = rep(c, 6, 1) in (b, rep(d, 7, 2), d[1])", "[1, 2, 5]"},
+    {"changed_in_turn", "n : int", "n", "let a = dist(1, n); x = a[0]; b = rep(a, 5, 0); c = rep(b, 6, 1) in put_with((p, q) => p * q, c, [(i, i + 2) : i in iota(n)]) ++ [x]", "[1, 2, 5]"},
     {"globals", "v : [int]", "v", "{table[mod(x, 8)] + limit : x in v} ++ table", "[[1, 2, 9], []]"},
     {"deep_recursion", "n : int", "n", "counted_down(n)", "[0, 5, 100, 2000]"},
     {"raised", "n : int", "n", "if n < 0 then error(\"no\") else [n]", "[1, -1, 2]"},

@@ -5,7 +5,11 @@
 #include "kernel/preamble/call.h"
 #include "kernel/preamble/fold.h"
 
-enum { KERNEL_GROWTH = 64 }; /* elements that there is room for at first where nobody knows how many there will be */
+enum {
+    KERNEL_GROWTH = 64,         /* elements that there is room for at first where nobody knows how many there will be */
+    KERNEL_LOOP = 1 << 16,      /* bytes that a loop may take before it moves together what it needs, */
+    KERNEL_LEFTOVER = 1 << 10,  /* ... and that it may leave behind */
+};
 
 #define KERNEL_COUNT_MAX (INT64_C(1) << 40) /* elements of an array: the rest is left to the VM */
 
@@ -66,19 +70,27 @@ __attribute__((noinline)) static KernelArray *kernel_array_grow(KernelRegion *re
     return larger;
 }
 
+__attribute__((noinline)) static void kernel_fill(char *to, const char *cell, size_t size, int64_t count)
+{
+    for (int64_t i = 0; i < count; i++)
+        memcpy(to + (size_t)i * size, cell, size);
+}
+
+__attribute__((noinline)) static const void *kernel_filled(KernelRegion *region, const char *cell, size_t size, int64_t count)
+{
+    char *copies = (char *)kernel_take(region, (size_t)(count + (count == 0)) * size);
+    if (copies != NULL)
+        kernel_fill(copies, cell, size, count);
+    return copies;
+}
+
 /* Cells [start, start + count) of a column, next to each other: where one stands for all they are written out. Null if there is no memory for that. */
 MATH_INLINE const void *kernel_run(KernelRegion *region, KernelArrayRef array, uint32_t leaf, size_t size, int64_t start, int64_t count)
 {
-    if (array == NULL || array->columns[leaf].data == NULL)
-        return kernel_nothing;
-    const char *cells = (const char *)array->columns[leaf].data;
-    if (!array->columns[leaf].is_uniform)
-        return cells + (size_t)start * size;
-    char *copies = (char *)kernel_take(region, (size_t)(count + (count == 0)) * size);
-    if (copies != NULL)
-        for (int64_t i = 0; i < count; i++)
-            memcpy(copies + (size_t)i * size, cells, size);
-    return copies;
+    const char *cells = (const char *)kernel_cells(array, leaf);
+    if (__builtin_expect(array != NULL && array->columns[leaf].is_uniform, 0))
+        return kernel_filled(region, cells, size, count);
+    return cells + (size_t)start * size;
 }
 
 /* Copies cells [start, start + count) of a column. */
@@ -87,11 +99,10 @@ MATH_INLINE void kernel_copy(void *to, KernelArrayRef array, uint32_t leaf, size
     if (count == 0)
         return;
     const char *cells = (const char *)array->columns[leaf].data;
-    if (!array->columns[leaf].is_uniform)
-        memcpy(to, cells + (size_t)start * size, (size_t)count * size);
+    if (__builtin_expect(array->columns[leaf].is_uniform, 0))
+        kernel_fill((char *)to, cells, size, count);
     else
-        for (int64_t i = 0; i < count; i++)
-            memcpy((char *)to + (size_t)i * size, cells, size);
+        memcpy(to, cells + (size_t)start * size, (size_t)count * size);
 }
 
 /* How many integers there are from a up to b, b included. */
@@ -166,7 +177,7 @@ MATH_INLINE int64_t kernel_width(KernelArrayRef array, int64_t start, int64_t co
 }
 
 /* A vector of `count` vectors of the same length, next to each other in one array. */
-MATH_INLINE KernelArray *kernel_table(KernelRegion *region, KernelArrayRef cells, int64_t first, int64_t width, int64_t count)
+__attribute__((noinline)) static KernelArray *kernel_table(KernelRegion *region, KernelArrayRef cells, int64_t first, int64_t width, int64_t count)
 {
     KernelArray *table = kernel_array(region, count, 3, (const uint8_t[]){sizeof(KernelArrayRef), sizeof(int64_t), sizeof(int64_t)});
     for (int64_t i = 0; table != NULL && i < count; i++) {
@@ -292,6 +303,117 @@ __attribute__((noinline)) static KernelArray *kernel_counted_parts(KernelRegion 
     }
     *count = by_length;
     return first == length ? parts.array : NULL;
+}
+
+/* ---- loops ---- */
+
+typedef struct KernelLayout KernelLayout;
+typedef struct KernelLeaf {
+    size_t size;
+    const KernelLayout *elements; /* of an array, whose start and length are the next two leaves */
+} KernelLeaf;
+
+struct KernelLayout {
+    uint32_t count;
+    const KernelLeaf *leaves;
+};
+
+typedef struct KernelVector {
+    const KernelLayout *layout; /* of elements */
+    KernelArrayRef array;
+    int64_t start, length;
+} KernelVector;
+
+__attribute__((noinline)) static size_t kernel_used_blocks(const KernelRegion *region, KernelMark mark)
+{
+    size_t used = 0;
+    for (const KernelBlock *block = mark.block == NULL ? region->first : mark.block; block != region->block; block = block->next)
+        used += block->size;
+    return used + (size_t)(region->top - (const char *)region->block);
+}
+
+/* Bytes that were taken since the mark, or somewhat more. */
+MATH_INLINE size_t kernel_used(const KernelRegion *region, KernelMark mark)
+{
+    return region->block == mark.block ? (size_t)(region->top - mark.top) : kernel_used_blocks(region, mark);
+}
+
+/* Whether the array was made since the mark. */
+MATH_INLINE bool kernel_is_since(const KernelRegion *region, KernelMark mark, KernelArrayRef array)
+{
+    const char *address = (const char *)array;
+    const KernelBlock *block = mark.block == NULL ? region->first : mark.block;
+    for (bool is_first = mark.block != NULL; block != NULL; block = block->next, is_first = false) {
+        const char *from = is_first ? mark.top : (const char *)block, *end = block == region->block ? region->top : (const char *)block + block->size;
+        if (address >= from && address < end)
+            return true;
+        if (block == region->block)
+            return false;
+    }
+    return false;
+}
+
+/* Copies a vector to a region, with all that it refers to, as far as it was made in another since the mark. The stack is bounded by the nesting of its type. */
+__attribute__((noinline)) static bool kernel_move(KernelVector *vector, const KernelRegion *from, KernelMark mark, KernelRegion *to)
+{
+    enum { LEAVES = 64 };
+    const KernelLayout *layout = vector->layout;
+    uint8_t sizes[LEAVES];
+    if (vector->array == NULL || !kernel_is_since(from, mark, vector->array))
+        return true;
+    if (layout->count > LEAVES)
+        return false;
+    for (uint32_t i = 0; i < layout->count; i++)
+        sizes[i] = (uint8_t)layout->leaves[i].size;
+    KernelArray *copy = kernel_array(to, vector->length, layout->count, sizes);
+    if (copy == NULL)
+        return false;
+    for (uint32_t i = 0; i < layout->count; i++)
+        kernel_copy(copy->columns[i].data, vector->array, i, sizes[i], vector->start, vector->length);
+    for (uint32_t i = 0; i < layout->count; i++) {
+        KernelVector last = {0}, moved = {0};
+        for (int64_t k = 0; layout->leaves[i].elements != NULL && k < vector->length; k++) {
+            KernelArrayRef *array = (KernelArrayRef *)copy->columns[i].data + k;
+            int64_t *start = (int64_t *)copy->columns[i + 1].data + k, length = ((int64_t *)copy->columns[i + 2].data)[k];
+            if (k == 0 || *array != last.array || *start != last.start || length != last.length) {
+                last = moved = (KernelVector){layout->leaves[i].elements, *array, *start, length};
+                if (!kernel_move(&moved, from, mark, to))
+                    return false;
+            }
+            *array = moved.array;
+            *start = moved.start;
+        }
+    }
+    vector->array = copy;
+    vector->start = 0;
+    return true;
+}
+
+/* Of what was made in a region since a mark, only these vectors are needed: they are moved together there, with the help of another region. Gives how much may be used before it is
+ * worth while again; 0 if there is no memory. */
+__attribute__((noinline)) static size_t kernel_compact(KernelRegion *region, KernelMark start, KernelRegion *aside, KernelMark mark, KernelVector *vectors, uint32_t count)
+{
+    enum { VECTORS = 16 };
+    KernelVector copies[VECTORS];
+    size_t before = kernel_used(region, start);
+    for (uint32_t i = 0; i < count && i < VECTORS; i++) {
+        copies[i] = vectors[i];
+        if (!kernel_move(&copies[i], region, start, aside))
+            return 0;
+    }
+    if (count > VECTORS || kernel_used(aside, mark) > before / 2) { /* shared parts may have become many */
+        kernel_release(aside, mark);
+        return before * 2;
+    }
+    kernel_release(region, start);
+    for (uint32_t i = 0; i < count; i++) {
+        vectors[i] = copies[i];
+        if (!kernel_move(&vectors[i], aside, mark, region))
+            return 0;
+    }
+    kernel_release(aside, mark);
+    size_t after = kernel_used(region, start);
+    return after * 4 > KERNEL_LOOP ? after * 4 : KERNEL_LOOP;
 }
 
 #endif
