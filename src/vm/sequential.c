@@ -8,10 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    SHARES = 4,       /* of a thread, at least */
-    PIECES = 64,      /* of a thread, at most: more cost more than they even out */
-};
+enum { PIECES = 64 }; /* of a thread, at most: more cost more than they even out */
 
 /* What compiled code takes memory from. Threads take blocks at the same time, and not through the session's memory, which belongs to one. */
 struct Workspaces {
@@ -111,15 +108,16 @@ static Sizes measure(const Call *call)
     return sizes;
 }
 
+/* Nobody should have more than half as much again as a fair share: another level of a recursion by networks costs more than what that loses. */
 static bool is_worth_it(const Vm *vm, const Call *call)
 {
-    uint64_t shares = (uint64_t)SHARES * team_size(vm->team);
-    if (team_size(vm->team) == 1)
+    uint64_t threads = team_size(vm->team);
+    if (threads == 1)
         return true;
-    if (call->count - call->good < shares)
+    if (call->count - call->good < threads)
         return false;
     Sizes sizes = measure(call);
-    return sizes.largest * shares <= sizes.total;
+    return 2 * threads * sizes.largest <= 3 * sizes.total;
 }
 
 /* ---- doing points ---- */
