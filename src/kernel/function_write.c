@@ -117,8 +117,11 @@ const char **write_new_words(Writer *writer, CoreVar variable)
 const char **write_atom(Writer *writer, const CoreAtom *atom)
 {
     if (!atom->is_constant) {
-        bool is_there = writer->into == NULL || writer->texts->values[atom->variable] != NULL || !writer->texts->shapes[atom->variable].is_delayed;
-        return is_there ? writer->texts->values[atom->variable] : vectors_make(writer, atom);
+        const char **words = writer->texts->values[atom->variable];
+        bool is_delayed = writer->into != NULL && words == NULL && writer->texts->shapes[atom->variable].is_delayed;
+        if (is_delayed && !writer->is_refused)
+            return vectors_make(writer, atom);
+        return words == NULL && writer->is_refused ? writer->texts->no_words : words;
     }
     Text text;
     text_init(&text, writer->out->memory);

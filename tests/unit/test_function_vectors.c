@@ -1,5 +1,5 @@
 /* Sequential versions of functions against the reference interpreter: the same values, and failure at the same points, on the program as written and as simplified. Then the same with
- * less and less memory: a function either gives the same or nothing. */
+ * less and less memory: a function either gives the same or nothing. Given files, it does the same with random arguments for every function in them that there is C for. */
 #define _XOPEN_SOURCE 700
 #include "compile/compile.h"
 #include "kernel/emit.h"
@@ -9,11 +9,14 @@
 #include "session/session.h"
 #include "vm/array.h"
 
+#include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
 
-enum { STATUS_SKIPPED = 77, MAX_DEPTH = 1000, LEAVES = KERNEL_ENTRY_LEAVES };
+enum { STATUS_SKIPPED = 77, MAX_DEPTH = 1000, LEAVES = KERNEL_ENTRY_LEAVES, RANDOM_POINTS = 24, SECONDS_MAX = 2 };
 
 /* ---- the programs ---- */
 
@@ -156,6 +159,8 @@ typedef struct Fixture {
     Text expected, found;
     int failures;
     uint64_t points; /* that were given */
+    StopFlag stop;
+    uint64_t random;
 } Fixture;
 
 #define CHECK(f, condition) check((f), (condition), #condition, __LINE__)
@@ -309,7 +314,6 @@ static void find_value(Fixture *f, CoreFunctionId id, const Results *results, si
 /* Points from `start` on; gives how many were done. */
 static size_t call_from(Fixture *f, CoreFunctionId id, KernelFunction *entry, const Array *array, size_t start, Results *results)
 {
-    static const int never = 0;
     static const bool nowhere = false;
     const void *streams[LEAVES];
     int64_t strides[LEAVES], done = -1;
@@ -324,7 +328,7 @@ static size_t call_from(Fixture *f, CoreFunctionId id, KernelFunction *entry, co
         results->cells[i] = (Cells){.data = results->columns[i]};
     }
     KernelCall call = {.count = (int64_t)(array->count - start), .streams = streams, .strides = strides, .outputs = results->columns, .done = &done,
-                       .globals = f->cells, .depth = MAX_DEPTH, .stop = &never, .has_failed = &nowhere, .workspace = &f->workspace};
+                       .globals = f->cells, .depth = MAX_DEPTH, .stop = (const volatile int *)(const void *)&f->stop.reason, .has_failed = &nowhere, .workspace = &f->workspace};
     uint64_t status = entry(&call);
     CHECK(f, (status == 0) == (done == call.count));
     CHECK(f, f->workspace.regions[1].top == NULL); /* it is as it was */
@@ -335,6 +339,8 @@ static void compare(Fixture *f, CoreFunctionId id, const char *name, const Objec
 {
     for (size_t i = 0; i < done; i++) {
         bool is_expected = expect_point(f, id, points->items[start + i]);
+        if (stop_reason(&f->stop) != STOP_NOT)
+            return;
         find_value(f, id, results, i);
         f->points++;
         if (is_expected && strcmp(text_string(&f->found), text_string(&f->expected)) == 0)
@@ -342,7 +348,7 @@ static void compare(Fixture *f, CoreFunctionId id, const char *name, const Objec
         f->failures++;
         fprintf(stderr, "%s, point %zu: found %s, expected %s\n", name, start + i, text_string(&f->found), is_expected ? text_string(&f->expected) : "a failure");
     }
-    if (start + done < points->count && !may_fail && expect_point(f, id, points->items[start + done])) {
+    if (start + done < points->count && !may_fail && expect_point(f, id, points->items[start + done]) && stop_reason(&f->stop) == STOP_NOT) {
         f->failures++;
         fprintf(stderr, "%s, point %zu: failed, expected %s\n", name, start + done, text_string(&f->expected));
     }
@@ -350,7 +356,7 @@ static void compare(Fixture *f, CoreFunctionId id, const char *name, const Objec
 
 static void run_points(Fixture *f, CoreFunctionId id, const char *name, KernelFunction *entry, const Array *array, const Object *points)
 {
-    for (size_t start = 0; start < points->count;) {
+    for (size_t start = 0; start < points->count && stop_reason(&f->stop) == STOP_NOT;) {
         Results results;
         new_workspace(f, -1);
         size_t done = call_from(f, id, entry, array, start, &results);
@@ -367,27 +373,106 @@ static void run_points(Fixture *f, CoreFunctionId id, const char *name, KernelFu
     }
 }
 
+static KernelFunction *entry_of(const Fixture *f, CoreFunctionId id)
+{
+    char name[32];
+    snprintf(name, sizeof name, "entry_%u", id);
+    return (KernelFunction *)(uintptr_t)compile_symbol(f->compiled, name);
+}
+
+/* Takes the vector of points over. */
+static void run_vector(Fixture *f, CoreFunctionId id, const char *name, TypeId tuple, Value value)
+{
+    Array *array = array_new(&f->session->memory, layout_of(&f->layouts, tuple));
+    for (size_t i = 0; i < value.object->count; i++)
+        array_append_value(&f->session->memory, f->program->types, array, value.object->items[i]);
+    run_points(f, id, name, entry_of(f, id), array, value.object);
+    array_release(&f->session->memory, array);
+    value_release(ref_heap(f->interpreter), f->program->types, type_vector(f->program->types, tuple), value);
+}
+
 static void run_case(Fixture *f, const Case *test)
 {
     CoreFunctionId id = find_function(f, test->name);
-    Types *types = f->program->types;
-    TypeId tuple = parameters_type(f, f->program->functions.items[id]), type = type_vector(types, tuple);
-    char name[32];
-    snprintf(name, sizeof name, "entry_%u", id);
-    KernelFunction *entry = (KernelFunction *)(uintptr_t)compile_symbol(f->compiled, name);
+    TypeId tuple = parameters_type(f, f->program->functions.items[id]), type = type_vector(f->program->types, tuple);
     Value value;
     diagnostics_clear(&f->session->diagnostics);
-    if (entry == NULL || !value_read(ref_heap(f->interpreter), types, type, test->points, strlen(test->points), test->name, &f->session->diagnostics, &value)) {
-        f->failures++;
-        fprintf(stderr, "%s: %s\n", test->name, entry == NULL ? "no entry" : f->session->diagnostics.list.items[0].message);
+    bool is_there = entry_of(f, id) != NULL;
+    if (is_there && value_read(ref_heap(f->interpreter), f->program->types, type, test->points, strlen(test->points), test->name, &f->session->diagnostics, &value)) {
+        run_vector(f, id, test->name, tuple, value);
         return;
     }
-    Array *array = array_new(&f->session->memory, layout_of(&f->layouts, tuple));
-    for (size_t i = 0; i < value.object->count; i++)
-        array_append_value(&f->session->memory, types, array, value.object->items[i]);
-    run_points(f, id, test->name, entry, array, value.object);
-    array_release(&f->session->memory, array);
-    value_release(ref_heap(f->interpreter), types, type, value);
+    f->failures++;
+    fprintf(stderr, "%s: %s\n", test->name, is_there ? f->session->diagnostics.list.items[0].message : "no entry");
+}
+
+/* ---- random arguments ---- */
+
+static Fixture *running;
+
+static void end_run(int signal)
+{
+    (void)signal;
+    stop_set(&running->stop, STOP_TIME);
+}
+
+static void set_alarm(Fixture *f, long seconds)
+{
+    running = f;
+    stop_clear(&f->stop);
+    signal(SIGALRM, end_run);
+    setitimer(ITIMER_REAL, &(struct itimerval){.it_value = {.tv_sec = seconds}}, NULL);
+}
+
+static uint64_t next_random(Fixture *f)
+{
+    f->random ^= f->random << 13;
+    f->random ^= f->random >> 7;
+    f->random ^= f->random << 17;
+    return f->random;
+}
+
+static Scalar random_scalar(Fixture *f, ScalarType type)
+{
+    static const double some[] = {0.0, -0.0, 1.0, -1.0, 0.5, 2.5, -3.5, 127.0, (double)NAN, (double)INFINITY};
+    double value = some[next_random(f) % 10];
+    if (type == SCALAR_F64)
+        return scalar_of_f64(value);
+    if (type == SCALAR_F32)
+        return scalar_of_f32((float)value);
+    return type == SCALAR_BOOL ? (Scalar){.bits = next_random(f) % 2} : scalar_of_int(type, (int64_t)(next_random(f) % 12) - (scalar_kind(type) == KIND_SIGNED));
+}
+
+static Value random_value(Fixture *f, TypeId type)
+{
+    Types *types = f->program->types;
+    Heap *heap = ref_heap(f->interpreter);
+    type = type_underlying(types, type);
+    if (type_kind(types, type) == TYPE_SCALAR)
+        return (Value){.scalar = random_scalar(f, type_scalar(types, type))};
+    if (type_kind(types, type) == TYPE_PAIR) {
+        Value first = random_value(f, type_first(types, type));
+        return value_pair(heap, types, type, first, random_value(f, type_rest(types, type)));
+    }
+    if (type_kind(types, type) != TYPE_CONTAINER)
+        return (Value){.object = NULL};
+    size_t count = next_random(f) % 7;
+    Object *vector = value_container(heap, types, type, count);
+    for (size_t i = 0; i < count; i++)
+        vector = value_append(heap, vector, random_value(f, type_element(types, type)));
+    return (Value){.object = vector};
+}
+
+static void try_random(Fixture *f, CoreFunctionId id)
+{
+    Types *types = f->program->types;
+    TypeId tuple = parameters_type(f, f->program->functions.items[id]), type = type_vector(types, tuple);
+    Object *points = value_container(ref_heap(f->interpreter), types, type, RANDOM_POINTS);
+    for (int i = 0; i < RANDOM_POINTS; i++)
+        points = value_append(ref_heap(f->interpreter), points, random_value(f, tuple));
+    set_alarm(f, SECONDS_MAX);
+    run_vector(f, id, names_text(f->program->names, f->program->functions.items[id]->name), tuple, (Value){.object = points});
+    set_alarm(f, 0);
 }
 
 /* ---- programs ---- */
@@ -422,7 +507,14 @@ static void compile_cases(Fixture *f)
     text_free(&text);
 }
 
-static void run_program(Fixture *f, const CoreProgram *program)
+static void accept_all(Fixture *f)
+{
+    for (CoreFunctionId i = 1; i < f->program->functions.count; i++)
+        if (f->program->functions.items[i] != NULL)
+            function_text_need_entry(f->functions, i);
+}
+
+static void run_program(Fixture *f, const CoreProgram *program, bool has_cases)
 {
     Memory *memory = &f->session->memory;
     f->program = program;
@@ -430,13 +522,19 @@ static void run_program(Fixture *f, const CoreProgram *program)
     layouts_init(&f->layouts, &f->arena, program->types);
     text_init(&f->expected, memory);
     text_init(&f->found, memory);
-    f->interpreter = ref_new(memory, program, &f->session->diagnostics, (InterpreterOptions){.max_depth = MAX_DEPTH, .output = {.write = drop_output}});
+    f->interpreter = ref_new(memory, program, &f->session->diagnostics, (InterpreterOptions){.max_depth = MAX_DEPTH, .output = {.write = drop_output}, .stop = &f->stop});
     f->functions = function_texts_new(&f->arena, program, &f->layouts, 0);
-    accept_cases(f);
+    if (has_cases)
+        accept_cases(f);
+    else
+        accept_all(f);
     compile_cases(f);
     give_globals(f);
-    for (int i = 0; i < CASE_COUNT && f->compiled != NULL; i++)
+    for (int i = 0; has_cases && i < CASE_COUNT && f->compiled != NULL; i++)
         run_case(f, &cases[i]);
+    for (uint32_t i = 0; !has_cases && i < f->functions->entries.count && f->compiled != NULL; i++)
+        if (f->program->functions.items[f->functions->entries.items[i]]->body->parameter_count > 0)
+            try_random(f, f->functions->entries.items[i]);
     for (uint32_t i = 0; i < f->functions->globals.count; i++)
         array_release(memory, f->globals[i]);
     compile_free(memory, f->compiled);
@@ -446,15 +544,34 @@ static void run_program(Fixture *f, const CoreProgram *program)
     arena_free(&f->arena);
 }
 
-int main(void)
+static void try_file(Fixture *f, const char *path)
+{
+    f->session = runnel_open(&(RunnelOptions){.write = drop_output});
+    if (runnel_load_file(f->session, path) == RUNNEL_OK) {
+        int failures = f->failures;
+        run_program(f, &f->session->program, false);
+        run_program(f, &f->session->simple, false);
+        if (f->failures > failures)
+            fprintf(stderr, "in %s\n", path);
+    }
+    runnel_close(f->session);
+}
+
+int main(int count, char **paths)
 {
     if (!compile_is_expected())
         return STATUS_SKIPPED;
-    Fixture f = {0};
+    Fixture f = {.random = 88172645463325252u};
+    for (int i = 1; i < count; i++)
+        try_file(&f, paths[i]);
+    if (count > 1) {
+        printf("%llu points\n", (unsigned long long)f.points);
+        return f.failures == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    }
     if (!load(&f))
         return EXIT_FAILURE;
-    run_program(&f, &f.session->program);
-    run_program(&f, simplified(&f));
+    run_program(&f, &f.session->program, true);
+    run_program(&f, simplified(&f), true);
     CHECK(&f, f.points > 2 * CASE_COUNT);
     runnel_close(f.session);
     return f.failures == 0 ? EXIT_SUCCESS : EXIT_FAILURE;

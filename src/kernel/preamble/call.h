@@ -13,6 +13,7 @@ typedef struct KernelColumn {
     void *data;
     size_t capacity;
     bool is_uniform;
+    void *shared;
 } KernelColumn;
 
 typedef struct KernelArray {
