@@ -119,9 +119,7 @@ const char **write_atom(Writer *writer, const CoreAtom *atom)
     if (!atom->is_constant) {
         const char **words = writer->texts->values[atom->variable];
         bool is_delayed = writer->into != NULL && words == NULL && writer->texts->shapes[atom->variable].is_delayed;
-        if (is_delayed && !writer->is_refused)
-            return vectors_make(writer, atom);
-        return words == NULL && writer->is_refused ? writer->texts->no_words : words;
+        return is_delayed ? vectors_make(writer, atom) : words;
     }
     Text text;
     text_init(&text, writer->out->memory);
