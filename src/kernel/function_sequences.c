@@ -570,8 +570,6 @@ Traversal *sequence_prepare(Writer *writer, const CoreAtom *atom)
 
 void sequence_traverse(Writer *writer, Traversal *traversal, Sink *sink)
 {
-    if (writer->is_refused)
-        return;
     if (traversal->supply != NULL && !traversal->filters) {
         traverse_supply(writer, traversal->supply, sink);
         return;
