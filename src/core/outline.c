@@ -52,21 +52,6 @@ static void visit_block(const CoreBlock *block, AtomVisitor *visit, void *contex
     visit(context, &block->result);
 }
 
-static bool is_pure_block(const CoreProgram *program, const CoreBlock *block)
-{
-    for (uint32_t i = 0; i < block->statement_count; i++) {
-        const CoreStatement *statement = &block->statements[i];
-        if (statement->kind == CORE_OP && op_table[statement->op].effect != EFFECT_PURE)
-            return false;
-        if (statement->function != 0 && program->functions.items[statement->function]->effect != EFFECT_PURE)
-            return false;
-        for (uint32_t b = 0; b < 2; b++)
-            if (statement->blocks[b] != NULL && !is_pure_block(program, statement->blocks[b]))
-                return false;
-    }
-    return true;
-}
-
 /* ---- which bodies are worth it ---- */
 
 typedef struct Uses {
@@ -106,21 +91,47 @@ static bool is_slice(Op op)
     }
 }
 
-/* A search for vectors that are made: in functions that are called too, each looked at once. */
+/* A search that goes into functions that are called too, each looked at once. */
 typedef struct Search {
     const CoreProgram *program;
     bool *is_seen; /* by function */
 } Search;
 
-static bool makes_vectors(const Search *search, const CoreBlock *block);
-
-static bool function_makes_vectors(const Search *search, CoreFunctionId function)
+static Search start_search(const CoreProgram *program)
 {
-    if (search->is_seen[function])
-        return false;
-    search->is_seen[function] = true;
-    return makes_vectors(search, search->program->functions.items[function]->body);
+    return (Search){.program = program, .is_seen = ARENA_ARRAY(program->arena, bool, program->functions.count)};
 }
+
+/* Whether a function is to be looked at: it will not be again. */
+static bool search_goes_into(const Search *search, CoreFunctionId function)
+{
+    bool is_new = function != 0 && !search->is_seen[function];
+    search->is_seen[function] = true;
+    return is_new;
+}
+
+/* To end with a message is no effect: the message is the network's to give. */
+static bool has_effect(Op op)
+{
+    return op_table[op].effect != EFFECT_PURE && op != OP_FAIL && op != OP_NOT_PROVIDED && op != OP_RAISE;
+}
+
+static bool is_pure_block(const Search *search, const CoreBlock *block)
+{
+    for (uint32_t i = 0; i < block->statement_count; i++) {
+        const CoreStatement *statement = &block->statements[i];
+        if (statement->kind == CORE_OP && has_effect(statement->op))
+            return false;
+        if (search_goes_into(search, statement->function) && !is_pure_block(search, search->program->functions.items[statement->function]->body))
+            return false;
+        for (uint32_t b = 0; b < 2; b++)
+            if (statement->blocks[b] != NULL && !is_pure_block(search, statement->blocks[b]))
+                return false;
+    }
+    return true;
+}
+
+static bool makes_vectors(const Search *search, const CoreBlock *block);
 
 static bool makes_vector(const Search *search, const CoreBlock *block, uint32_t index)
 {
@@ -140,7 +151,8 @@ static bool makes_vector(const Search *search, const CoreBlock *block, uint32_t 
     case CORE_GROUP:
         return is_vector;
     case CORE_CALL:
-        return function_makes_vectors(search, statement->function);
+        return search_goes_into(search, statement->function) &&
+               makes_vectors(search, search->program->functions.items[statement->function]->body);
     case CORE_OP:
         return is_vector && !is_slice(statement->op) && !is_walked_once(program, block, index);
     case CORE_IF:
@@ -171,8 +183,7 @@ static bool is_result(const CoreBlock *block, const CoreStatement *statement)
 static bool is_worth_outlining(const Body *body)
 {
     const CoreBlock *block = body->block;
-    const CoreProgram *program = body->outliner->program;
-    Search search = {.program = program, .is_seen = ARENA_ARRAY(program->arena, bool, program->functions.count)};
+    Search search = start_search(body->outliner->program);
     for (uint32_t i = 0; i < block->statement_count; i++) {
         if (body->parts[i] != PART_MOVED || is_result(block, &block->statements[i]))
             continue;
@@ -494,7 +505,8 @@ static CoreBlock *calling_block(const Body *body, CoreFunctionId function, Span 
 static CoreBlock *outline_body(const Outliner *outliner, const CoreBlock *block, Span span)
 {
     CoreProgram *program = outliner->program;
-    if (!is_pure_block(program, block))
+    Search search = start_search(program);
+    if (!is_pure_block(&search, block))
         return NULL;
     /* variables that are made on the way are not looked up */
     uint32_t count = program->variables.count;
