@@ -11,6 +11,7 @@ typedef struct KernelColumn {
     void *data;
     size_t capacity;
     bool is_uniform;
+    void *shared;
 } KernelColumn;
 
 typedef struct KernelArray {
