@@ -1647,7 +1647,7 @@ void emit_need_functions(const EmitContext *context, const Fusion *const *fusion
                 continue;
             if (fusions[i]->kernel_of[id] != 0)
                 function_text_need(context->functions, node->function);
-            else
+            else if (function_text_accepts(context->functions, node->function) && !function_text_gives_arrays(context->functions, node->function))
                 function_text_need_entry(context->functions, node->function);
         }
 }
