@@ -568,6 +568,7 @@ static void compile_cases(Fixture *f, bool has_shapes)
     text_init(&text, &f->session->memory);
     text_init(&problem, &f->session->memory);
     EmitContext context = {.names = f->program->names, .sources = &f->session->sources, .functions = f->functions};
+    text_add(&text, "#define KERNEL_SPOIL\n");
     emit_c(&context, NULL, 0, &text);
     if (has_shapes)
         check_shapes(f, text_string(&text));
