@@ -11,6 +11,7 @@ typedef enum SupplyKind {
     SUPPLY_SCAN,
     SUPPLY_ZIP,
     SUPPLY_READ,
+    SUPPLY_FEW, /* elements that are written down */
 } SupplyKind;
 
 /* What gives an element for each index, taken in order. */
@@ -27,6 +28,8 @@ struct Supply {
     const char *base;       /* READ: start of the vector, */
     const char *vector_length;
     ScanState *scan;
+    uint32_t few;           /* how many there are, if loops are written out; otherwise 0 */
+    const char ***elements; /* FEW: words of each */
     bool is_of_memory;      /* something that is in memory bounds its length */
 };
 
@@ -145,6 +148,7 @@ static void add_members(Writer *writer, Supply *supply, const CoreAtom *atoms, u
     for (uint32_t i = 0; i < count; i++) {
         supply->members[i] = prepare(writer, &atoms[i]);
         supply->is_of_memory |= supply->members[i]->is_of_memory;
+        supply->few = supply->members[i]->few > 0 ? supply->members[i]->few : supply->few;
         if (i > 0 && supply->members[i]->length != supply->members[0]->length)
             vectors_fail_if(writer, "%s != %s", supply->members[i]->length, supply->members[0]->length);
     }
@@ -191,6 +195,18 @@ static Supply *supply_of_read(Writer *writer, const CoreStatement *statement)
     return supply;
 }
 
+static Supply *supply_of_few(Writer *writer, const CoreStatement *statement)
+{
+    Supply *supply = new_supply(writer, SUPPLY_FEW, write_element_type(writer, write_type(writer, statement->target)));
+    supply->few = statement->argument_count;
+    supply->length = arena_format(writer->arena, "%u", supply->few);
+    supply->elements = ARENA_ARRAY(writer->arena, const char **, supply->few);
+    supply->is_of_memory = true;
+    for (uint32_t i = 0; i < supply->few; i++)
+        supply->elements[i] = write_atom(writer, &statement->arguments[i]);
+    return supply;
+}
+
 static Supply *prepare(Writer *writer, const CoreAtom *atom)
 {
     if (!is_delayed(writer, atom) || !shape_steps(writer->texts, atom))
@@ -198,6 +214,8 @@ static Supply *prepare(Writer *writer, const CoreAtom *atom)
     const CoreStatement *statement = definition_of(writer, atom);
     if (statement->kind == CORE_EACH)
         return supply_of_each(writer, statement);
+    if (statement->kind == CORE_MAKE)
+        return supply_of_few(writer, statement);
     switch ((int)statement->op) {
     case OP_SEQ:
     case OP_TAB: return prepare(writer, &statement->arguments[0]);
@@ -307,6 +325,7 @@ static Element step(Writer *writer, const Supply *supply, const char *index)
     case SUPPLY_SCAN: return step_scan(writer, supply, index);
     case SUPPLY_ZIP: return step_zip(writer, supply, index);
     case SUPPLY_READ: return step_read(writer, supply, index);
+    case SUPPLY_FEW: return element_of_words(supply, supply->elements[index[0] - '0'], false);
     }
     bug("kernels", "a sequence has no such supply");
 }
@@ -362,9 +381,29 @@ static void close_turn(Writer *writer, Around around)
     writer->is_deferred = around.is_deferred;
 }
 
+/* A turn of a loop that is written out. */
+static void write_turn_of_few(Writer *writer, const Supply *supply, Sink *sink, uint32_t number)
+{
+    const char *outer_index = sink->index, *index = arena_format(writer->arena, "%u", number);
+    write_line(writer, "{");
+    writer->depth++;
+    bool straight = is_straight(writer, supply) && sink->is_straight;
+    Around around = open_turn(writer, straight, writer->is_deferred, sink);
+    Element element = step(writer, supply, index);
+    sink->index = index;
+    sink->take(writer, sink, element);
+    sink->index = outer_index;
+    close_turn(writer, around);
+    write_close_brace(writer);
+}
+
 /* `polls`: a long one looks now and then whether it is to go on. */
 static void loop(Writer *writer, const Supply *supply, Sink *sink, const char *first, const char *end, bool polls)
 {
+    for (uint32_t i = 0; i < supply->few; i++)
+        write_turn_of_few(writer, supply, sink, i);
+    if (supply->few > 0)
+        return;
     bool straight = is_straight(writer, supply) && sink->is_straight, deferred = straight && may_go_on(writer, supply);
     const char *index = write_word(writer, 0);
     bool had_pending = writer->has_pending;
@@ -616,5 +655,10 @@ bool sequence_is_exact(const Traversal *traversal)
 
 bool sequence_is_straight(const Writer *writer, const Traversal *traversal)
 {
-    return traversal->supply != NULL && is_straight(writer, traversal->supply);
+    return traversal->supply != NULL && traversal->supply->few == 0 && is_straight(writer, traversal->supply);
+}
+
+uint32_t sequence_few(const Traversal *traversal)
+{
+    return traversal->supply == NULL || traversal->filters ? 0 : traversal->supply->few;
 }

@@ -155,11 +155,38 @@ static void delay_sequence(FunctionTexts *texts, const CoreStatement *statement)
         shape->is_delayed = is_traversable && (shape->uses == 1 || is_cheap(statement));
 }
 
+/* A vector of a few elements that are written down, only to be traversed: null if it is something else. */
+static VariableShape *find_few(const FunctionTexts *texts, const CoreAtom *sequence)
+{
+    const VariableShape *shape = sequence->is_constant ? NULL : shape_of(texts, sequence->variable);
+    if (shape == NULL || shape->uses != 1 || shape->member != 0 || shape->definition == NULL || shape->definition->kind != CORE_OP || shape->definition->op != OP_SEQ)
+        return NULL;
+    const CoreAtom *vector = &shape->definition->arguments[0];
+    VariableShape *made = vector->is_constant ? NULL : shape_of(texts, vector->variable);
+    bool is_made = made != NULL && made->uses == 1 && made->use_level == made->level && made->member == 0 && made->definition != NULL &&
+                   made->definition->kind == CORE_MAKE;
+    return is_made && made->definition->argument_count >= 1 && made->definition->argument_count <= SHAPE_FEW ? made : NULL;
+}
+
+/* A comprehension over such vectors is written out for each of their elements. */
+static void delay_few(FunctionTexts *texts, const CoreStatement *each)
+{
+    for (uint32_t i = 0; i < each->argument_count; i++) {
+        const VariableShape *first = find_few(texts, &each->arguments[0]), *made = find_few(texts, &each->arguments[i]);
+        if (made == NULL || made->definition->argument_count != first->definition->argument_count)
+            return;
+    }
+    for (uint32_t i = 0; i < each->argument_count; i++)
+        find_few(texts, &each->arguments[i])->is_delayed = true;
+}
+
 static void delay_block(FunctionTexts *texts, const CoreBlock *block)
 {
     for (uint32_t i = 0; i < block->statement_count; i++) {
         const CoreStatement *statement = &block->statements[i];
         delay_sequence(texts, statement);
+        if (statement->kind == CORE_EACH)
+            delay_few(texts, statement);
         for (uint32_t a = 0; a < statement->argument_count; a++)
             delay_argument(texts, statement, a);
         for (uint32_t b = 0; b < 2; b++)
@@ -175,6 +202,9 @@ static bool refers_to_arguments(const FunctionTexts *texts, const CoreStatement 
 {
     const Types *types = texts->program->types;
     switch ((int)statement->op) {
+    case OP_ELEMENT:
+    case OP_INSIDE:
+    case OP_THE:
     case OP_SLICE:
     case OP_SUBSEQ:
     case OP_TAKE:
@@ -334,6 +364,21 @@ bool shape_is_spent(const FunctionTexts *texts, const CoreBlock *body, CoreVar v
     return search.is_found && !search.is_needed;
 }
 
+bool shape_is_picked(const CoreBlock *body, CoreVar variable, uint32_t count)
+{
+    for (uint32_t i = 0; i < body->statement_count; i++) {
+        const CoreStatement *statement = &body->statements[i];
+        bool picks = statement->kind == CORE_OP && (statement->op == OP_ELEMENT || statement->op == OP_INSIDE) && is_variable(&statement->arguments[0], variable) &&
+                     statement->arguments[1].is_constant && (uint64_t)statement->arguments[1].constant.integer < count;
+        if (!picks && count_uses(statement, variable) > 0)
+            return false;
+        for (uint32_t b = 0; b < 2; b++)
+            if (statement->blocks[b] != NULL && !shape_is_picked(statement->blocks[b], variable, count))
+                return false;
+    }
+    return !is_variable(&body->result, variable);
+}
+
 bool shape_makes(const FunctionTexts *texts, const CoreStatement *statement)
 {
     if (statement->kind == CORE_MAKE || statement->kind == CORE_TEXT)
@@ -392,7 +437,7 @@ bool shape_steps(const FunctionTexts *texts, const CoreAtom *atom)
     for (uint32_t i = 0; i < statement->argument_count && statement->kind == CORE_EACH; i++)
         if (!shape_steps(texts, &statement->arguments[i]))
             return false;
-    return statement->kind == CORE_EACH;
+    return statement->kind == CORE_EACH || statement->kind == CORE_MAKE;
 }
 
 /* ---- innermost loops ---- */

@@ -5,6 +5,8 @@
 
 #include "kernel/function_text.h"
 
+enum { SHAPE_FEW = 4 }; /* elements of a vector that loops over it are written out for */
+
 /* A variable. Its level is how many bodies of comprehensions are around its definition. */
 typedef struct VariableShape {
     const CoreStatement *definition; /* null for parameters of functions; for those of EACH the statement, */
@@ -13,6 +15,7 @@ typedef struct VariableShape {
     uint32_t uses;
     uint32_t use_level;    /* of the deepest use */
     uint32_t raised_from;  /* level + 1 below which raising it goes on; 0 if it is not raised */
+    const char ***picked;  /* of a vector that is not made because single elements of it are all that is wanted: the words of each */
     bool is_delayed;       /* a sequence, or a vector, that is not made: whoever uses it computes its elements */
 } VariableShape;
 
@@ -27,6 +30,9 @@ bool shape_has_arrays(const FunctionTexts *texts, TypeId type);
 bool shape_is_spent(const FunctionTexts *texts, const CoreBlock *body, CoreVar variable, const CoreStatement *statement);
 /* Whether a statement makes the vector that it gives. */
 bool shape_makes(const FunctionTexts *texts, const CoreStatement *statement);
+
+/* Whether all that is wanted of a vector of `count` elements is some of them, whose indices are constants. */
+bool shape_is_picked(const CoreBlock *body, CoreVar variable, uint32_t count);
 
 /* Whether an operation only traverses an argument that is a vector, once. */
 bool shape_traverses(Op op, uint32_t argument);

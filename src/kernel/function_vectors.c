@@ -131,6 +131,11 @@ static const char *find_run(const Writer *writer, const char **vector, uint32_t 
 
 static void write_element(Writer *writer, const CoreStatement *statement)
 {
+    const CoreAtom *from = &statement->arguments[0];
+    if (!from->is_constant && writer->texts->shapes[from->variable].picked != NULL) {
+        writer->texts->values[statement->target] = writer->texts->shapes[from->variable].picked[statement->arguments[1].constant.integer];
+        return;
+    }
     const char **vector = write_atom(writer, &statement->arguments[0]), *index = write_atom(writer, &statement->arguments[1])[0];
     const Layout *elements = write_layout(writer, write_type(writer, statement->target));
     const char **targets = write_new_words(writer, statement->target), *place = write_word(writer, 0);
@@ -268,10 +273,41 @@ static void take_next_if(Writer *writer, Sink *sink, Element element, const char
     write_line(writer, "%s += %s;", to->count, condition);
 }
 
-/* The vector of what a traversal gives. */
-static const char **make_vector(Writer *writer, const CoreAtom *sequence, const char *region)
+/* A few elements in variables. */
+typedef struct Variables {
+    Sink sink;
+    uint32_t leaves;
+    const char ***words;
+} Variables;
+
+static void take_into_variables(Writer *writer, Sink *sink, Element element)
 {
-    Traversal *traversal = sequence_prepare(writer, sequence);
+    const Variables *variables = (const Variables *)(const void *)sink;
+    element = made(writer, element);
+    for (uint32_t i = 0; i < variables->leaves; i++)
+        write_line(writer, "%s = %s;", variables->words[sink->index[0] - '0'][i], element.words[i]);
+}
+
+static void pick_elements(Writer *writer, Traversal *traversal, CoreVar target, const char *region)
+{
+    const Layout *elements = write_layout(writer, write_element_type(writer, write_type(writer, target)));
+    uint32_t count = sequence_few(traversal);
+    Variables to = {.sink = {.take = take_into_variables, .is_straight = true, .region = region}, .leaves = elements->count};
+    to.words = ARENA_ARRAY(writer->arena, const char **, count);
+    for (uint32_t k = 0; k < count; k++) {
+        to.words[k] = ARENA_ARRAY(writer->arena, const char *, elements->count);
+        for (uint32_t i = 0; i < elements->count; i++) {
+            to.words[k][i] = write_word(writer, 0);
+            write_line(writer, "%s %s;", write_leaf_type(elements->leaves[i].type), to.words[k][i]);
+        }
+    }
+    sequence_traverse(writer, traversal, &to.sink);
+    writer->texts->shapes[target].picked = to.words;
+}
+
+/* The vector of what a traversal gives. */
+static const char **make_vector(Writer *writer, Traversal *traversal, const CoreAtom *sequence, const char *region)
+{
     const Layout *elements = write_layout(writer, write_element_type(writer, sequence->type));
     const char *most = sequence_most(traversal);
     bool is_exact = sequence_is_exact(traversal);
@@ -298,7 +334,7 @@ const char **vectors_make(Writer *writer, const CoreAtom *atom)
     const char **words = atom->is_constant ? NULL : writer->texts->values[atom->variable];
     if (words != NULL || atom->is_constant || !writer->texts->shapes[atom->variable].is_delayed)
         return write_atom(writer, atom);
-    words = make_vector(writer, atom, vectors_region(writer, atom->variable));
+    words = make_vector(writer, sequence_prepare(writer, atom), atom, vectors_region(writer, atom->variable));
     writer->texts->values[atom->variable] = words;
     return words;
 }
@@ -311,9 +347,17 @@ static bool is_delayed(const Writer *writer, const CoreAtom *atom)
 static void write_tab(Writer *writer, const CoreStatement *statement)
 {
     const CoreAtom *argument = &statement->arguments[0];
-    const char **words = is_delayed(writer, argument) ? make_vector(writer, argument, vectors_region(writer, statement->target))
-                                                      : write_atom(writer, argument);
-    writer->texts->values[statement->target] = words;
+    const char *region = vectors_region(writer, statement->target);
+    if (!is_delayed(writer, argument)) {
+        writer->texts->values[statement->target] = write_atom(writer, argument);
+        return;
+    }
+    Traversal *traversal = sequence_prepare(writer, argument);
+    const CoreBlock *body = writer->program->functions.items[writer->function]->body;
+    if (sequence_few(traversal) > 0 && shape_is_picked(body, statement->target, sequence_few(traversal)))
+        pick_elements(writer, traversal, statement->target, region);
+    else
+        writer->texts->values[statement->target] = make_vector(writer, traversal, argument, region);
 }
 
 static void write_make(Writer *writer, const CoreStatement *statement)
@@ -542,7 +586,7 @@ static void write_traversed(Writer *writer, const CoreStatement *statement)
     VariableShape *shape = &writer->texts->shapes[statement->target];
     CoreAtom target = {.type = write_type(writer, statement->target), .variable = statement->target};
     shape->is_delayed = true;
-    const char **words = make_vector(writer, &target, vectors_region(writer, statement->target));
+    const char **words = make_vector(writer, sequence_prepare(writer, &target), &target, vectors_region(writer, statement->target));
     shape->is_delayed = false;
     writer->texts->values[statement->target] = words;
 }

@@ -43,6 +43,8 @@ Traversal *sequence_prepare(Writer *writer, const CoreAtom *atom);
 const char *sequence_most(const Traversal *traversal);
 /* Whether there are just as many, and elements are taken by index. */
 bool sequence_is_exact(const Traversal *traversal);
+/* How many elements there are if its loop is written out for each of them; otherwise 0. */
+uint32_t sequence_few(const Traversal *traversal);
 /* Whether its loop is an innermost one if the sink is straight. */
 bool sequence_is_straight(const Writer *writer, const Traversal *traversal);
 void sequence_traverse(Writer *writer, Traversal *traversal, Sink *sink);

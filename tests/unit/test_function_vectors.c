@@ -123,6 +123,11 @@ static const Case cases[] = {
     {"compared", "a : [int], b : [int]", "a, b", "(a == b, a < b, a <= b, a > b, a >= b, a /= b)", "[([1, 2], [1, 2]), ([1], [1, 2]), ([2], [1, 2]), ([], [])]"},
     {"compared_deeply", "a : ([[float]], int), b : ([[float]], int)", "a, b", "(a == b, a < b, eql(a, b), a /= b)",
      "[(([[1.0], []], 1), ([[1.0], []], 1)), (([[nan]], 1), ([[nan]], 1)), (([[0.0]], 1), ([[-0.0]], 2))]"},
+    /* a few elements */
+    {"few", "a : int, b : int", "a, b", "let r = {x * y + 1 : x in [a, b, 3]; y in [b, a, a]} in (r[0], r[2], sum({float(x) : x in [a, b]}), [a | a > b] ++ [x : x in [a, b] | x > 1])", "[(1, 2), (5, 3), (0, 0)]"},
+    {"few_rows", "v : [int]", "v", "let r = {{x + y : x in v} : y in [1, 2]}; s = {sum(w) : w in [v, r[1]]} in (r[0], s, {#w : w in [v, v]}, {max_val(w) : w in [v, []]})", "[[1, 2], [], [7]]"},
+    {"few_in_step", "v : [int]", "v", "({x + y : x in v; y in [1, 2]}, {(x, y) : x in [v, v]; y in [1, 2]}, reduce((a, b) => a - b, 0, [4, 3]))", "[[1, 2], [], [7, 8]]"},
+    {"few_fail", "a : int", "a", "let r = {10 / x : x in [a, 2, a - 1]} in r[0] + r[1]", "[1, 0, 5, 2]"},
     /* functions */
     {"sorted", "v : [int]", "v", "quicksort(v)", "[[3, 1, 2, 9, 4, 4, 0], [], [1], [2, 1]]"},
     {"grown", "n : int", "n", "grow([], n)", "[0, 1, 5, 40]"},
@@ -327,6 +332,20 @@ static void find_value(Fixture *f, CoreFunctionId id, const Results *results, si
     value_release(heap, f->program->types, type, value);
 }
 
+/* Nobody may look at what was given back. */
+static void spoil_released(Fixture *f)
+{
+    for (int i = 0; i < 2; i++) {
+        const KernelRegion *region = &f->workspace.regions[i];
+        bool is_released = region->block == NULL;
+        for (KernelBlock *block = region->first; block != NULL; block = block->next) {
+            char *from = is_released ? (char *)(block + 1) : block == region->block ? region->top : (char *)block + block->size;
+            memset(from, 0xa5, (size_t)((char *)block + block->size - from));
+            is_released |= block == region->block;
+        }
+    }
+}
+
 /* Points from `start` on; gives how many were done. */
 static size_t call_from(Fixture *f, CoreFunctionId id, KernelFunction *entry, const Array *array, size_t start, Results *results)
 {
@@ -348,6 +367,7 @@ static size_t call_from(Fixture *f, CoreFunctionId id, KernelFunction *entry, co
     uint64_t status = entry(&call);
     CHECK(f, (status == 0) == (done == call.count));
     CHECK(f, f->workspace.regions[1].top == NULL); /* it is as it was */
+    spoil_released(f);
     return (size_t)done;
 }
 
@@ -548,6 +568,7 @@ static void compile_cases(Fixture *f, bool has_shapes)
     text_init(&text, &f->session->memory);
     text_init(&problem, &f->session->memory);
     EmitContext context = {.names = f->program->names, .sources = &f->session->sources, .functions = f->functions};
+    text_add(&text, "#define KERNEL_SPOIL\n");
     emit_c(&context, NULL, 0, &text);
     if (has_shapes)
         check_shapes(f, text_string(&text));

@@ -53,6 +53,14 @@ static inline KernelMark kernel_mark(const KernelRegion *region)
 
 static inline void kernel_release(KernelRegion *region, KernelMark mark)
 {
+#ifdef KERNEL_SPOIL /* for tests: nobody may look at what was released */
+    for (KernelBlock *block = mark.block == NULL ? region->first : mark.block; region->block != NULL; block = block->next) {
+        char *from = block == mark.block ? mark.top : (char *)(block + 1), *end = block == region->block ? region->top : (char *)block + block->size;
+        __builtin_memset(from, 0xa5, (size_t)(end - from));
+        if (block == region->block)
+            break;
+    }
+#endif
     region->top = mark.top;
     if (region->block == mark.block)
         return;
