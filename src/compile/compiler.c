@@ -15,10 +15,9 @@
 /* ---- flags ---- */
 
 /* -O3: at -O2 gcc 12 vectorises no loop whose length it does not know. A map with an exponential in it takes 2.3 ns for an element instead of 9, and a text of
- * 240 lines, 20 functions with loops, takes 370 ms to compile instead of 230; for clang 14, which vectorises at -O2 too, levels differ little in either. That is paid once.
- * -fno-thread-jumps: two choices by the same condition would become branches, and the loop around them would not be vectorised. */
+ * 240 lines, 20 functions with loops, takes 370 ms to compile instead of 230; for clang 14, which vectorises at -O2 too, levels differ little in either. That is paid once. */
 static const char *const common_flags[] = {
-    "-std=gnu17", "-O3", "-fno-thread-jumps", "-fno-math-errno", "-fno-trapping-math", "-fPIC", "-shared", "-w",
+    "-std=gnu17", "-O3", "-fno-math-errno", "-fno-trapping-math", "-fPIC", "-shared", "-w",
 };
 /* The first undoes what the user's command may hold. */
 static const char *const exact_flags[] = {"-fno-fast-math", "-ffp-contract=off"};
