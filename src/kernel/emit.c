@@ -22,6 +22,7 @@ typedef struct Emitter {
     bool calls_functions;
     bool may_stop;     /* some loop looks whether it is to go on */
     bool is_searching; /* values are computed ahead of the points they are for, and nothing is given */
+    uint32_t flat;     /* the innermost filter around that is computed whatever its condition; KERNEL_ROOT for none */
     bool *varying;     /* in the loop that is being written: by node of the kernel, whether it differs between points */
 } Emitter;
 
@@ -165,11 +166,24 @@ static Word canonical(LeafType type, Word value)
     return word;
 }
 
+/* It may be called for totals, of scans or of what it will give, before it is called to give it. */
+static bool has_two_passes(const Kernel *kernel)
+{
+    return kernel->scans.count > 0 || kernel->is_counted;
+}
+
+/* Nobody knows beforehand how much it gives, so there may be no room for it. */
+static bool may_be_full(const Emitter *e)
+{
+    return e->kernel->is_deep && !e->kernel->is_counted;
+}
+
 static void emit_store(Emitter *e, uint32_t output, uint32_t scope, Word value)
 {
-    if (e->kernel->scans.count > 0)
+    bool is_conditional = has_two_passes(e->kernel);
+    if (is_conditional)
         line(e, "if (!wants_totals)");
-    const char *indent = e->kernel->scans.count > 0 ? "    " : "";
+    const char *indent = is_conditional ? "    " : "";
     if (scope == KERNEL_ROOT)
         line(e, "%sout%u[i] = %s;", indent, output, value.text);
     else
@@ -262,6 +276,17 @@ __attribute__((format(printf, 3, 4))) static void emit_value(Emitter *e, FlowStr
     emit_output(e, stream);
 }
 
+/* `failed` or `slow`; of what is computed in vain, another one. */
+static Word flag_name(const Emitter *e, const char *name)
+{
+    Word word;
+    if (e->flat == KERNEL_ROOT)
+        snprintf(word.text, sizeof word.text, "&%s", name);
+    else
+        snprintf(word.text, sizeof word.text, "&%s%u", name, e->flat);
+    return word;
+}
+
 static void emit_operation(Emitter *e, const FlowNode *node)
 {
     ScalarType target = member_result_type(e->network, node);
@@ -281,10 +306,11 @@ static void emit_operation(Emitter *e, const FlowNode *node)
     }
     if (has_fast)
         text_add(e->out, "is_exact ? ");
-    op_text(e->out, node->core_op, node->scalar, target, arguments, "&failed");
+    Word failed = flag_name(e, "failed"), slow = flag_name(e, "slow");
+    op_text(e->out, node->core_op, node->scalar, target, arguments, failed.text);
     if (has_fast) {
         text_add(e->out, " : ");
-        op_text_fast(e->out, node->core_op, node->scalar, target, arguments, "&failed", "&slow");
+        op_text_fast(e->out, node->core_op, node->scalar, target, arguments, failed.text, slow.text);
     }
     text_add(e->out, is_wanted ? ";\n" : ");\n");
     if (is_wanted)
@@ -656,9 +682,30 @@ static const char *total_type(const Emitter *e, const FlowNode *node)
     return is_sum_of_integers(node) ? unsigned_type((ScalarType)result) : leaf_c_type(result);
 }
 
+static Word condition_of(const Emitter *e, uint32_t filter)
+{
+    const KernelScope *scope = &e->kernel->scopes.items[filter];
+    Word word, flag = operand_text(e, (FlowOperand){.type = (LeafType)SCALAR_BOOL, .stream = scope->flags});
+    snprintf(word.text, sizeof word.text, "%s%.90s", scope->keep ? "" : "!", flag.text);
+    return word;
+}
+
+/* An element of an exact reduction; of a point that is computed in vain, what makes no difference. */
+static Word element_text(Emitter *e, FlowNodeId id, const FlowNode *node)
+{
+    Word value = operand_text(e, node->inputs[0]), word;
+    if (e->flat == KERNEL_ROOT)
+        return value;
+    ScalarType type = (ScalarType)node->inputs[0].type;
+    Word nothing = constant_word(e, type, identity_of(node, type));
+    line(e, "const %s element%u = is_kept%u ? %s : %s;", c_type(type), id, e->flat, value.text, nothing.text);
+    snprintf(word.text, sizeof word.text, "element%u", id);
+    return word;
+}
+
 static void emit_fold_step(Emitter *e, FlowNodeId id, const FlowNode *node)
 {
-    Word value = operand_text(e, node->inputs[0]);
+    Word value = element_text(e, id, node);
     const char *type = total_type(e, node);
     bool is_float = scalar_kind((ScalarType)node->inputs[0].type) == KIND_FLOATING;
     const char *suffix = node->inputs[0].type == (LeafType)SCALAR_F32 ? "F32" : "F64";
@@ -693,8 +740,12 @@ static bool folds_blocks(const Emitter *e)
 /* One more element. */
 static void emit_element(Emitter *e, FlowNodeId id, const FlowNode *node)
 {
-    if (node->op != FLOW_FOLD) {
+    if (node->op != FLOW_FOLD && e->flat == KERNEL_ROOT) {
         line(e, "total%u++;", id);
+        return;
+    }
+    if (node->op != FLOW_FOLD) {
+        line(e, "total%u += is_kept%u;", id, e->flat);
         return;
     }
     if (!member_is_ordered(node)) {
@@ -1281,6 +1332,16 @@ static void emit_cuts(Emitter *e, uint32_t loop)
     }
 }
 
+static void emit_only_counted(Emitter *e, uint32_t number)
+{
+    line(e, "if (wants_totals) {");
+    open_brace(e);
+    if (gives_points(e, number))
+        line(e, "given%u += n%u;", number, number);
+    line(e, "n%u = 0;", number);
+    close_brace(e);
+}
+
 static void emit_loop(Emitter *e, uint32_t number)
 {
     emit_loop_count(e, number);
@@ -1290,7 +1351,10 @@ static void emit_loop(Emitter *e, uint32_t number)
     line(e, "int64_t from%u = 0;", number);
     find_varying(e, number);
     emit_cuts(e, number);
-    emit_room_check(e, number);
+    if (e->kernel->is_counted)
+        emit_only_counted(e, number);
+    if (may_be_full(e))
+        emit_room_check(e, number);
     each_reduction(e, number, emit_fold_start);
     uint32_t searched = searched_filter(e, number);
     if (searched != KERNEL_NO_SCOPE) {
@@ -1353,21 +1417,122 @@ static void declare_merged(Emitter *e, uint32_t number)
     }
 }
 
-static void emit_if(Emitter *e, uint32_t number)
+/* ---- filters without branches ----
+ * A little arithmetic is as well done at all points, for then several can be done at once. What it says of failing counts only at points that are kept. */
+
+static bool is_flat_reduction(const FlowNode *node)
+{
+    return fuse_is_reduction(node) && !member_is_ordered(node) &&
+           (node->op != FLOW_FOLD || scalar_kind((ScalarType)node->inputs[0].type) != KIND_FLOATING);
+}
+
+static bool is_flat_node(const Emitter *e, const FlowNode *node)
+{
+    for (uint32_t i = 0; i < node->output_count; i++)
+        if (index_of(&e->kernel->outputs, node->outputs[i]) >= 0)
+            return false;
+    switch (node->op) {
+    case FLOW_OPERATION: {
+        ScalarType target = member_result_type(e->network, node);
+        return !op_text_needs_math(node->core_op, node->scalar, target) && !op_text_wants_fast(node->core_op, node->scalar, target);
+    }
+    case FLOW_MERGE:
+    case FLOW_PACK:
+    case FLOW_FILTER: return true;
+    default: return is_flat_reduction(node);
+    }
+}
+
+static bool is_flat(const Emitter *e, uint32_t number, uint32_t *rest)
 {
     const KernelScope *scope = &e->kernel->scopes.items[number];
-    const char *negation = scope->keep ? "" : "!";
-    Word flag = operand_text(e, (FlowOperand){.type = (LeafType)SCALAR_BOOL, .stream = scope->flags});
+    if (scope->kind != SCOPE_IF || gives_points(e, number))
+        return false;
+    for (uint32_t i = 0; i < scope->body.count; i++) {
+        KernelUnit unit = scope->body.items[i];
+        if (unit.is_scope ? !is_flat(e, unit.index, rest) : !is_flat_node(e, &e->network->nodes.items[unit.index]))
+            return false;
+        bool is_work = !unit.is_scope && e->network->nodes.items[unit.index].op == FLOW_OPERATION;
+        if (is_work && (*rest)-- == 0)
+            return false;
+    }
+    return true;
+}
+
+static bool can_fail(const Emitter *e, const FlowNode *node)
+{
+    return node->op == FLOW_OPERATION && op_text_can_fail(node->core_op, node->scalar, member_result_type(e->network, node));
+}
+
+static bool can_be_slow(const Emitter *e, const FlowNode *node)
+{
+    return node->op == FLOW_OPERATION && e->has_fast && op_text_has_fast(node->core_op, node->scalar, member_result_type(e->network, node));
+}
+
+/* Whether that is so of any node in a scope, or in one inside it. */
+static bool any_inside(const Emitter *e, uint32_t scope, bool (*is_so)(const Emitter *, const FlowNode *))
+{
+    for (uint32_t i = 0; i < e->kernel->nodes.count; i++) {
+        const FlowNode *node = &e->network->nodes.items[e->kernel->nodes.items[i]];
+        uint32_t own = scope_of(e, node);
+        if (own != KERNEL_NO_SCOPE && (e->kernel->scopes.items[own].ancestors >> scope & 1) != 0 && is_so(e, node))
+            return true;
+    }
+    return false;
+}
+
+static void emit_flat_if(Emitter *e, uint32_t number)
+{
+    const struct {
+        const char *name;
+        bool is_wanted;
+        Word outer;
+    } flags[] = {{"failed", any_inside(e, number, can_fail), flag_name(e, "failed")},
+                 {"slow", any_inside(e, number, can_be_slow), flag_name(e, "slow")}};
+    enum { FLAGS = sizeof flags / sizeof *flags };
+    uint32_t outer = e->flat;
+    Word condition = condition_of(e, number);
+    declare_merged(e, number);
+    each_reduction(e, number, emit_fold_start);
+    line(e, "{");
+    open_brace(e);
+    if (outer == KERNEL_ROOT)
+        line(e, "const bool is_kept%u = %s;", number, condition.text);
+    else
+        line(e, "const bool is_kept%u = is_kept%u & (%s);", number, outer, condition.text);
+    for (uint32_t i = 0; i < FLAGS; i++)
+        if (flags[i].is_wanted)
+            line(e, "OpFlag %s%u = 0;", flags[i].name, number);
+    e->flat = number;
+    emit_body(e, number);
+    e->flat = outer;
+    for (uint32_t i = 0; i < FLAGS; i++)
+        if (flags[i].is_wanted)
+            line(e, "*%s |= is_kept%u ? %s%u : 0;", flags[i].outer.text, number, flags[i].name, number);
+    close_brace(e);
+    each_reduction(e, number, emit_fold_result);
+}
+
+static void emit_if(Emitter *e, uint32_t number)
+{
+    enum { FLAT_OPERATIONS = 24 };
+    const KernelScope *scope = &e->kernel->scopes.items[number];
+    Word condition = condition_of(e, number);
+    uint32_t rest = FLAT_OPERATIONS;
     if (is_merely_packed(e, scope)) {
         /* what is written and not kept is written over by the next one */
         emit_body(e, number);
         if (gives_points(e, number))
-            line(e, "given%u += %s%s;", number, negation, flag.text);
+            line(e, "given%u += %s;", number, condition.text);
+        return;
+    }
+    if (is_flat(e, number, &rest)) {
+        emit_flat_if(e, number);
         return;
     }
     declare_merged(e, number);
     each_reduction(e, number, emit_fold_start);
-    line(e, "if (%s%s) {", negation, flag.text);
+    line(e, "if (%s) {", condition.text);
     open_brace(e);
     emit_body(e, number);
     if (gives_points(e, number))
@@ -1531,7 +1696,7 @@ static void emit_root_loop(Emitter *e, const char *head)
 {
     line(e, "%s", head);
     open_brace(e);
-    if (e->kernel->is_deep)
+    if (may_be_full(e))
         emit_marks(e, MARK_SET);
     emit_lanes(e, KERNEL_ROOT);
     emit_inputs(e);
@@ -1570,7 +1735,7 @@ static void emit_work(Emitter *e)
     emit_carries(e, true);
     for (uint32_t i = 0; i < e->kernel->totals.count; i++)
         emit_fold_start(e, e->kernel->totals.items[i], &e->network->nodes.items[e->kernel->totals.items[i]]);
-    if (e->kernel->is_deep)
+    if (may_be_full(e))
         emit_marks(e, MARK_DECLARE);
     declare_lanes(e, KERNEL_ROOT);
     if (folds_blocks(e))
@@ -1578,7 +1743,7 @@ static void emit_work(Emitter *e)
     else
         emit_root_loop(e, "for (int64_t i = 0; i < count; i++) {");
     emit_results(e);
-    if (e->kernel->is_deep) {
+    if (may_be_full(e)) {
         text_add(e->out, "full:\n");
         emit_marks(e, MARK_GO_BACK);
         emit_results(e);
@@ -1600,7 +1765,7 @@ static bool wants_fast(const Emitter *e)
     return false;
 }
 
-/* A kernel is one function; or one for most operands and one for all, and these again for the totals of scans alone, all made of one text. */
+/* A kernel is one function; or one for most operands and one for all, and these again for totals alone, all made of one text. */
 static void emit_kernel(Emitter *e)
 {
     Text body, *out = e->out;
@@ -1614,8 +1779,8 @@ static void emit_kernel(Emitter *e)
     emit_work(e);
     e->out = out;
     uint32_t number = e->kernel->number;
-    bool has_scans = e->kernel->scans.count > 0;
-    if (e->has_fast || has_scans)
+    bool has_totals = has_two_passes(e->kernel);
+    if (e->has_fast || has_totals)
         text_addf(out, "\nMATH_INLINE uint64_t kernel_%u_work(const KernelCall *restrict call, const bool is_exact, const bool wants_totals)\n{\n", number);
     else
         text_addf(out, "\nuint64_t kernel_%u(const KernelCall *restrict call)\n{\n", number);
@@ -1623,14 +1788,14 @@ static void emit_kernel(Emitter *e)
     text_add(out, text_string(&body));
     text_add(out, "}\n");
     text_free(&body);
-    if (!e->has_fast && !has_scans)
+    if (!e->has_fast && !has_totals)
         return;
     text_addf(out, "\nuint64_t kernel_%u(const KernelCall *call)\n{\n", number);
-    if (!has_scans)
+    if (!has_totals)
         text_addf(out, "    uint64_t status = kernel_%u_work(call, false, false);\n", number);
     else
         text_addf(out, "    uint64_t status = call->wants_totals ? kernel_%u_work(call, false, true) : kernel_%u_work(call, false, false);\n", number, number);
-    if (e->has_fast && has_scans)
+    if (e->has_fast && has_totals)
         text_addf(out, "    if (status == KERNEL_SLOW)\n        status = kernel_%u_work(call, true, call->wants_totals);\n", number);
     else if (e->has_fast)
         text_addf(out, "    if (status == KERNEL_SLOW)\n        status = kernel_%u_work(call, true, false);\n", number);

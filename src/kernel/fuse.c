@@ -889,6 +889,57 @@ static void find_given(const FlowNetwork *network, Kernel *kernel)
         note_foreign_ends(network, kernel, &network->nodes.items[kernel->nodes.items[i]]);
 }
 
+/* What is had of a point of the root without doing loops or filters. */
+static bool is_early_node(const FlowNode *node)
+{
+    switch (node->op) {
+    case FLOW_OPERATION:
+    case FLOW_COUNT:
+    case FLOW_RANGE:
+    case FLOW_SLICES:
+    case FLOW_INDEX:
+    case FLOW_GATHER: return true;
+    default: return false;
+    }
+}
+
+static bool is_early(const Finder *finder, const Kernel *kernel, FlowOperand operand, uint32_t *rest)
+{
+    operand = fuse_resolve(finder->fusion, kernel, operand);
+    if (operand.is_constant || fuse_is_uniform(finder->network, &operand))
+        return true;
+    FlowNodeId maker = finder->network->streams.items[operand.stream].node;
+    if (!is_member_of(kernel, maker))
+        return true;
+    const FlowNode *node = &finder->network->nodes.items[maker];
+    if (fuse_scope_of_node(finder->network, kernel, node) != KERNEL_ROOT || !is_early_node(node) || *rest == 0)
+        return false;
+    --*rest;
+    for (uint32_t i = 0; i < fuse_value_inputs(node); i++)
+        if (!fuse_is_driver(node, i) && !is_early(finder, kernel, node->inputs[i], rest))
+            return false;
+    return true;
+}
+
+/* Whether all that is given below the root is of loops right there, as many points of each as is known early. */
+static bool can_be_counted(const Finder *finder, const Kernel *kernel)
+{
+    enum { WORK_MAX = 64 };
+    bool result = kernel->is_deep && kernel->scans.count == 0;
+    for (uint32_t i = 1; result && i < kernel->scopes.count; i++) {
+        const KernelScope *scope = &kernel->scopes.items[i];
+        if ((kernel->given >> i & 1) == 0)
+            continue;
+        uint32_t rest = WORK_MAX;
+        result = scope->kind == SCOPE_LOOP && scope->parent == KERNEL_ROOT;
+        for (uint32_t k = 0; result && k < scope->makers.count; k++)
+            result = is_early(finder, kernel, finder->network->nodes.items[scope->makers.items[k]].inputs[0], &rest);
+    }
+    for (uint32_t i = 0; result && i < kernel->nodes.count; i++)
+        result = finder->network->nodes.items[kernel->nodes.items[i]].op != FLOW_SCALAR_CALL;
+    return result;
+}
+
 static void find_lists(Finder *finder, Kernel *kernel)
 {
     for (uint32_t i = 0; i < kernel->nodes.count; i++) {
@@ -912,6 +963,7 @@ static void find_lists(Finder *finder, Kernel *kernel)
             find_input(finder, kernel, (FlowOperand){.type = (LeafType)SCALAR_BOOL, .stream = scope->flags});
     }
     find_given(finder->network, kernel);
+    kernel->is_counted = can_be_counted(finder, kernel);
 }
 
 /* The scopes whose ends a node gives. */

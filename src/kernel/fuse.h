@@ -60,6 +60,7 @@ typedef struct Kernel {
     uint64_t given;  /* scopes other than the root whose points others count; as bits, */
     uint64_t stored; /* ... and of them those of which others get elements */
     bool is_deep;    /* one of these is in a loop: nobody knows beforehand how many there will be */
+    bool is_counted; /* ... but a call that only counts them (wants_totals) does little */
     VEC(KernelScope) scopes;
     VEC(FlowNodeId) nodes;      /* in the order of the network */
     VEC(FlowStreamId) streams;  /* on the root's points, that others make and its nodes look at */

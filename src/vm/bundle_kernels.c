@@ -18,7 +18,11 @@ enum {
     FIRING_PICOSECONDS = 500000000, /* for each thread */
     COLUMN_MAX = 64 << 20,    /* bytes: larger columns of one repeated element are not written out */
     ROOM_LEAST = 4096,        /* elements that a tile may give below the root, */
-    ROOM_MOST = 64 << 20,     /* ... and that one point may */
+    ROOM_MOST = 64 << 20,     /* ... and that one point may, */
+    COUNTED_MOST = 4 << 20,   /* ... and tiles that were counted, but for one */
+    FORESIGHT = 4,            /* times what a vector has that it gets room for, if it is expected to grow as much, */
+    KNOWN_POINTS = 256,       /* ... or all that is expected, when it is known what so many points gave */
+    EXPECTED_MOST = 64 << 20, /* ... if that is not more than this */
 };
 
 struct BundleKernel {
@@ -127,7 +131,8 @@ typedef struct Doing {
     uint64_t *totals;       /* by tile and number */
     const void **globals;
     uint64_t *carries;      /* the same, of scans: their value before a tile, then after it */
-    bool wants_totals;      /* of scans only, for pieces that are done in any order */
+    bool wants_totals;      /* only, of scans or of what is given, for pieces that are done in any order */
+    size_t *places;         /* by tile and scope, where what is given was counted: how much was given before it; otherwise null */
     bool is_in_order;       /* tiles are done one after the other, each with what the one before has left */
     bool is_direct;         /* ... and what they give on filters goes straight to where it is wanted: */
     size_t so_far[KERNEL_SCOPES_MAX]; /* so much of each */
@@ -160,9 +165,13 @@ static void fill_tables(const Doing *doing, size_t first, const void **streams, 
     const Plan *plan = doing->instance->plan;
     for (uint32_t i = 0; i < kernel->streams.count; i++)
         streams[i] = doing->streams[i] + first * plan->streams[kernel->streams.items[i]].size;
-    for (uint32_t i = 0; i < output_count(kernel); i++) {
+    for (uint32_t i = 0; i < output_count(kernel) && doing->outputs != NULL; i++) {
         uint32_t scope = doing->scopes[i];
-        size_t place = scope == BUNDLE_ROOT ? first : doing->is_direct ? doing->so_far[scope] : first / doing->tile * doing->room;
+        size_t tile = first / doing->tile;
+        size_t place = scope == BUNDLE_ROOT      ? first
+                       : doing->places != NULL   ? doing->places[tile * kernel->scopes.count + scope]
+                       : doing->is_direct        ? doing->so_far[scope]
+                                                 : tile * doing->room;
         if (is_ordered(kernel, i) && doing->bundle->needs_blocks)
             place = first / COMBINE_BLOCK;
         outputs[i] = doing->outputs[i] + place * doing->sizes[i];
@@ -212,7 +221,7 @@ static bool do_tile(Doing *doing, size_t first, size_t count)
                        .has_failed = (const volatile bool *)(const void *)&doing->has_failed};
     if (doing->function(&call) != 0)
         return false;
-    for (uint32_t scope = 1; scope < kernel->scopes.count && doing->is_direct; scope++)
+    for (uint32_t scope = 1; scope < kernel->scopes.count && doing->is_direct && doing->places == NULL; scope++)
         doing->so_far[scope] += (size_t)call.given[scope];
     return true;
 }
@@ -322,6 +331,23 @@ static size_t points_to_come(const Doing *doing)
     return least_count == SIZE_MAX ? doing->count : least_count;
 }
 
+static size_t given_by(const Doing *doing, size_t tiles, uint32_t scope)
+{
+    size_t given = 0;
+    for (size_t tile = 0; tile < tiles; tile++)
+        given += (size_t)doing->given[tile * doing->kernel->scopes.count + scope];
+    return given;
+}
+
+/* Elements that a vector will have room for, if the points to come give as many as these. */
+static size_t elements_to_come(const Doing *doing, const KernelSink *sink, size_t count)
+{
+    size_t most = FORESIGHT * (array_of_sink(doing, sink)->count + count);
+    double expected = 1.02 * (double)count * (double)points_to_come(doing) / (double)doing->count;
+    bool is_known = doing->position + (int64_t)doing->count >= KNOWN_POINTS && expected <= EXPECTED_MOST;
+    return expected < (double)count ? count : is_known || expected < (double)most ? (size_t)expected : most;
+}
+
 /* Elements on the root's points go straight to where they are wanted, all others to a place of the tile's. */
 static char *output_room(Doing *doing, uint32_t number)
 {
@@ -330,12 +356,13 @@ static char *output_room(Doing *doing, uint32_t number)
     bool is_on_root = doing->scopes[number] == BUNDLE_ROOT;
     if (!is_on_root && !doing->is_direct)
         return reserve(doing, tile_count(doing) * doing->room * doing->sizes[number]);
+    size_t count = doing->places != NULL && !is_on_root ? given_by(doing, tile_count(doing), doing->scopes[number]) : doing->count;
     if (number < kernel->outputs.count && instance->streams[kernel->outputs.items[number]].is_read)
-        return stream_reserve(doing->vm, instance, kernel->outputs.items[number], doing->count);
+        return stream_reserve(doing->vm, instance, kernel->outputs.items[number], count);
     if (number < kernel->outputs.count + kernel->ordered.count)
-        return reserve(doing, doing->count * doing->sizes[number]); /* or fewer, for blocks */
-    return sink_room(doing, &kernel->sinks.items[number - kernel->outputs.count - kernel->ordered.count],
-                     is_on_root ? points_to_come(doing) : doing->count);
+        return reserve(doing, count * doing->sizes[number]); /* or fewer, for blocks */
+    const KernelSink *sink = &kernel->sinks.items[number - kernel->outputs.count - kernel->ordered.count];
+    return sink_room(doing, sink, is_on_root ? points_to_come(doing) : doing->places != NULL ? elements_to_come(doing, sink, count) : count);
 }
 
 /* On which points an output is, and how large its elements. */
@@ -358,8 +385,7 @@ static void describe_output(const Doing *doing, uint32_t number, uint32_t *scope
 
 static void find_outputs(Doing *doing)
 {
-    const Kernel *kernel = doing->kernel;
-    size_t outputs = output_count(kernel), tiles = tile_count(doing);
+    size_t outputs = output_count(doing->kernel);
     doing->outputs = reserve(doing, outputs * sizeof *doing->outputs);
     doing->sizes = reserve(doing, outputs * sizeof *doing->sizes);
     doing->scopes = reserve(doing, outputs * sizeof *doing->scopes);
@@ -367,6 +393,13 @@ static void find_outputs(Doing *doing)
         describe_output(doing, i, &doing->scopes[i], &doing->sizes[i]);
         doing->outputs[i] = output_room(doing, i);
     }
+}
+
+/* What tiles tell of what they have done. */
+static void find_tallies(Doing *doing)
+{
+    const Kernel *kernel = doing->kernel;
+    size_t tiles = tile_count(doing);
     doing->done = reserve(doing, tiles * sizeof *doing->done);
     doing->given = reserve(doing, tiles * kernel->scopes.count * sizeof *doing->given);
     doing->totals = reserve(doing, tiles * kernel->totals.count * sizeof *doing->totals);
@@ -395,14 +428,6 @@ static size_t accept_tiles(const Doing *doing, size_t *points)
             break;
     }
     return tiles;
-}
-
-static size_t given_by(const Doing *doing, size_t tiles, uint32_t scope)
-{
-    size_t given = 0;
-    for (size_t tile = 0; tile < tiles; tile++)
-        given += (size_t)doing->given[tile * doing->kernel->scopes.count + scope];
-    return given;
 }
 
 /* Copies what tiles have given of a scope below the root, one after the other. */
@@ -635,12 +660,50 @@ static void do_all_tiles(Doing *doing)
         team_run(doing->vm->team, doing->count, grain, do_tiles, doing);
 }
 
+/* ---- counting what is given ----
+ * Where that takes little, tiles are first asked how much they will give below the root. So each knows where that belongs, and can put it there. */
+
+/* From what tiles will give to what is given before them. Tiles are left for later if all would give too much. False if even one does. */
+static bool find_places(Doing *doing)
+{
+    uint32_t scopes = doing->kernel->scopes.count;
+    size_t tiles = tile_count(doing);
+    size_t *places = reserve(doing, (tiles + 1) * scopes * sizeof *places), tile = 0;
+    memset(places, 0, scopes * sizeof *places);
+    for (bool is_much = false; tile < tiles && !is_much; tile++)
+        for (uint32_t scope = 0; scope < scopes; scope++) {
+            size_t given = (size_t)doing->given[tile * scopes + scope];
+            if (given > ROOM_MOST)
+                return false;
+            places[(tile + 1) * scopes + scope] = places[tile * scopes + scope] + given;
+            is_much |= places[(tile + 1) * scopes + scope] > COUNTED_MOST;
+        }
+    doing->count = least(doing->count, tile * doing->tile);
+    doing->places = places;
+    doing->is_direct = true;
+    return true;
+}
+
+static bool count_given(Doing *doing)
+{
+    doing->outputs = NULL;
+    doing->places = NULL;
+    doing->is_direct = false;
+    doing->wants_totals = true;
+    team_run(doing->vm->team, doing->count, grain_of(doing), do_tiles, doing);
+    doing->wants_totals = false;
+    return !atomic_load(&doing->has_failed) && find_places(doing);
+}
+
 /* Gives how many points were done: none if it failed. */
 static size_t do_once(Doing *doing)
 {
-    doing->is_direct = doing->kernel->stored != 0 && !doing->kernel->is_deep && !team_shares(doing->vm->team, doing->count, grain_of(doing));
-    find_outputs(doing);
     uint64_t start = machine_clock();
+    doing->is_direct = doing->kernel->stored != 0 && !doing->kernel->is_deep && !team_shares(doing->vm->team, doing->count, grain_of(doing));
+    find_tallies(doing);
+    if (doing->kernel->is_counted && !count_given(doing))
+        return 0;
+    find_outputs(doing);
     do_all_tiles(doing);
     if (atomic_load(&doing->has_failed))
         return 0;

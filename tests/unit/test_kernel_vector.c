@@ -46,6 +46,11 @@ static const KeyLoop key_loops[] = {
     {"row sums", "function main(rows : [[float]]) = {sum(row) : row in rows}", ".tile["},
     {"a map of integers", "function main(v : [int]) = {x * x + 1 : x in v}", "op_MULTIPLY_I64("},
     {"a quotient of integers", "function main(v : [int], d : int) = {x / d : x in v}", "op_DIVIDE_I64_fast("},
+    {"steps with choices that can fail",
+     "function main(v : [(int, int)]) =\n"
+     "  [if a > b then (a + k, b + round(0.5 * float(k))) else (a + round(0.25 * float(k)), b - k) | (a, b) <- v, k <- [0 ..< abs(a - b)]]",
+     "op_ROUND_F64("},
+    {"a count of what a filter keeps", "function main(v : [int]) = {#{x : x in v | x > k} : k in v}", "is_kept"},
     {"a choice", "function main(v : [float]) = {if x > 0.0 then sqrt(x) else x * x : x in v}", "op_SQRT_F64("},
 };
 

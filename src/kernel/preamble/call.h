@@ -37,7 +37,7 @@ typedef struct KernelCall {
     int64_t room;
     int64_t *given;              /* by scope: how many elements were given of each output on points below the root */
     int64_t *done;               /* is set if not all points were done, for want of room */
-    bool wants_totals;           /* only those of scans, nothing else is given */
+    bool wants_totals;           /* only those of scans, or how much will be given, but nothing is */
     void *const *carries;        /* scans over all points: their value before these, and where it goes after them */
     void *const *totals;         /* reductions to unit: what is added to the cell there */
     const void *const *globals;  /* cells that functions read, by number (kernel/function_text.h); null where there is no value */

@@ -180,15 +180,23 @@ OP_IF_U32(OP_PIECES(U32, U32, OP_QUOTIENT_32))
 OP_SIGNED(OP_PIECES, )
 #undef OP_PIECES
 
+/* By a divisor that the compiler knows, |x| < 2^50 is multiplied with a reciprocal that is too large by a part d of itself, 2^-52 < d < 3 * 2^-52: rounding the product leaves less than
+ * 7 * 2^-53 of error, so it does not reach the integer above the quotient, from which that is at least 1 / |y| away, and it is not below one that the quotient is. */
+MATH_INLINE double op_whole_quotient(double x, double y, bool is_known)
+{
+    return float_trunc(is_known ? x * (1.0 / y * (1.0 + 0x1p-51)) : x / y);
+}
+
 MATH_INLINE int64_t op_divide_small(int64_t a, int64_t b)
 {
-    return float_to_small(float_trunc(float_of_small(a) / float_of_small(b)));
+    double y = __builtin_constant_p(b) ? (double)b : float_of_small(b);
+    return float_to_small(op_whole_quotient(float_of_small(a), y, __builtin_constant_p(b)));
 }
 
 MATH_INLINE int64_t op_remainder_small(int64_t a, int64_t b)
 {
-    double x = float_of_small(a), y = float_of_small(b);
-    return float_to_small(x - float_trunc(x / y) * y);
+    double x = float_of_small(a), y = __builtin_constant_p(b) ? (double)b : float_of_small(b);
+    return float_to_small(x - op_whole_quotient(x, y, __builtin_constant_p(b)) * y);
 }
 
 /* ---- powers: the product of the squares x, x^2, x^4, ... whose bits are set in the exponent, from the low end (math/basic.h). One that
