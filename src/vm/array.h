@@ -10,6 +10,7 @@
 
 #include "flow/layout.h"
 #include "io/value.h"
+#include "io/value_digest.h"
 #include "math/scalar.h"
 #include "vm/team.h"
 
@@ -99,6 +100,8 @@ uint64_t rows_hash(const Layout *layout, const Cells *cells, size_t i, uint64_t 
 void array_append_value(Memory *memory, Types *types, Array *array, Value value);
 /* One row as a value, a new reference. */
 Value rows_value(Heap *heap, Types *types, const Layout *layout, const Cells *cells, size_t i);
+/* Adds the numbers of one row. */
+void rows_digest(const Layout *layout, const Cells *cells, size_t i, ValueDigest *digest);
 
 /* ---- sorting (array_sort.c) ---- */
 /* The positions, counted from `start`, that sort elements [start, start + length) stably by rows_compare, into `out`; equal

@@ -275,3 +275,38 @@ Value rows_value(Heap *heap, Types *types, const Layout *layout, const Cells *ce
     uint32_t leaf = 0;
     return read_value(&reader, layout->type, (Row){{.cells = cells}, i}, &leaf);
 }
+
+/* ---- to digests ---- */
+
+static void digest_row(const Layout *layout, Row row, ValueDigest *digest);
+
+static void digest_vector(const Layout *layout, Vector vector, ValueDigest *digest)
+{
+    bool is_scalar = layout->count == 1 && layout->leaves[0].type != LEAF_ARRAY && vector.length > 0;
+    Cells cells = is_scalar ? rows_leaf(vector_row(vector, 0).rows, 0) : (Cells){0};
+    size_t first = is_scalar ? vector_row(vector, 0).index : 0;
+    for (size_t i = 0; i < vector.length; i++) {
+        if (is_scalar)
+            value_digest_add(digest, (ScalarType)layout->leaves[0].type, cells_scalar((ScalarType)layout->leaves[0].type, cells, first + i));
+        else
+            digest_row(layout, vector_row(vector, i), digest);
+    }
+}
+
+static void digest_row(const Layout *layout, Row row, ValueDigest *digest)
+{
+    enum { VECTOR_LEAVES = 3 };
+    for (uint32_t leaf = 0; leaf < layout->count;) {
+        LeafType type = layout->leaves[leaf].type;
+        if (type == LEAF_ARRAY) {
+            digest_vector(layout->leaves[leaf].elements, row_vector(row, leaf), digest);
+            leaf += VECTOR_LEAVES;
+        } else
+            value_digest_add(digest, (ScalarType)type, cells_scalar((ScalarType)type, rows_leaf(row.rows, leaf++), row.index));
+    }
+}
+
+void rows_digest(const Layout *layout, const Cells *cells, size_t i, ValueDigest *digest)
+{
+    digest_row(layout, (Row){{.cells = cells}, i}, digest);
+}
