@@ -279,7 +279,15 @@ Cells array_cells(const Array *array, uint32_t leaf, size_t start)
     return (Cells){cell_at(column->data, leaf_size(array->layout->leaves[leaf].type), start), false};
 }
 
-/* Makes room for `needed` cells in all. At least doubles what is there, so that appending is linear in the end. */
+/* Appending is linear in the end: what is there is doubled, but for large blocks, of which half would be much memory for nothing. */
+static size_t larger_capacity(size_t capacity, size_t size, size_t needed)
+{
+    enum { LARGE = 64 << 20 };
+    size_t larger = capacity + (capacity * size < LARGE ? capacity : capacity / 4);
+    return larger > needed ? larger : needed;
+}
+
+/* Makes room for `needed` cells in all. */
 static void make_room(Memory *memory, Column *column, size_t size, size_t needed)
 {
     if (needed <= column->capacity)
@@ -287,7 +295,7 @@ static void make_room(Memory *memory, Column *column, size_t size, size_t needed
     size_t limit = SIZE_MAX / 2 / size;
     if (needed > limit)
         memory_fail(memory);
-    size_t capacity = column->capacity > needed / 2 ? column->capacity * 2 : needed;
+    size_t capacity = larger_capacity(column->capacity, size, needed);
     capacity = capacity < limit ? capacity : limit;
     column->data = memory_resize(memory, column->data, column->capacity * size, capacity * size);
     column->capacity = capacity;
@@ -379,6 +387,22 @@ void array_reserve(Memory *memory, Array *array, size_t count)
         if (!may_be_uniform)
             make_room(memory, column, leaf_size(type), array->count + count);
     }
+}
+
+bool array_has_room(const Array *array, size_t count)
+{
+    bool has_room = true;
+    for (uint32_t leaf = 0; leaf < array->layout->count; leaf++)
+        has_room &= array->columns[leaf].capacity - array->count >= count && array->columns[leaf].capacity >= array->count;
+    return has_room;
+}
+
+size_t array_row_size(const Array *array)
+{
+    size_t size = 0;
+    for (uint32_t leaf = 0; leaf < array->layout->count; leaf++)
+        size += leaf_size(array->layout->leaves[leaf].type);
+    return size;
 }
 
 void array_append(Memory *memory, Team *team, Array *array, const Cells *cells, size_t first, size_t count)

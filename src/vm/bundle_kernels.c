@@ -129,8 +129,10 @@ typedef struct Doing {
     uint64_t *carries;      /* the same, of scans: their value before a tile, then after it */
     bool wants_totals;      /* of scans only, for pieces that are done in any order */
     bool is_in_order;       /* tiles are done one after the other, each with what the one before has left */
-    bool is_direct;         /* ... and what they give on filters goes straight to where it is wanted: */
-    size_t so_far[KERNEL_SCOPES_MAX]; /* so much of each */
+    bool is_direct;         /* ... and what they give below the root goes straight to where it is wanted, for which there is */
+    size_t direct_room;     /* ... room for so much, */
+    size_t so_far[KERNEL_SCOPES_MAX]; /* ... and so much there of each scope */
+    bool is_full;           /* one of them had no room for all its points */
     _Atomic bool has_failed;
 } Doing;
 
@@ -176,6 +178,14 @@ static int64_t depth_left(const Vm *vm)
     return left > INT64_MAX ? INT64_MAX : (int64_t)left;
 }
 
+static size_t room_left(const Doing *doing)
+{
+    size_t most = 0;
+    for (uint32_t scope = 1; scope < doing->kernel->scopes.count; scope++)
+        most = doing->so_far[scope] > most ? doing->so_far[scope] : most;
+    return doing->direct_room - most;
+}
+
 /* Some points, by one call of the code. */
 static bool do_tile(Doing *doing, size_t first, size_t count)
 {
@@ -192,6 +202,7 @@ static bool do_tile(Doing *doing, size_t first, size_t count)
         carries[i] = carry;
     }
     fill_tables(doing, first, streams, outputs);
+    size_t room = doing->is_direct ? room_left(doing) : doing->room;
     doing->done[number] = (int64_t)count;
     KernelCall call = {.position = doing->position + (int64_t)first,
                        .count = (int64_t)count,
@@ -200,7 +211,7 @@ static bool do_tile(Doing *doing, size_t first, size_t count)
                        .columns = doing->columns,
                        .strides = doing->strides,
                        .outputs = outputs,
-                       .room = (int64_t)doing->room,
+                       .room = (int64_t)room,
                        .given = doing->given + number * kernel->scopes.count,
                        .done = &doing->done[number],
                        .wants_totals = doing->wants_totals,
@@ -214,6 +225,7 @@ static bool do_tile(Doing *doing, size_t first, size_t count)
         return false;
     for (uint32_t scope = 1; scope < kernel->scopes.count && doing->is_direct; scope++)
         doing->so_far[scope] += (size_t)call.given[scope];
+    doing->is_full |= doing->is_direct && doing->done[number] < (int64_t)count;
     return true;
 }
 
@@ -221,7 +233,7 @@ static void do_tiles(void *context, size_t first, size_t end, uint32_t member)
 {
     Doing *doing = context;
     (void)member;
-    for (size_t at = first; at < end && !atomic_load_explicit(&doing->has_failed, memory_order_relaxed); at += doing->tile)
+    for (size_t at = first; at < end && !doing->is_full && !atomic_load_explicit(&doing->has_failed, memory_order_relaxed); at += doing->tile)
         if (!do_tile(doing, at, least(end - at, doing->tile)))
             atomic_store_explicit(&doing->has_failed, true, memory_order_relaxed);
 }
@@ -301,16 +313,6 @@ static Array *array_of_sink(const Doing *doing, const KernelSink *sink)
     return node->kind->array(doing->vm, node->node, instance_state(doing->instance, node));
 }
 
-/* Room at the end of a vector's column. */
-static char *sink_room(Doing *doing, const KernelSink *sink, size_t count)
-{
-    Array *array = array_of_sink(doing, sink);
-    if (sink->leaf == 0)
-        array_reserve(doing->vm->memory, array, count);
-    array_write_out(doing->vm->memory, array, sink->leaf);
-    return (char *)array->columns[sink->leaf].data + array->count * leaf_size(sink->operand.type);
-}
-
 /* Points still to come, these included, if that is known. */
 static size_t points_to_come(const Doing *doing)
 {
@@ -322,6 +324,29 @@ static size_t points_to_come(const Doing *doing)
     return least_count == SIZE_MAX ? doing->count : least_count;
 }
 
+/* How many elements a vector will get, these included, if all points still to come give as many as those before. As long as these are few, not more than some
+ * times what is there. */
+static size_t elements_to_come(const Doing *doing, const Array *array, size_t count)
+{
+    enum { FEW_POINTS = 4096, GROWTH = 8 };
+    double points = (double)doing->position, each = points > 0 ? (double)array->count / points : doing->bundle->kernel->elements;
+    double expected = each * (double)points_to_come(doing) * 1.05;
+    size_t most = doing->position < FEW_POINTS ? GROWTH * (array->count + count) : SIZE_MAX;
+    size_t budget = doing->vm->options.memory_limit / 4 / (array_row_size(array) + 1);
+    most = most < budget ? most : budget;
+    return expected < (double)count ? count : expected < (double)most ? (size_t)expected : most < count ? count : most;
+}
+
+/* Room at the end of a vector's column. */
+static char *sink_room(Doing *doing, const KernelSink *sink, size_t count)
+{
+    Array *array = array_of_sink(doing, sink);
+    if (sink->leaf == 0 && !array_has_room(array, count))
+        array_reserve(doing->vm->memory, array, sink->scope == BUNDLE_ROOT ? count : elements_to_come(doing, array, count));
+    array_write_out(doing->vm->memory, array, sink->leaf);
+    return (char *)array->columns[sink->leaf].data + array->count * leaf_size(sink->operand.type);
+}
+
 /* Elements on the root's points go straight to where they are wanted, all others to a place of the tile's. */
 static char *output_room(Doing *doing, uint32_t number)
 {
@@ -331,11 +356,11 @@ static char *output_room(Doing *doing, uint32_t number)
     if (!is_on_root && !doing->is_direct)
         return reserve(doing, tile_count(doing) * doing->room * doing->sizes[number]);
     if (number < kernel->outputs.count && instance->streams[kernel->outputs.items[number]].is_read)
-        return stream_reserve(doing->vm, instance, kernel->outputs.items[number], doing->count);
+        return stream_reserve(doing->vm, instance, kernel->outputs.items[number], is_on_root ? doing->count : doing->direct_room);
     if (number < kernel->outputs.count + kernel->ordered.count)
-        return reserve(doing, doing->count * doing->sizes[number]); /* or fewer, for blocks */
+        return reserve(doing, (is_on_root ? doing->count : doing->direct_room) * doing->sizes[number]); /* or fewer, for blocks */
     return sink_room(doing, &kernel->sinks.items[number - kernel->outputs.count - kernel->ordered.count],
-                     is_on_root ? points_to_come(doing) : doing->count);
+                     is_on_root ? points_to_come(doing) : doing->direct_room);
 }
 
 /* On which points an output is, and how large its elements. */
@@ -638,7 +663,10 @@ static void do_all_tiles(Doing *doing)
 /* Gives how many points were done: none if it failed. */
 static size_t do_once(Doing *doing)
 {
-    doing->is_direct = doing->kernel->stored != 0 && !doing->kernel->is_deep && !team_shares(doing->vm->team, doing->count, grain_of(doing));
+    doing->is_direct = doing->kernel->stored != 0 && !team_shares(doing->vm->team, doing->count, grain_of(doing));
+    doing->direct_room = doing->kernel->is_deep ? doing->room * tile_count(doing) : doing->count;
+    doing->is_full = false;
+    memset(doing->so_far, 0, sizeof doing->so_far);
     find_outputs(doing);
     uint64_t start = machine_clock();
     do_all_tiles(doing);
