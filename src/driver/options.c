@@ -145,8 +145,13 @@ static bool set_out_format(Options *options, const char *value)
 static bool set_out(Options *options, const char *value)
 {
     options->out = value;
-    return true;
+    if (*value == '\0')
+        report_usage("`--out` wants the name of a file, or - for standard output");
+    return *value != '\0';
 }
+
+static const char *const format_choices[] = {"text", "npy", "csv", "tsv", "lines", "bool", "char", "i8",  "i16", "i32",
+                                             "i64",  "u8",  "u16", "u32", "u64",   "f32",  "f64",  NULL};
 
 static const char *const header_choices[] = {"yes", "no", NULL};
 
@@ -200,11 +205,11 @@ const OptionRow option_rows[OPTION_COUNT] = {
     [OPTION_NO_SIMPLIFY] = {"--no-simplify", NULL, "leave the program as it is written, nothing inlined or merged", NULL, NULL},
     [OPTION_NESL] = {"--nesl", NULL, "read NESL instead of Runnel", NULL, NULL},
     [OPTION_FORMAT] = {"--format", "NAME",
-                       "what files given as @PATH hold if neither their names nor their first bytes say it: text, npy, csv, tsv, lines, or bytes of i64 or another scalar type (text)", set_format, NULL},
+                       "what files given as @PATH hold if neither their names nor their first bytes say it: text, npy, csv, tsv, lines, or bytes of i64 or another scalar type (text)", set_format, format_choices},
     [OPTION_HEADER] = {"--header", "CHOICE", "whether tables given as @PATH begin with the names of their columns: yes or no (found out)", set_header, header_choices},
     [OPTION_EMPTY] = {"--empty", "VALUE", "what an empty field of a table stands for where no text is wanted (an error)", set_empty, NULL},
     [OPTION_OUT] = {"--out", "FILE", "write the result of main to this file, in the format that its name says; - is standard output", set_out, NULL},
-    [OPTION_OUT_FORMAT] = {"--out-format", "NAME", "... or in this one, if the name does not say it: text, npy, csv, tsv, lines, or i64 or another scalar type (text)", set_out_format, NULL},
+    [OPTION_OUT_FORMAT] = {"--out-format", "NAME", "... or in this one, if the name does not say it: text, npy, csv, tsv, lines, or i64 or another scalar type (text)", set_out_format, format_choices},
     [OPTION_MATERIALIZE] = {"--materialize", NULL,
                             "hold sequences in memory where one pass is not enough, and say so", NULL, NULL},
     [OPTION_COST] = {"--cost", NULL, "show the cost too, as `runnel cost` does", NULL, NULL},
@@ -305,6 +310,16 @@ static bool is_not_compiled(const Options *options)
     return options_has(options, OPTION_ENGINE) && options->engine != RUNNEL_ENGINE_C;
 }
 
+static bool has_file_out(const Options *options)
+{
+    return options_has(options, OPTION_OUT) && strcmp(options->out, "-") != 0;
+}
+
+static bool has_data_out(const Options *options)
+{
+    return options_has(options, OPTION_OUT_FORMAT) && strcmp(options->out_format, "text") != 0;
+}
+
 static bool has_cost(const Options *options)
 {
     return options_has(options, OPTION_COST);
@@ -325,6 +340,8 @@ static const struct {
     {has_cost, OPTION_COST, VM_OPTIONS | COMPILER_OPTIONS, "costs are counted by the reference interpreter"},
     {is_other_engine, OPTION_ENGINE, OPTION_BIT(OPTION_COST), "costs are counted by the reference interpreter"},
     {is_not_compiled, OPTION_ENGINE, COMPILER_OPTIONS, "only `--engine c` compiles"},
+    {has_file_out, OPTION_OUT, OPTION_BIT(OPTION_PRINT_LENGTH), "files get the whole result"},
+    {has_data_out, OPTION_OUT_FORMAT, OPTION_BIT(OPTION_PRINT_LENGTH), "only text is shortened"},
 };
 
 static void report_contradiction(const Options *options, OptionId because, OptionId id, const char *reason)

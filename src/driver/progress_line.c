@@ -170,9 +170,10 @@ static bool may_draw(void)
 static void draw(RunnelProgress run, double elapsed)
 {
     char text[256] = "", line[sizeof text + 16];
+    enum { KEPT_FREE = 3 }; /* for the ^C that the terminal shows, and the cursor */
     size_t width = terminal_width(STDERR_FILENO, 80);
     describe(run, elapsed, text, sizeof text);
-    snprintf(line, sizeof line, "\r%.*s\033[K", (int)(width > 1 ? width - 1 : 1), text);
+    snprintf(line, sizeof line, "\r%.*s\033[K", (int)(width > KEPT_FREE ? width - KEPT_FREE : 1), text);
     write_terminal(line);
     progress.is_drawn = true;
 }

@@ -164,6 +164,11 @@ void flatten_finish(Flattener *f)
     bool *read = ARENA_ARRAY(f->arena, bool, network->streams.count);
     for (FlowSpaceId i = 1; i < network->spaces.count; i++)
         network->spaces.items[i].points = flatten_points(f, i);
+    flatten_share_columns(f);
+    find_needed(network, needed, read);
+    flatten_compare_counts(f, needed);
+    memset(needed, 0, network->nodes.count * sizeof *needed);
+    memset(read, 0, network->streams.count * sizeof *read);
     find_needed(network, needed, read);
     remove_nodes(f, needed, read);
     remove_streams(f);

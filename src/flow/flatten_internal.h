@@ -304,6 +304,12 @@ const FlowValue *flatten_input(Flattener *f, TypeId type, uint32_t index);
 /* Makes the node that prints a value with sequences in it, on unit, after all other output. */
 void flatten_print(Flattener *f, TypeId type, const FlowValue *value);
 
+/* ---- flatten_share.c ---- */
+/* Vectors that are made of whole vectors, element by element (zip), have their columns in common with them. */
+void flatten_share_columns(Flattener *f);
+/* Lengths are compared without counting points, where these are nothing but counted. `needed` says which nodes are. */
+void flatten_compare_counts(Flattener *f, const bool *needed);
+
 /* ---- flatten_finish.c ---- */
 /* Completes the network being built. */
 void flatten_finish(Flattener *f);

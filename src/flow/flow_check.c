@@ -259,7 +259,7 @@ static bool check_fields(FlowChecker *checker, const FlowNode *node)
 {
     uint32_t fields = flow_op_table[node->op].fields;
     /* lengths that a comprehension compares are no operation's */
-    uint32_t op_limit = node->op == FLOW_SAME_LENGTHS ? OP_COUNT + 1 : OP_COUNT;
+    uint32_t op_limit = node->op == FLOW_SAME_LENGTHS || node->op == FLOW_SAME_COUNTS ? OP_COUNT + 1 : OP_COUNT;
     if ((fields & HAS_CORE_OP) != 0 && node->core_op >= op_limit)
         return flow_check_fail(checker, "there is no such operation");
     if ((fields & (HAS_LAYOUT | HAS_OPERATOR)) != 0 && node->layout == NULL)

@@ -91,9 +91,10 @@ static size_t end_reading(ArrayReader *reader)
 {
     if (byte_input_is_cut(reader->common.input))
         return 0;
-    if (reader->rows_left != UINT64_MAX && reader->rows_left > 0)
+    bool has_more = reader->rows_left != UINT64_MAX && reader->rows_left > 0;
+    if (has_more && reader->is_npy)
         return fail_truncated(reader, reader->position - reader->start);
-    if (reader->partial > 0)
+    if (has_more || reader->partial > 0)
         return column_reader_fail(&reader->common,
                                   "expected the %" PRIu64 " bytes of %s at byte %" PRIu64 ", found the end after %zu",
                                   row_bytes(reader), file_scalar_name(reader->header.scalar),
@@ -106,8 +107,8 @@ static size_t end_rows(ArrayReader *reader)
 {
     char byte;
     if (byte_input_read(reader->common.input, &byte, 1) > 0)
-        return column_reader_fail(&reader->common, "expected the end at byte %" PRIu64 ", as its header says, found more bytes",
-                                  reader->position);
+        return column_reader_fail(&reader->common, "expected the end at byte %" PRIu64 ", %s, found more bytes", reader->position,
+                                  reader->is_npy ? "as its header says" : "after one value");
     return 0;
 }
 
@@ -266,7 +267,7 @@ static bool begin_npy(ArrayReader *reader)
     return check_size(reader, count) && check_fortran(reader);
 }
 
-/* Rows are scalars, or tuples of them. */
+/* Rows are scalars, or tuples of them; the only row without a container of them. */
 static bool begin_raw(ArrayReader *reader)
 {
     ColumnReader *common = &reader->common;
@@ -274,8 +275,9 @@ static bool begin_raw(ArrayReader *reader)
     bool fits = true;
     reader->leaf_count = count_scalars(common->types, column_reader_row_type(common), reader->header.scalar, &fits);
     reader->row_elements = reader->leaf_count;
-    if (reader->leaf_count == 0 || !column_reader_has_rows(common))
-        column_reader_fail(common, "a file of %s can only be given as [%s] or {%s}, or as tuples of such", name, name, name);
+    reader->rows_left = column_reader_has_rows(common) ? UINT64_MAX : 1;
+    if (reader->leaf_count == 0)
+        column_reader_fail(common, "a file of %s can only be given as [%s] or {%s}, or as tuples of such, or as one of them", name, name, name);
     else if (!fits)
         fail_type(reader);
     return !common->has_failed;
@@ -534,6 +536,5 @@ ColumnReader *raw_reader_new(ColumnReader common, FileScalar scalar)
 {
     ArrayReader *reader = new_reader(common);
     reader->header.scalar = scalar;
-    reader->rows_left = UINT64_MAX;
     return &reader->common;
 }

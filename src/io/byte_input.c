@@ -19,8 +19,7 @@ enum { BLOCK_SIZE = 1 << 16, AHEAD_SIZE = 4 * BLOCK_SIZE };
 
 /* ---- opening ---- */
 
-/* A named pipe is opened without waiting for who writes to it: that wait could not be given up. */
-static int open_file(const char *path)
+int byte_input_open_path(const char *path)
 {
     struct stat status;
     bool is_pipe = stat(path, &status) == 0 && S_ISFIFO(status.st_mode);
@@ -33,7 +32,7 @@ static int open_file(const char *path)
 bool byte_input_open(ByteInput *input, const char *path, Memory *memory, const StopFlag *stop)
 {
     *input = (ByteInput){.stop = stop, .memory = memory};
-    input->descriptor = path == NULL ? STDIN_FILENO : open_file(path);
+    input->descriptor = path == NULL ? STDIN_FILENO : byte_input_open_path(path);
     input->is_open = input->descriptor >= 0;
     if (!input->is_open) {
         input->reason = strerror(errno);
@@ -58,13 +57,20 @@ struct Decoding {
     unsigned char bytes[BLOCK_SIZE];
 };
 
+void byte_input_refuse(ByteInput *input, const char *reason)
+{
+    input->reason = reason;
+    input->head_count = 0;
+}
+
 bool byte_input_decode(ByteInput *input, Compression compression)
 {
     if (compression == COMPRESSION_NONE)
         return true;
-    input->reason = compression_lack(compression);
-    if (input->reason != NULL)
+    if (compression_lack(compression) != NULL) {
+        byte_input_refuse(input, compression_lack(compression));
         return false;
+    }
     Decoding *decoding = input->decoding = memory_alloc(input->memory, sizeof *decoding);
     decoding->compression = compression;
     decoding->is_whole = true;

@@ -29,10 +29,14 @@ typedef struct ByteInput {
     ReadAhead *ahead;     /* null while it reads them itself */
 } ByteInput;
 
+/* Opens a file to be read, as open does, but a named pipe without waiting for who writes to it: that wait could not be given up. */
+int byte_input_open_path(const char *path);
 /* Opens a file, or standard input if the path is null. False if it cannot be opened. */
 bool byte_input_open(ByteInput *input, const char *path, Memory *memory, const StopFlag *stop);
 /* What is in it is compressed so; before any of it is read. False if it cannot be decoded here. */
 bool byte_input_decode(ByteInput *input, Compression compression);
+/* Nothing more is read, for this reason. */
+void byte_input_refuse(ByteInput *input, const char *reason);
 /* At least one and at most `size` bytes; 0 at the end, after a failure, and when it is stopped. */
 size_t byte_input_read(ByteInput *input, void *bytes, size_t size);
 /* Whether some are there without waiting, as far as that can be seen. */

@@ -2,6 +2,7 @@
 #include "io/file_output.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -13,21 +14,13 @@ static bool fail(FileOutput *output)
     return false;
 }
 
-/* What is there is not replaced: it was opened by somebody else. */
-static bool open_standard_output(WholeFile *whole)
-{
-    int descriptor = dup(STDOUT_FILENO);
-    *whole = (WholeFile){.file = descriptor < 0 ? NULL : fdopen(descriptor, "wb")};
-    return whole->file != NULL;
-}
-
 bool file_output_open(FileOutput *output, Memory *memory, const char *path, Compression compression)
 {
     *output = (FileOutput){.memory = memory, .reason = compression_lack(compression)};
     if (output->reason != NULL)
         return false;
     errno = 0;
-    output->is_open = path == NULL ? open_standard_output(&output->whole) : whole_file_open(&output->whole, memory, path);
+    output->is_open = whole_file_open(&output->whole, memory, path);
     if (!output->is_open)
         return fail(output);
     if (compression == COMPRESSION_NONE)
@@ -37,8 +30,39 @@ bool file_output_open(FileOutput *output, Memory *memory, const char *path, Comp
     return true;
 }
 
+void file_output_to_host(FileOutput *output, WorldOutput host)
+{
+    *output = (FileOutput){.host = host};
+}
+
+static bool is_ordinary(int descriptor)
+{
+    struct stat status;
+    return fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode);
+}
+
+bool file_output_to_changeable(FileOutput *output, Memory *memory)
+{
+    *output = (FileOutput){.memory = memory};
+    if (!is_ordinary(STDOUT_FILENO) || (fcntl(STDOUT_FILENO, F_GETFL) & O_APPEND) != 0)
+        return false;
+    int descriptor = dup(STDOUT_FILENO);
+    output->whole.file = descriptor < 0 ? NULL : fdopen(descriptor, "wb");
+    output->is_open = output->whole.file != NULL;
+    if (output->is_open)
+        output->start = ftell(output->whole.file);
+    else if (descriptor >= 0)
+        close(descriptor);
+    return output->is_open;
+}
+
 static bool write_bytes(FileOutput *output, const void *bytes, size_t size)
 {
+    if (!output->is_open) {
+        if (output->host.write != NULL)
+            output->host.write(output->host.context, bytes, size);
+        return true;
+    }
     return size == 0 || fwrite(bytes, 1, size, output->whole.file) == size || fail(output);
 }
 
@@ -64,15 +88,16 @@ bool file_output_write(FileOutput *output, const void *bytes, size_t size)
 
 bool file_output_can_change(const FileOutput *output)
 {
-    struct stat status;
-    return output->is_open && output->encoder == NULL && fstat(fileno(output->whole.file), &status) == 0 && S_ISREG(status.st_mode);
+    return output->is_open && output->encoder == NULL && is_ordinary(fileno(output->whole.file));
 }
 
+/* Whoever writes to standard output next goes on behind. */
 bool file_output_change(FileOutput *output, const void *bytes, size_t size)
 {
     if (output->reason != NULL)
         return false;
-    return (fseek(output->whole.file, 0, SEEK_SET) == 0 || fail(output)) && write_bytes(output, bytes, size);
+    FILE *file = output->whole.file;
+    return (fseek(file, output->start, SEEK_SET) == 0 && write_bytes(output, bytes, size) && fseek(file, 0, SEEK_END) == 0) || fail(output);
 }
 
 static void free_encoder(FileOutput *output)
@@ -91,6 +116,8 @@ bool file_output_finish(FileOutput *output)
         file_output_abandon(output);
         return false;
     }
+    if (!output->is_open)
+        return true;
     free_encoder(output);
     output->is_open = false;
     return whole_file_finish(&output->whole, output->memory) || fail(output);

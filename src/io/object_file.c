@@ -128,6 +128,7 @@ const char *object_file_write(World *world, int64_t descriptor, Heap *heap, Type
 
 typedef struct ObjectReader {
     Lists lists;
+    const World *world;
     FILE *file;
     Text *word;         /* the one read last */
     const char *reason; /* why it failed, or null */
@@ -152,10 +153,10 @@ static bool read_word(ObjectReader *reader)
 {
     Text *word = reader->word;
     text_clear(word);
-    int byte = getc(reader->file);
+    int byte = world_get_byte(reader->world, reader->file);
     while (is_blank(byte))
-        byte = getc(reader->file);
-    for (; byte != EOF && !is_blank(byte); byte = getc(reader->file)) {
+        byte = world_get_byte(reader->world, reader->file);
+    for (; byte != EOF && !is_blank(byte); byte = world_get_byte(reader->world, reader->file)) {
         bool is_bracket = memchr("()[]", byte, 4) != NULL;
         if (is_bracket && word->length > 0)
             break;
@@ -214,12 +215,12 @@ static Object *read_chars(ObjectReader *reader, size_t count)
     Scalar length = {0};
     bool is_right = read_word(reader) && parse_word(reader, SCALAR_I64, &length);
     if (is_right)
-        is_right = getc(reader->file) == '\n' || fail(reader, "no line end after the number of characters");
+        is_right = world_get_byte(reader->world, reader->file) == '\n' || fail(reader, "no line end after the number of characters");
     if (is_right && length.bits != count)
         is_right = fail(reader, "the lengths do not agree");
     Object *list = new_list(lists, TYPE_CHAR, 0);
     for (size_t i = 0; i < count && is_right; i++) {
-        int byte = getc(reader->file);
+        int byte = world_get_byte(reader->world, reader->file);
         is_right = byte != EOF || fail(reader, "the file ends inside an object");
         if (is_right)
             list = value_append(lists->heap, list, (Value){.scalar.integer = byte});
@@ -343,7 +344,7 @@ static Object *read_list(ObjectReader *reader, TypeId type, size_t count)
 
 const char *object_file_read(World *world, int64_t descriptor, Heap *heap, Types *types, TypeId type, Value *value)
 {
-    ObjectReader reader = {.lists = {heap, types}, .word = &world->scratch};
+    ObjectReader reader = {.lists = {heap, types}, .world = world, .word = &world->scratch};
     reader.file = world_file(world, descriptor, &reader.reason);
     Object *list = reader.file == NULL ? NULL : read_list(&reader, type, 1);
     *value = list == NULL ? value_identity(heap, types, type) : value_share(types, type, list->items[0]);

@@ -61,9 +61,14 @@ __attribute__((format(printf, 2, 3))) static void fail(ResultWriter *writer, con
     va_end(arguments);
 }
 
+static bool is_standard_output(const char *path)
+{
+    return strcmp(path, RESULT_TO_STANDARD_OUTPUT) == 0;
+}
+
 static const char *shown_path(const char *path)
 {
-    return strcmp(path, RESULT_TO_STANDARD_OUTPUT) == 0 ? "to standard output" : path;
+    return is_standard_output(path) ? "to standard output" : path;
 }
 
 static void fail_output(ResultWriter *writer, const OutputFile *file)
@@ -75,7 +80,7 @@ static void fail_type(ResultWriter *writer, const char *wanted)
 {
     writer->is_misused = true;
     fail(writer, "a result of type %s cannot be written %s%s: %s", type_text(writer->of.types, writer->of.type),
-         strcmp(writer->of.path, RESULT_TO_STANDARD_OUTPUT) == 0 ? "" : "to ", shown_path(writer->of.path), wanted);
+         is_standard_output(writer->of.path) ? "" : "to ", shown_path(writer->of.path), wanted);
 }
 
 const char *result_writer_problem(const ResultWriter *writer)
@@ -90,13 +95,23 @@ bool result_writer_is_misused(const ResultWriter *writer)
 
 /* ---- files ---- */
 
+/* Standard output is the host's, except that only an ordinary file can have its header put right. */
+static bool open_file(ResultWriter *writer, OutputFile *file)
+{
+    Memory *memory = writer->of.memory;
+    if (!is_standard_output(file->path))
+        return file_output_open(&file->output, memory, file->path, writer->compression);
+    if (writer->format.kind != FORMAT_NPY || !file_output_to_changeable(&file->output, memory))
+        file_output_to_host(&file->output, writer->of.host);
+    return true;
+}
+
 static OutputFile *add_file(ResultWriter *writer, const char *path)
 {
     OutputFile *file = ARENA_NEW(&writer->arena, OutputFile);
     file->path = path;
     *vec_push(&writer->arena, &writer->files) = file;
-    const char *opened = strcmp(path, RESULT_TO_STANDARD_OUTPUT) == 0 ? NULL : path;
-    if (!writer->has_failed && !file_output_open(&file->output, writer->of.memory, opened, writer->compression))
+    if (!writer->has_failed && !open_file(writer, file))
         fail_output(writer, file);
     return file;
 }
@@ -333,13 +348,25 @@ static bool is_raw_row(const Columns *columns, ScalarType scalar)
 
 /* ---- making ---- */
 
+static void check_npy(ResultWriter *writer)
+{
+    const Columns *columns = writer->columns;
+    bool is_one = columns->leaf_count == 1 && columns->leaves[0].elements == NULL;
+    if (columns->leaf_count == 0)
+        fail_type(writer, "there is nothing in it that a .npy file could hold");
+    else if (is_standard_output(writer->of.path) && !is_one)
+        fail_type(writer, "it takes several .npy files; --out NAME.npy gives them their names");
+}
+
 static void open_files(ResultWriter *writer)
 {
     size_t stem;
     switch (writer->format.kind) {
     case FORMAT_NPY:
+        check_npy(writer);
         path_ending(writer, &stem);
-        writer->npy = npy_files(writer, writer->columns, arena_text(&writer->arena, writer->of.path, stem), !writer->has_rows);
+        if (!writer->has_failed)
+            writer->npy = npy_files(writer, writer->columns, arena_text(&writer->arena, writer->of.path, stem), !writer->has_rows);
         return;
     case FORMAT_LINES:
         if (writer->columns->leaf_count != 1 || !is_field(&writer->columns->leaves[0]))

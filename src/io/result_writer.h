@@ -8,6 +8,7 @@
 
 #include "io/columns.h"
 #include "io/file_format.h"
+#include "io/world.h"
 
 typedef struct ResultWriter ResultWriter;
 
@@ -19,6 +20,7 @@ typedef struct ResultWriterOf {
     Types *types;
     TypeId type; /* of the result */
     const char *path;
+    WorldOutput host; /* where standard output goes */
     FileFormat otherwise; /* if the end of the path does not say what it is to hold */
 } ResultWriterOf;
 

@@ -126,7 +126,8 @@ static void fail_field(TableReader *reader, const TablePiece *piece)
         column_reader_fail(common, "line %" PRIu64 ", field %" PRIu32 ": %s is out of range of %s", line, piece->field, found,
                            scalar_name(scalar));
     else if (piece->problem == TABLE_NO_VALUE)
-        column_reader_fail(common, "line %" PRIu64 ", field %" PRIu32 ": expected %s, found \"%s\"", line, piece->field, expected, found);
+        column_reader_fail(common, "line %" PRIu64 ", field %" PRIu32 ": expected %s, found \"%s\"%s", line, piece->field, expected, found,
+                           line == 1 && reader->options.header == HEADER_GUESSED ? "; --header yes if it is the name of a column" : "");
     else if (empty != NULL)
         column_reader_fail(common, "line %" PRIu64 ", field %" PRIu32 ": expected %s, found nothing, and `%s`, which that stands for, is none",
                            line, piece->field, expected, empty);
@@ -253,25 +254,37 @@ static void cut_block(TableReader *reader)
 
 /* ---- the header ---- */
 
-/* A record is a header if none of its fields that should be something else than a text is that. */
+/* Whether a field that should be something else names a column. A number is no name, if only another one than is wanted; nothing is neither. */
+typedef enum HeaderField { HEADER_FIELD_NAME, HEADER_FIELD_EMPTY, HEADER_FIELD_VALUE } HeaderField;
+
+static HeaderField judge_field(const TableField *field, ScalarType wanted)
+{
+    uint64_t cell;
+    TableProblem problem = table_read_scalar(field, wanted, &cell);
+    if (problem == TABLE_EMPTY_FIELD)
+        return HEADER_FIELD_EMPTY;
+    bool is_value = problem != TABLE_NO_VALUE || table_read_scalar(field, SCALAR_F64, &cell) != TABLE_NO_VALUE;
+    return is_value ? HEADER_FIELD_VALUE : HEADER_FIELD_NAME;
+}
+
+/* A record is a header if some of its fields that should not be texts are names, and none is a value. */
 static bool is_header(TableReader *reader, const char *text)
 {
     const ColumnLeaf *leaves = reader->field_count == 0 ? fields_leaf(reader)->elements->leaves : reader->batch->leaves;
-    bool has_others = false;
-    uint64_t cell;
+    bool has_names = false;
     TableField field;
     for (uint32_t i = 0;; i++, text = field.next + 1) {
         const ColumnLeaf *leaf = reader->field_count == 0 ? leaves : i < reader->field_count ? &leaves[i] : NULL;
         if (!table_read_field(&reader->dialect, text, false, &field))
             return false;
         if (leaf != NULL && leaf->elements == NULL) {
-            TableProblem problem = table_read_scalar(&field, leaf->scalar, &cell);
-            if (problem != TABLE_NO_VALUE)
+            HeaderField kind = judge_field(&field, leaf->scalar);
+            if (kind == HEADER_FIELD_VALUE)
                 return false;
-            has_others = true;
+            has_names = has_names || kind == HEADER_FIELD_NAME;
         }
         if (table_is_line_end(field.next))
-            return has_others;
+            return has_names;
     }
 }
 

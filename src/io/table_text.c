@@ -141,7 +141,8 @@ static TableProblem read_truth(const TableField *field, bool *cell)
 
 static TableProblem read_character(const TableField *field, unsigned char *cell)
 {
-    if (field->end - field->start != 1)
+    bool is_quote = field->is_quoted && field->end - field->start == 2 && *field->start == '"'; /* written twice */
+    if (field->end - field->start != 1 && !is_quote)
         return TABLE_NO_VALUE;
     *cell = (unsigned char)*field->start;
     return TABLE_RIGHT;

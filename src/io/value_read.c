@@ -2,7 +2,8 @@
  *
  * Recursion follows the type, never the text, so its depth is bounded. The first error ends the reading; whatever was
  * made by then is released. A text that several notations could mean reads as Runnel's printer would have written it:
- * in a tuple `(` opens the next component, and the rest of the tuple only where the next component cannot start so. */
+ * in a tuple `(` opens the next component, and the rest of the tuple only where the next component cannot start so. Parentheses
+ * around a value mean nothing, as in programs; those of a tuple have a comma in them. */
 #include "io/value_reader.h"
 
 #include <inttypes.h>
@@ -466,6 +467,30 @@ static uint64_t range_count(ScalarType type, Range range)
     return is_below(type, range.first, range.end) ? (range.end - range.first - 1) / range.step + 1 : 0;
 }
 
+/* Parentheses that open around a value, so many. */
+static size_t open_parens(Reader *reader)
+{
+    size_t count = 0;
+    while (take(reader, '('))
+        count++;
+    return count;
+}
+
+/* ... and close behind it. */
+static bool close_parens(Reader *reader, size_t count)
+{
+    for (; count > 0; count--)
+        if (!take(reader, ')'))
+            return fail_here(reader, ")");
+    return true;
+}
+
+static bool read_scalar_in_parens(Reader *reader, ScalarType type, Scalar *result)
+{
+    size_t parens = open_parens(reader);
+    return read_scalar(reader, type, result) && close_parens(reader, parens);
+}
+
 static bool close_elements(Reader *reader, const ElementsReader *elements)
 {
     return take(reader, elements->close) || fail_here(reader, elements->close == '}' ? ", or }" : ", or ]");
@@ -486,12 +511,12 @@ static bool read_range(Reader *reader, ElementsReader *elements, uint64_t first)
     ScalarType type = type_scalar(reader->types, elements->element);
     Scalar end = {.bits = 0}, step = {.bits = 1};
     reader->at++;
-    if (!read_integer(reader, type, &end))
+    if (!read_scalar_in_parens(reader, type, &end))
         return false;
     if (take(reader, ':')) {
         skip_space(reader);
         size_t start = reader->at;
-        if (!read_integer(reader, type, &step))
+        if (!read_scalar_in_parens(reader, type, &step))
             return false;
         if (step.bits == 0)
             return fail_at(reader, start, "a step other than 0");
@@ -512,13 +537,15 @@ bool elements_open(Reader *reader, ElementsReader *elements, TypeId type)
 {
     bool is_sequence = type_is_sequence(reader->types, type);
     bool is_text = type_element(reader->types, type) == TYPE_CHAR;
+    size_t parens = open_parens(reader);
     int open = skip_space(reader);
     if (!(is_text && open == '"') && open != '[' && !(is_sequence && open == '{'))
         return fail_here(reader, is_text ? "a text in quotes" : is_sequence ? "{ or [" : "[");
     reader->at++;
     *elements = (ElementsReader){.element = type_element(reader->types, type),
                                  .phase = open == '"' ? ELEMENTS_TEXT : ELEMENTS_FIRST,
-                                 .close = open == '"' ? '"' : open == '{' ? '}' : ']'};
+                                 .close = open == '"' ? '"' : open == '{' ? '}' : ']',
+                                 .parens = parens};
     return true;
 }
 
@@ -570,9 +597,8 @@ static ElementStatus next_element(Reader *reader, ElementsReader *elements, Valu
     return close_elements(reader, elements) ? ELEMENT_NONE : ELEMENT_FAILED;
 }
 
-ElementStatus elements_next(Reader *reader, ElementsReader *elements, Value *value)
+static ElementStatus read_next(Reader *reader, ElementsReader *elements, Value *value)
 {
-    *value = (Value){.scalar = {.bits = 0}};
     switch (elements->phase) {
     case ELEMENTS_FIRST: return first_element(reader, elements, value);
     case ELEMENTS_NEXT: return next_element(reader, elements, value);
@@ -581,6 +607,17 @@ ElementStatus elements_next(Reader *reader, ElementsReader *elements, Value *val
     case ELEMENTS_DONE: break;
     }
     return ELEMENT_NONE;
+}
+
+ElementStatus elements_next(Reader *reader, ElementsReader *elements, Value *value)
+{
+    *value = (Value){.scalar = {.bits = 0}};
+    ElementStatus status = read_next(reader, elements, value);
+    if (status != ELEMENT_NONE || elements->parens == 0)
+        return status;
+    size_t parens = elements->parens;
+    elements->parens = 0;
+    return close_parens(reader, parens) ? ELEMENT_NONE : ELEMENT_FAILED;
 }
 
 static bool read_container(Reader *reader, TypeId type, Value *value)
@@ -617,11 +654,44 @@ static bool starts_with_paren(const Reader *reader, TypeId type)
     return kind == TYPE_PAIR || kind == TYPE_UNIT;
 }
 
+/* The place behind what is in quotes there, or behind one byte. */
+static size_t skip_quoted(Reader *reader, size_t place)
+{
+    int quote = reader->text[place++];
+    if (quote == '`')
+        return place + 1;
+    if (quote != '"' && quote != '\'')
+        return place;
+    for (; is_there(reader, place) && reader->text[place] != quote; place++)
+        place += reader->text[place] == '\\';
+    return place + 1;
+}
+
+/* Of the parentheses that open here, one inside the other, the outermost that has a comma, as those of a tuple do: 1 is the first, 0 none. It mostly takes a look
+ * at one component to know. */
+static size_t find_tuple_paren(Reader *reader)
+{
+    size_t opened = 0, found = 0, place = reader->at;
+    for (; is_there(reader, place) && (reader->text[place] == '(' || is_space(reader->text[place])); place++)
+        opened += reader->text[place] == '(';
+    for (size_t depth = opened; depth > 0 && found != 1 && is_there(reader, place); place = skip_quoted(reader, place)) {
+        int c = reader->text[place];
+        if (c == '(' || c == '[' || c == '{')
+            depth++;
+        else if (c == ')' || c == ']' || c == '}')
+            depth--;
+        else if (c == ',' && depth <= opened && (found == 0 || depth < found))
+            found = depth;
+    }
+    return found;
+}
+
 /* The rest of a tuple: usually its components go on, but `(1, (2, 3))` is the same as `(1, 2, 3)`. */
 static bool read_rest(Reader *reader, TypeId type, Value *value)
 {
     bool is_pair = type_kind(reader->types, type) == TYPE_PAIR;
-    bool is_nested = is_pair && skip_space(reader) == '(' && !starts_with_paren(reader, type_first(reader->types, type));
+    bool is_nested = is_pair && skip_space(reader) == '(' && !starts_with_paren(reader, type_first(reader->types, type)) &&
+                     find_tuple_paren(reader) > 0;
     return is_pair && !is_nested ? read_components(reader, type, value) : reader_value(reader, type, value);
 }
 
@@ -641,23 +711,36 @@ static bool read_components(Reader *reader, TypeId type, Value *value)
     return is_read;
 }
 
-/* The parenthesis after a value, which is released if there is none. */
-static bool close_paren(Reader *reader, TypeId type, Value value)
+/* The parentheses after a value, which is released if they are not there. */
+static bool close_value(Reader *reader, TypeId type, Value value, size_t parens)
 {
-    if (take(reader, ')'))
+    if (close_parens(reader, parens))
         return true;
     release(reader, type, value);
-    return fail_here(reader, ")");
+    return false;
+}
+
+/* How many parentheses open the tuple that begins here, its own included. */
+static size_t count_tuple_parens(Reader *reader)
+{
+    size_t parens = skip_space(reader) == '(' ? find_tuple_paren(reader) : 0;
+    return parens == 0 ? 1 : parens; /* without a comma something is missing, which is told when it is wanted */
 }
 
 static bool read_tuple(Reader *reader, TypeId type, Value *value)
 {
-    if (!take(reader, '('))
-        return fail_here(reader, "(");
-    *value = (Value){.scalar = {.bits = 0}}; /* unit */
-    if (type_kind(reader->types, type) == TYPE_PAIR && !read_components(reader, type, value))
-        return false;
-    return close_paren(reader, type, *value);
+    size_t parens = count_tuple_parens(reader);
+    for (size_t i = 0; i < parens; i++)
+        if (!take(reader, '('))
+            return fail_here(reader, "(");
+    return read_components(reader, type, value) && close_value(reader, type, *value, parens);
+}
+
+static bool read_unit(Reader *reader, Value *value)
+{
+    size_t parens = open_parens(reader);
+    value->scalar = (Scalar){.bits = 0};
+    return parens == 0 ? fail_here(reader, "(") : close_parens(reader, parens);
 }
 
 /* Either case, as NESL has it: there is only one constructor it could be. */
@@ -679,6 +762,7 @@ static bool read_data(Reader *reader, TypeId type, Value *value)
     Types *types = reader->types;
     Name name = types->datatypes.items[type_node(types, type)->a].name;
     const char *constructor = names_text(types->names, name);
+    size_t parens = open_parens(reader);
     if (!take_constructor(reader, constructor))
         return fail_here(reader, constructor);
     if (!take(reader, '('))
@@ -687,15 +771,16 @@ static bool read_data(Reader *reader, TypeId type, Value *value)
     *value = (Value){.scalar = {.bits = 0}};
     if (type_kind(types, contents) != TYPE_UNIT && !read_rest(reader, contents, value))
         return false;
-    return close_paren(reader, contents, *value);
+    return close_value(reader, contents, *value, parens + 1);
 }
 
 bool reader_value(Reader *reader, TypeId type, Value *value)
 {
     switch (type_kind(reader->types, type)) {
     case TYPE_SCALAR:
-        return read_scalar(reader, type_scalar(reader->types, type), &value->scalar);
+        return read_scalar_in_parens(reader, type_scalar(reader->types, type), &value->scalar);
     case TYPE_UNIT:
+        return read_unit(reader, value);
     case TYPE_PAIR:
         return read_tuple(reader, type, value);
     case TYPE_CONTAINER:

@@ -38,6 +38,7 @@ typedef struct ElementsReader {
     int close;           /* the bracket that ends them */
     uint64_t next, step; /* RANGE: the next number, */
     uint64_t left;       /* ... and how many there are from it on */
+    size_t parens;       /* around the container, still open */
 } ElementsReader;
 
 typedef enum ElementStatus { ELEMENT_READ, ELEMENT_NONE, ELEMENT_FAILED } ElementStatus;

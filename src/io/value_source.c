@@ -1,3 +1,4 @@
+#define _POSIX_C_SOURCE 200809L
 #include "io/value_source.h"
 
 #include "base/least.h"
@@ -8,6 +9,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { BLOCK_SIZE = 1 << 16 };
 
@@ -93,15 +95,30 @@ static bool is_cut(const ValueSource *source)
     return is_stopped(source) || source->input.reason != NULL;
 }
 
+/* A text given in place of a file that is meant to be read, perhaps. */
+static void suggest_file(ValueSource *source)
+{
+    ValueReader *reader = &source->reader;
+    if (reader->more != NULL || reader->length == 0 || reader->length >= VALUE_PROBLEM_SIZE / 2)
+        return;
+    const char *path = arena_text(&source->arena, reader->text, reader->length);
+    bool is_input = strcmp(path, "-") == 0;
+    size_t used = strlen(reader->problem);
+    if (is_input || access(path, F_OK) == 0)
+        snprintf(reader->problem + used, VALUE_PROBLEM_SIZE - used, "; @%s reads %s", path, is_input ? "standard input" : "the file");
+}
+
 /* What was read is not what it should be, or could not be read. */
 static void fail_reading(ValueSource *source)
 {
-    if (is_stopped(source))
+    if (is_stopped(source)) {
         fail_stopped(source, source->input.stop);
-    else if (source->input.reason != NULL)
+    } else if (source->input.reason != NULL) {
         fail_input(source);
-    else
+    } else {
         fail(source, ERROR_BAD_VALUE);
+        suggest_file(source);
+    }
 }
 
 /* A reader of rows has no more of them: the end, or a failure. */
@@ -219,16 +236,25 @@ static void set_format(ValueSource *source, FileFormat format)
     source->kind = SOURCE_ROWS;
 }
 
-/* By the name of the file, or by its first bytes; but scalars as bytes may begin like anything. */
-static void decode(ValueSource *source, Compression compression)
+static Compression compression_of_bytes(ByteInput *input)
 {
-    bool may_look = compression == COMPRESSION_NONE && source->options.otherwise.kind != FORMAT_RAW;
-    for (Compression kind = COMPRESSION_NONE + 1; may_look && kind < COMPRESSION_COUNT; kind++) {
+    for (Compression kind = COMPRESSION_NONE + 1; kind < COMPRESSION_COUNT; kind++) {
         CompressionMagic magic = compression_magic(kind);
-        if (byte_input_starts_with(&source->input, magic.bytes, magic.size))
-            compression = kind;
+        if (byte_input_starts_with(input, magic.bytes, magic.size))
+            return kind;
     }
-    byte_input_decode(&source->input, compression);
+    return COMPRESSION_NONE;
+}
+
+/* By its first bytes; scalars as bytes may begin like anything, so that they are looked at only if the name of the file says that it is compressed somehow. */
+static void decode(ValueSource *source, Compression of_path)
+{
+    bool may_look = of_path != COMPRESSION_NONE || source->options.otherwise.kind != FORMAT_RAW;
+    Compression found = may_look ? compression_of_bytes(&source->input) : COMPRESSION_NONE;
+    if (of_path != COMPRESSION_NONE && found == COMPRESSION_NONE && !is_cut(source))
+        byte_input_refuse(&source->input, arena_format(&source->arena, "by its name it is %s data, but %s", compression_name(of_path),
+                                                       source->input.head_count == 0 ? "it is empty" : "it does not begin as such"));
+    byte_input_decode(&source->input, found);
 }
 
 /* A .npy file that is not there may be several others. */

@@ -1,17 +1,22 @@
+#define _POSIX_C_SOURCE 200809L
 #include "io/world.h"
 
+#include "io/byte_input.h"
+
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 enum { DESCRIPTOR_STDIN, DESCRIPTOR_STDOUT, DESCRIPTOR_STDERR, DESCRIPTOR_FIRST };
 
 static const char *const not_open = "the stream is not open";
 
-void world_init(World *world, Memory *memory, WorldOutput output)
+void world_init(World *world, Memory *memory, WorldOutput output, const StopFlag *stop)
 {
-    *world = (World){.memory = memory, .output = output};
+    *world = (World){.memory = memory, .output = output, .stop = stop};
     text_init(&world->scratch, memory);
 }
 
@@ -89,16 +94,24 @@ static bool has_zero(const Text *text)
     return strlen(text_string(text)) != text->length;
 }
 
+static FILE *open_to_read(const char *path)
+{
+    int descriptor = byte_input_open_path(path);
+    FILE *file = descriptor < 0 ? NULL : fdopen(descriptor, "rb");
+    if (descriptor >= 0 && file == NULL)
+        close(descriptor);
+    return file;
+}
+
 static bool open_file(World *world, WorldFile *file, const Text *path, WorldMode mode)
 {
-    static const char *const modes[] = {[WORLD_READ] = "rb", [WORLD_WRITE] = "wb", [WORLD_APPEND] = "ab"};
     *file = (WorldFile){.is_whole = mode == WORLD_REPLACE};
     errno = ENOENT; /* no file has a zero in its name */
     if (has_zero(path))
         return false;
     if (mode == WORLD_REPLACE)
         return whole_file_open(&file->whole, world->memory, text_string(path));
-    file->whole.file = fopen(text_string(path), modes[mode]);
+    file->whole.file = mode == WORLD_READ ? open_to_read(text_string(path)) : fopen(text_string(path), mode == WORLD_WRITE ? "wb" : "ab");
     return file->whole.file != NULL;
 }
 
@@ -124,13 +137,42 @@ const char *world_close(World *world, int64_t descriptor)
 
 /* ---- reading and writing ---- */
 
-static int64_t read_chars(FILE *file, const Text *delimiters, int64_t most, Text *out)
+/* Whether the library has bytes of a file at hand. It does not say so; where it cannot be seen either, they are waited for without looking up. */
+static bool has_bytes(const FILE *file)
+{
+#ifdef __GLIBC__
+    return file->_IO_read_ptr < file->_IO_read_end;
+#else
+    (void)file;
+    return true;
+#endif
+}
+
+/* False if the run is to end. */
+static bool wait_for_bytes(const World *world, FILE *file)
+{
+    struct pollfd descriptor = {.fd = fileno(file), .events = POLLIN};
+    while (stop_reason(world->stop) == STOP_NOT) {
+        int ready = poll(&descriptor, 1, STOP_POLL_MILLISECONDS);
+        if (ready > 0 || (ready < 0 && errno != EINTR))
+            return true;
+    }
+    errno = EINTR;
+    return false;
+}
+
+int world_get_byte(const World *world, FILE *file)
+{
+    return has_bytes(file) || world->stop == NULL || wait_for_bytes(world, file) ? getc(file) : EOF;
+}
+
+static int64_t read_chars(const World *world, FILE *file, const Text *delimiters, int64_t most, Text *out)
 {
     for (int64_t count = 0; most < 0 || count < most; count++) {
         errno = 0;
-        int byte = getc(file);
+        int byte = world_get_byte(world, file);
         if (byte == EOF)
-            return ferror(file) ? WORLD_FAILED : WORLD_END;
+            return ferror(file) || errno == EINTR ? WORLD_FAILED : WORLD_END;
         if (memchr(text_string(delimiters), byte, delimiters->length) != NULL)
             return byte;
         text_add_char(out, (char)byte);
@@ -144,7 +186,7 @@ int64_t world_read(World *world, int64_t descriptor, const Text *delimiters, int
     FILE *file = world_file(world, descriptor, reason);
     if (file == NULL)
         return WORLD_FAILED;
-    int64_t status = read_chars(file, delimiters, most, out);
+    int64_t status = read_chars(world, file, delimiters, most, out);
     if (status == WORLD_FAILED)
         *reason = strerror(errno);
     return status;

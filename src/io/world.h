@@ -11,6 +11,7 @@
 #ifndef RUNNEL_IO_WORLD_H
 #define RUNNEL_IO_WORLD_H
 
+#include "base/stop.h"
 #include "base/text.h"
 #include "io/whole_file.h"
 
@@ -31,6 +32,7 @@ typedef struct WorldFile {
 typedef struct World {
     Memory *memory;
     WorldOutput output;
+    const StopFlag *stop; /* what waits to be read ends when it is set; null for never */
     WorldFile *files; /* by descriptor, after the first three */
     size_t file_count;
     Text scratch;
@@ -46,7 +48,7 @@ typedef enum WorldMode {
 /* How reading ended, if not with the code of a delimiter. */
 enum { WORLD_END = -1, WORLD_FULL = -2, WORLD_FAILED = -3 };
 
-void world_init(World *world, Memory *memory, WorldOutput output);
+void world_init(World *world, Memory *memory, WorldOutput output, const StopFlag *stop);
 /* Closes all files. */
 void world_free(World *world);
 /* A run has failed: what it was about to replace stays as it was. */
@@ -66,6 +68,8 @@ int64_t world_read(World *world, int64_t descriptor, const Text *delimiters, int
 const char *world_write(World *world, int64_t descriptor, const char *bytes, size_t length);
 /* The file behind a descriptor, to be read from; null and the reason if it is not open. */
 FILE *world_file(World *world, int64_t descriptor, const char **reason);
+/* The next byte of such a file, as getc gives it; EOF, and errno is EINTR, if the run is to end before there is one. */
+int world_get_byte(const World *world, FILE *file);
 
 /* Null if there is none. */
 const char *world_environment_variable(const Text *name);

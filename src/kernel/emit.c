@@ -312,31 +312,48 @@ static Word counter(uint32_t scope)
     return word;
 }
 
+static bool contains_loops(const Emitter *e, uint32_t number)
+{
+    for (uint32_t i = 1; i < e->kernel->scopes.count; i++)
+        if (i != number && e->kernel->scopes.items[i].kind == SCOPE_LOOP && (e->kernel->scopes.items[i].ancestors >> number & 1) != 0)
+            return true;
+    return false;
+}
+
+/* A column in which one cell may stand for all: there is a factor for the index. Of columns that serve all points, numbers are written out; elsewhere only loops of
+ * vectors would suffer from it. */
+static bool has_stride(const Emitter *e, const FlowNode *node)
+{
+    if (e->network->streams.items[node->outputs[0]].type == LEAF_ARRAY)
+        return true;
+    FlowOperand array = fuse_resolve(e->fusion, e->kernel, node->inputs[0]);
+    return !fuse_is_uniform(e->network, &array) && contains_loops(e, scope_of(e, node));
+}
+
 static void emit_slices(Emitter *e, FlowNodeId id, const FlowNode *node)
 {
     uint32_t scope = scope_of(e, node);
-    bool is_array = e->network->streams.items[node->outputs[0]].type == LEAF_ARRAY;
     Word index = {"i"}, stride = {""};
     if (scope != KERNEL_ROOT)
         index = counter(scope);
-    if (is_array)
+    if (has_stride(e, node))
         snprintf(stride.text, sizeof stride.text, " * stride%u", id);
     emit_value(e, node->outputs[0], "slice%u[%s%s]", id, index.text, stride.text);
 }
 
-/* One array may stand for all. */
-static void emit_array_slice(Emitter *e, FlowNodeId id, const FlowNode *node, FlowOperand array)
+static void emit_strided_slice(Emitter *e, FlowNodeId id, const FlowNode *node, FlowOperand array)
 {
+    const char *type = leaf_c_type(e->network->streams.items[node->outputs[0]].type);
     Word start = operand_text(e, node->inputs[1]), vector = operand_text(e, array);
     const char *position = scope_of(e, node) == KERNEL_ROOT ? " + call->position" : "";
     if (fuse_is_uniform(e->network, &array)) {
         uint32_t column = column_of(e, array.stream, node->leaf);
         line(e, "const int64_t stride%u = call->strides[%u];", id, column);
-        line(e, "KernelArrayRef const *const slice%u = column%u + (%s%s) * stride%u;", id, column, start.text, position, id);
+        line(e, "%s const *const slice%u = column%u + (%s%s) * stride%u;", type, id, column, start.text, position, id);
     } else {
         line(e, "const int64_t stride%u = kernel_place(%s, %u, 1);", id, vector.text, node->leaf);
-        line(e, "KernelArrayRef const *const slice%u = (KernelArrayRef const *)kernel_cells(%s, %u) + (%s%s) * stride%u;", id,
-             vector.text, node->leaf, start.text, position, id);
+        line(e, "%s const *const slice%u = (%s const *)kernel_cells(%s, %u) + (%s%s) * stride%u;", type, id, type, vector.text, node->leaf,
+             start.text, position, id);
     }
 }
 
@@ -345,8 +362,8 @@ static void emit_slice_start(Emitter *e, FlowNodeId id, const FlowNode *node)
 {
     const char *type = leaf_c_type(e->network->streams.items[node->outputs[0]].type);
     FlowOperand array = fuse_resolve(e->fusion, e->kernel, node->inputs[0]);
-    if (e->network->streams.items[node->outputs[0]].type == LEAF_ARRAY) {
-        emit_array_slice(e, id, node, array);
+    if (has_stride(e, node)) {
+        emit_strided_slice(e, id, node, array);
         return;
     }
     Word start = operand_text(e, node->inputs[1]);
@@ -935,14 +952,6 @@ static void emit_poll_of_turns(Emitter *e, uint32_t number)
     e->may_stop = true;
     line(e, "if (i%u %% KERNEL_ROUNDS == KERNEL_ROUNDS - 1 && kernel_is_over(call))", number);
     line(e, "    goto stopped;");
-}
-
-static bool contains_loops(const Emitter *e, uint32_t number)
-{
-    for (uint32_t i = 1; i < e->kernel->scopes.count; i++)
-        if (i != number && e->kernel->scopes.items[i].kind == SCOPE_LOOP && (e->kernel->scopes.items[i].ancestors >> number & 1) != 0)
-            return true;
-    return false;
 }
 
 /* ---- searching in half the width ----
@@ -1638,7 +1647,7 @@ void emit_need_functions(const EmitContext *context, const Fusion *const *fusion
                 continue;
             if (fusions[i]->kernel_of[id] != 0)
                 function_text_need(context->functions, node->function);
-            else
+            else if (function_text_accepts(context->functions, node->function) && !function_text_gives_arrays(context->functions, node->function))
                 function_text_need_entry(context->functions, node->function);
         }
 }

@@ -146,7 +146,7 @@ static bool is_truth(const Writer *writer, TypeId type)
     return type_is_scalar(writer->program->types, type) && type_scalar(writer->program->types, type) == SCALAR_BOOL;
 }
 
-static const char *mask_of(const Writer *writer, const CoreAtom *atom)
+static const char *mask_of(Writer *writer, const CoreAtom *atom)
 {
     if (atom->is_constant)
         return atom->constant.bits != 0 ? "INT64_C(-1)" : "INT64_C(0)";
@@ -154,7 +154,7 @@ static const char *mask_of(const Writer *writer, const CoreAtom *atom)
 }
 
 /* The leaves of any atom. */
-static const char **lane_atom(const Writer *writer, const CoreAtom *atom)
+static const char **lane_atom(Writer *writer, const CoreAtom *atom)
 {
     if (!atom->is_constant || !is_truth(writer, atom->type))
         return write_atom(writer, atom);

@@ -1,5 +1,6 @@
 #include "kernel/function_text.h"
 
+#include "kernel/function_shape.h"
 #include "kernel/function_write.h"
 #include "kernel/op_text.h"
 #include "kernel/preamble/call.h"
@@ -17,8 +18,12 @@ FunctionTexts *function_texts_new(Arena *arena, const CoreProgram *program, Layo
     *texts = (FunctionTexts){.arena = arena, .program = program, .layouts = layouts, .next_global = first_global};
     texts->is_listed = ARENA_ARRAY(arena, bool, program->functions.count);
     texts->values = ARENA_ARRAY(arena, const char **, program->variables.count);
+    texts->no_words = ARENA_ARRAY(arena, const char *, LEAVES_MAX);
+    for (uint32_t i = 0; i < LEAVES_MAX; i++)
+        texts->no_words[i] = "0";
+    texts->shapes = ARENA_ARRAY(arena, VariableShape, program->variables.count);
     for (uint32_t i = 0; i < program->functions.count; i++)
-        *vec_push(arena, &texts->verdicts) = VERDICT_UNKNOWN;
+        *vec_push(arena, &texts->verdicts) = *vec_push(arena, &texts->vector_verdicts) = VERDICT_UNKNOWN;
     return texts;
 }
 
@@ -119,6 +124,56 @@ bool function_text_accepts(FunctionTexts *texts, CoreFunctionId function)
     return *verdict == VERDICT_YES;
 }
 
+/* ---- functions that make vectors ---- */
+
+static bool fits(const Walk *walk, const CoreBlock *block)
+{
+    for (uint32_t i = 0; i < block->parameter_count; i++)
+        if (!accepts_type(walk, walk->texts->program->variables.items[block->parameters[i]].type))
+            return false;
+    for (uint32_t i = 0; i < block->statement_count; i++) {
+        const CoreStatement *statement = &block->statements[i];
+        if (!accepts_type(walk, walk->texts->program->variables.items[statement->target].type))
+            return false;
+        for (uint32_t b = 0; b < 2; b++)
+            if (statement->blocks[b] != NULL && !fits(walk, statement->blocks[b]))
+                return false;
+    }
+    return true;
+}
+
+/* Whether one can be written is found by writing it. */
+static Verdict judge_vectors(FunctionTexts *texts, CoreFunctionId function)
+{
+    Walk walk = {.texts = texts, .is_seen = ARENA_ARRAY(texts->arena, bool, texts->program->functions.count)};
+    walk_to(&walk, function);
+    for (uint32_t i = 0; i < walk.functions.count; i++) {
+        CoreFunctionId next = walk.functions.items[i];
+        const CoreFunction *body = texts->program->functions.items[next];
+        Writer trial;
+        if (texts->vector_verdicts.items[next] == VERDICT_YES)
+            continue;
+        if (texts->vector_verdicts.items[next] == VERDICT_NO || body == NULL || !fits(&walk, body->body) ||
+            !function_write_is_possible(texts, next, &trial))
+            return VERDICT_NO;
+        for (uint32_t c = 0; c < trial.callees.count; c++)
+            walk_to(&walk, trial.callees.items[c]);
+    }
+    for (uint32_t i = 0; i < walk.functions.count; i++)
+        texts->vector_verdicts.items[walk.functions.items[i]] = VERDICT_YES;
+    return VERDICT_YES;
+}
+
+bool function_text_accepts_vectors(FunctionTexts *texts, CoreFunctionId function)
+{
+    uint8_t *verdict = &texts->vector_verdicts.items[function];
+    if (function_text_accepts(texts, function))
+        return false;
+    if (*verdict == VERDICT_UNKNOWN)
+        *verdict = (uint8_t)judge_vectors(texts, function);
+    return *verdict == VERDICT_YES;
+}
+
 const Layout *function_text_results(const FunctionTexts *texts, CoreFunctionId function)
 {
     return layout_of(texts->layouts, texts->program->functions.items[function]->result_type);
@@ -139,29 +194,23 @@ void function_text_need(FunctionTexts *texts, CoreFunctionId function)
     *vec_push(texts->arena, &texts->functions) = function;
 }
 
-static bool list_leaves(const FunctionTexts *texts, TypeId type, uint32_t *count)
-{
-    const Layout *layout = layout_of(texts->layouts, type);
-    *count += layout->count;
-    for (uint32_t i = 0; i < layout->count; i++)
-        if (layout->leaves[i].type == LEAF_ARRAY)
-            return false;
-    return true;
-}
-
-/* Arrays in results would have to be retained. */
 static bool can_be_entry(const FunctionTexts *texts, CoreFunctionId id)
 {
     const CoreFunction *function = texts->program->functions.items[id];
-    uint32_t arguments = 0, results = 0;
+    uint32_t arguments = 0;
     for (uint32_t i = 0; i < function->body->parameter_count; i++)
-        list_leaves(texts, texts->program->variables.items[function->body->parameters[i]].type, &arguments);
-    return list_leaves(texts, function->result_type, &results) && arguments <= KERNEL_ENTRY_LEAVES && results <= KERNEL_ENTRY_LEAVES;
+        arguments += layout_of(texts->layouts, texts->program->variables.items[function->body->parameters[i]].type)->count;
+    return arguments <= KERNEL_ENTRY_LEAVES && function_text_results(texts, id)->count <= KERNEL_ENTRY_LEAVES;
+}
+
+bool function_text_gives_arrays(const FunctionTexts *texts, CoreFunctionId function)
+{
+    return shape_has_arrays(texts, texts->program->functions.items[function]->result_type);
 }
 
 bool function_text_need_entry(FunctionTexts *texts, CoreFunctionId function)
 {
-    if (!function_text_accepts(texts, function) || !can_be_entry(texts, function))
+    if ((!function_text_accepts(texts, function) && !function_text_accepts_vectors(texts, function)) || !can_be_entry(texts, function))
         return false;
     for (uint32_t i = 0; i < texts->entries.count; i++)
         if (texts->entries.items[i] == function)
@@ -191,6 +240,8 @@ static void need_callees(FunctionTexts *texts, const CoreBlock *block)
             function_text_need(texts, statement->function);
         for (uint32_t a = 0; a < statement->argument_count; a++)
             need_global(texts, &statement->arguments[a]);
+        for (uint32_t a = 0; a < statement->captured_count; a++)
+            need_global(texts, &statement->captured[a]);
         for (uint32_t b = 0; b < 2; b++)
             if (statement->blocks[b] != NULL)
                 need_callees(texts, statement->blocks[b]);
@@ -206,7 +257,7 @@ void function_texts_write(FunctionTexts *texts, const Sources *sources, Text *ou
         function_write_prototype(texts, texts->functions.items[i], out);
     for (uint32_t i = 0; i < texts->functions.count; i++) {
         function_write(texts, texts->functions.items[i], sources, out, types, with_math);
-        if (function_lanes_accepts(texts, texts->functions.items[i]))
+        if (function_text_has_lanes(texts, texts->functions.items[i]))
             function_lanes_write(texts, texts->functions.items[i], out, types, with_math);
     }
     for (uint32_t i = 0; i < texts->entries.count; i++)

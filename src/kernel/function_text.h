@@ -19,17 +19,22 @@ typedef struct FunctionGlobal {
     uint32_t count;
 } FunctionGlobal;
 
+struct VariableShape; /* kernel/function_shape.h */
+
 /* What is known of the functions of a program as long as it does not change. */
 typedef struct FunctionTexts {
     Arena *arena;
     const CoreProgram *program;
     Layouts *layouts;
-    VEC(uint8_t) verdicts;           /* by function */
+    VEC(uint8_t) verdicts;           /* by function: on scalars, */
+    VEC(uint8_t) vector_verdicts;    /* ... and those that make vectors or traverse sequences */
     VEC(CoreFunctionId) functions;   /* to be emitted: those asked for, and what they call */
     bool *is_listed;                 /* by function */
     VEC(CoreFunctionId) entries;     /* those that are called from outside of kernels too */
     VEC(FunctionGlobal) globals;     /* of these */
     uint32_t next_global;            /* entry */
+    struct VariableShape *shapes;    /* by variable, of functions that make vectors */
+    const char **no_words;           /* for what was not written: as many as any variable has leaves */
     const char ***values;            /* by variable, of the function that is being written: expressions for its leaves */
 } FunctionTexts;
 
@@ -39,12 +44,18 @@ FunctionTexts *function_texts_new(Arena *arena, const CoreProgram *program, Layo
 /* Whether there is C for a function that is scalar code, and for all that it calls. */
 bool function_text_accepts(FunctionTexts *texts, CoreFunctionId function);
 
+/* Whether there is C for a function that makes vectors or traverses sequences, and for all that it calls: a sequential version (kernel/function_vectors.h). */
+bool function_text_accepts_vectors(FunctionTexts *texts, CoreFunctionId function);
+
 /* An accepted function is called somewhere. */
 void function_text_need(FunctionTexts *texts, CoreFunctionId function);
 
-/* The same, and it is called from outside of kernels: there is a function entry_ID for it, a KernelFunction. Its `streams` are the leaves of the arguments,
+/* The same, and it is called from outside of kernels; also for functions with vectors. There is a function entry_ID for it, a KernelFunction. Its `streams` are the leaves of the arguments,
  * with `strides`, its `outputs` those of the result; `done` says how many points are, also where it fails. False if there can be none. */
 bool function_text_need_entry(FunctionTexts *texts, CoreFunctionId function);
+
+/* Whether there are arrays in its result, which an entry gives as they are: whoever calls it retains those that are not of a region. */
+bool function_text_gives_arrays(const FunctionTexts *texts, CoreFunctionId function);
 
 /* Writes the functions that are needed. The types that their operations have to do with are added to *types; sets *with_math if the preamble
  * must be. `sources`, for comments, may be null. */

@@ -1,5 +1,5 @@
 /* From Core to C. Tuples are no more than names for their leaves; every operation is a constant of its own, for the C compiler to put where it likes. */
-#include "kernel/function_write.h"
+#include "kernel/function_vectors.h"
 
 #include "kernel/c_text.h"
 #include "kernel/op_text.h"
@@ -29,16 +29,45 @@ void write_open_brace(Writer *writer, const char *head)
     writer->depth++;
 }
 
-void write_close_brace(Writer *writer)
+/* What was found inside is not known any more. */
+static void leave_braces(Writer *writer)
 {
     writer->depth--;
+    while (writer->cells.count > 0 && writer->cells.items[writer->cells.count - 1].depth > writer->depth)
+        writer->cells.count--;
+}
+
+void write_close_brace(Writer *writer)
+{
+    leave_braces(writer);
     write_line(writer, "}");
 }
 
-/* After whatever can fail. */
-static void check(Writer *writer)
+void write_else(Writer *writer)
+{
+    leave_braces(writer);
+    write_open_brace(writer, "} else");
+}
+
+const char *write_region_of(const Writer *writer, const char *array)
+{
+    for (uint32_t i = writer->made.count; i-- > 0;)
+        if (writer->made.items[i].array == array)
+            return writer->made.items[i].region;
+    return NULL;
+}
+
+bool write_is_flat(const Writer *writer, const char *array)
+{
+    return write_region_of(writer, array) != NULL;
+}
+
+void write_check(Writer *writer)
 {
     writer->has_flag = true;
+    writer->has_pending |= writer->is_deferred;
+    if (writer->is_deferred)
+        return;
     write_line(writer, "if (failed)");
     write_line(writer, "    return false;");
 }
@@ -50,12 +79,17 @@ TypeId write_type(const Writer *writer, CoreVar variable)
     return writer->program->variables.items[variable].type;
 }
 
+TypeId write_element_type(const Writer *writer, TypeId type)
+{
+    return type_element(writer->program->types, type_underlying(writer->program->types, type));
+}
+
 const Layout *write_layout(const Writer *writer, TypeId type)
 {
     return layout_of(writer->texts->layouts, type);
 }
 
-static const char *leaf_c_type(LeafType type)
+const char *write_leaf_type(LeafType type)
 {
     return type == LEAF_ARRAY ? "KernelArrayRef" : c_type((ScalarType)type);
 }
@@ -80,10 +114,15 @@ const char **write_new_words(Writer *writer, CoreVar variable)
     return words;
 }
 
-const char **write_atom(const Writer *writer, const CoreAtom *atom)
+const char **write_atom(Writer *writer, const CoreAtom *atom)
 {
-    if (!atom->is_constant)
-        return writer->texts->values[atom->variable];
+    if (!atom->is_constant) {
+        const char **words = writer->texts->values[atom->variable];
+        bool is_delayed = writer->into != NULL && words == NULL && writer->texts->shapes[atom->variable].is_delayed;
+        if (is_delayed && !writer->is_refused)
+            return vectors_make(writer, atom);
+        return words == NULL && writer->is_refused ? writer->texts->no_words : words;
+    }
     Text text;
     text_init(&text, writer->out->memory);
     constant_text(&text, type_scalar(writer->program->types, atom->type), atom->constant);
@@ -102,7 +141,7 @@ void function_text_name(const FunctionTexts *texts, CoreFunctionId function, Tex
 
 /* ---- operations on scalars ---- */
 
-static void note_type(Writer *writer, TypeId type)
+void write_note_type(Writer *writer, TypeId type)
 {
     if (type_is_scalar(writer->program->types, type))
         *writer->types |= (ClassSet)1 << type_scalar(writer->program->types, type);
@@ -111,7 +150,7 @@ static void note_type(Writer *writer, TypeId type)
 static void begin_constant(Writer *writer, LeafType type, const char *name)
 {
     text_add_repeated(writer->out, ' ', writer->depth * C_INDENT);
-    text_addf(writer->out, "const %s %s = ", leaf_c_type(type), name);
+    text_addf(writer->out, "const %s %s = ", write_leaf_type(type), name);
 }
 
 void write_scalar_op(Writer *writer, const CoreStatement *statement)
@@ -119,10 +158,10 @@ void write_scalar_op(Writer *writer, const CoreStatement *statement)
     enum { ARGUMENTS_MAX = 3 };
     const char *arguments[ARGUMENTS_MAX] = {0};
     ScalarType target = type_scalar(writer->program->types, write_type(writer, statement->target)), operand = target;
-    note_type(writer, write_type(writer, statement->target));
+    write_note_type(writer, write_type(writer, statement->target));
     for (uint32_t i = 0; i < statement->argument_count && i < ARGUMENTS_MAX; i++) {
         arguments[i] = write_atom(writer, &statement->arguments[i])[0];
-        note_type(writer, statement->arguments[i].type);
+        write_note_type(writer, statement->arguments[i].type);
     }
     if (statement->argument_count > 0)
         operand = type_scalar(writer->program->types, statement->arguments[0].type);
@@ -131,12 +170,10 @@ void write_scalar_op(Writer *writer, const CoreStatement *statement)
     op_text(writer->out, statement->op, operand, target, arguments, "&failed");
     text_add(writer->out, ";\n");
     if (op_text_can_fail(statement->op, operand, target))
-        check(writer);
+        write_check(writer);
 }
 
 /* ---- operations on vectors: three leaves, of which slices have the first in common ---- */
-
-enum { VECTOR_ARRAY, VECTOR_START, VECTOR_LENGTH, VECTOR_LEAVES };
 
 bool function_write_is_of_vectors(Op op)
 {
@@ -159,9 +196,9 @@ static void write_element(Writer *writer, const CoreStatement *statement)
     const Layout *elements = write_layout(writer, write_type(writer, statement->target));
     const char **targets = write_new_words(writer, statement->target), *place = write_word(writer, 0);
     write_line(writer, "const int64_t %s = kernel_index(%s, %s, %s, &failed);", place, index, vector[VECTOR_START], vector[VECTOR_LENGTH]);
-    check(writer);
+    write_check(writer);
     for (uint32_t i = 0; i < elements->count; i++) {
-        const char *type = leaf_c_type(elements->leaves[i].type), *array = vector[VECTOR_ARRAY];
+        const char *type = write_leaf_type(elements->leaves[i].type), *array = vector[VECTOR_ARRAY];
         write_line(writer, "const %s %s = ((%s const *)kernel_cells(%s, %u))[kernel_place(%s, %u, %s)];", type, targets[i], type, array, i,
              array, i, place);
     }
@@ -191,7 +228,7 @@ static void write_slice(Writer *writer, const CoreStatement *statement)
     bool is_checked = statement->op == OP_SUBSEQ;
     if (is_checked) {
         write_line(writer, "kernel_check_slice(%s, %s, %s, &failed);", from, last, vector[VECTOR_LENGTH]);
-        check(writer);
+        write_check(writer);
     }
     const char *start = computed(writer, vector[VECTOR_START], '+', from);
     place_slice(writer, statement->target, vector[VECTOR_ARRAY], start, is_checked ? computed(writer, last, '-', from) : last);
@@ -200,9 +237,11 @@ static void write_slice(Writer *writer, const CoreStatement *statement)
 static void write_cut(Writer *writer, const CoreStatement *statement)
 {
     const char **vector = write_atom(writer, &statement->arguments[0]), *cut = write_word(writer, 0);
+    if (type_is_sequence(writer->program->types, statement->arguments[0].type))
+        vectors_fail_if(writer, "%s < 0", write_atom(writer, &statement->arguments[1])[0]);
     write_line(writer, "const int64_t %s = kernel_cut(%s, %s, &failed);", cut, write_atom(writer, &statement->arguments[1])[0],
          vector[VECTOR_LENGTH]);
-    check(writer);
+    write_check(writer);
     if (statement->op == OP_TAKE)
         place_slice(writer, statement->target, vector[VECTOR_ARRAY], vector[VECTOR_START], cut);
     else
@@ -214,7 +253,7 @@ static void write_checked_index(Writer *writer, const CoreStatement *statement)
 {
     const char **index = write_atom(writer, &statement->arguments[0]);
     write_line(writer, "(void)kernel_index(%s, 0, %s, &failed);", index[0], write_atom(writer, &statement->arguments[1])[0]);
-    check(writer);
+    write_check(writer);
     writer->texts->values[statement->target] = index;
 }
 
@@ -288,6 +327,15 @@ const char **write_arguments(Writer *writer, const CoreStatement *statement, uin
     return words;
 }
 
+/* Whether the function called makes vectors: then it is given regions, first the one for its result. */
+static const char *write_regions(Writer *writer, CoreFunctionId function, const char *into)
+{
+    if (writer->into == NULL || function_text_accepts(writer->texts, function))
+        return "";
+    *vec_push(writer->arena, &writer->callees) = function;
+    return arena_format(writer->arena, "%s, %s, ", into, vectors_other(writer, into));
+}
+
 static void begin_call(Writer *writer, const CoreStatement *statement)
 {
     uint32_t count;
@@ -302,14 +350,17 @@ static void write_call(Writer *writer, const CoreStatement *statement)
 {
     const Layout *results = write_layout(writer, write_type(writer, statement->target));
     const char **targets = write_new_words(writer, statement->target);
+    uint32_t ignored;
+    write_arguments(writer, statement, &ignored); /* makes what is not made yet */
     for (uint32_t i = 0; i < results->count; i++)
-        write_line(writer, "%s %s;", leaf_c_type(results->leaves[i].type), targets[i]);
+        write_line(writer, "%s %s;", write_leaf_type(results->leaves[i].type), targets[i]);
     text_add_repeated(writer->out, ' ', writer->depth * C_INDENT);
     text_add(writer->out, "if (!");
     begin_call(writer, statement);
     for (uint32_t i = 0; i < results->count; i++)
         text_addf(writer->out, "&%s, ", targets[i]);
-    text_add(writer->out, "depth - 1, scalars))\n");
+    const char *into = writer->into == NULL ? NULL : vectors_region(writer, statement->target);
+    text_addf(writer->out, "%sdepth - 1, scalars))\n", write_regions(writer, statement->function, into));
     write_line(writer, "    return false;");
 }
 
@@ -319,6 +370,8 @@ static void write_turn(Writer *writer, const CoreStatement *statement)
     const CoreBlock *body = writer->program->functions.items[writer->function]->body;
     uint32_t count, filled = 0;
     const char **sources = write_arguments(writer, statement, &count);
+    if (writer->into != NULL)
+        turns_own(writer, statement);
     const char **targets = ARENA_ARRAY(writer->arena, const char *, count);
     LeafType *types = ARENA_ARRAY(writer->arena, LeafType, count);
     for (uint32_t i = 0; i < body->parameter_count; i++) {
@@ -332,13 +385,17 @@ static void write_turn(Writer *writer, const CoreStatement *statement)
         for (uint32_t before = 0; before < i; before++)
             if (strcmp(sources[i], targets[before]) == 0 && strcmp(sources[before], targets[before]) != 0) {
                 const char *kept = write_word(writer, 0);
-                write_line(writer, "const %s %s = %s;", leaf_c_type(types[before]), kept, sources[i]);
+                write_line(writer, "const %s %s = %s;", write_leaf_type(types[before]), kept, sources[i]);
                 sources[i] = kept;
                 break;
             }
     for (uint32_t i = 0; i < count; i++)
         if (strcmp(sources[i], targets[i]) != 0)
             write_line(writer, "%s = %s;", targets[i], sources[i]);
+    if (writer->into != NULL) {
+        write_line(writer, "kernel_release(aside, mark);");
+        turns_turn(writer);
+    }
     write_line(writer, "continue;");
 }
 
@@ -348,6 +405,16 @@ const char *write_result_word(const Writer *writer, uint32_t leaf, uint32_t coun
     return count == 1 ? "result" : arena_format(writer->arena, "result%u", leaf);
 }
 
+/* The result is there. */
+static void write_return(Writer *writer)
+{
+    if (writer->into != NULL)
+        write_line(writer, "kernel_release(aside, mark);");
+    if (writer->has_turns)
+        turns_return(writer);
+    write_line(writer, "return true;");
+}
+
 static void write_tail_call(Writer *writer, const CoreStatement *statement)
 {
     if (statement->function == writer->function) {
@@ -355,12 +422,19 @@ static void write_tail_call(Writer *writer, const CoreStatement *statement)
         return;
     }
     uint32_t count = write_layout(writer, write_type(writer, statement->target))->count;
+    bool releases = writer->into != NULL;
+    uint32_t ignored;
+    write_arguments(writer, statement, &ignored); /* makes what is not made yet */
     text_add_repeated(writer->out, ' ', writer->depth * C_INDENT);
-    text_add(writer->out, "return ");
+    text_add(writer->out, releases ? "const bool is_done = " : "return ");
     begin_call(writer, statement);
     for (uint32_t i = 0; i < count; i++)
         text_addf(writer->out, "%s, ", write_result_word(writer, i, count));
-    text_add(writer->out, "depth, scalars);\n");
+    text_addf(writer->out, "%sdepth, scalars);\n", write_regions(writer, statement->function, writer->into));
+    if (releases) {
+        vectors_fail_if(writer, "!is_done");
+        write_return(writer);
+    }
 }
 
 /* ---- blocks ---- */
@@ -371,8 +445,7 @@ static void write_if(Writer *writer, const CoreStatement *statement, Destination
 {
     write_open_brace(writer, arena_format(writer->arena, "if (%s)", write_atom(writer, &statement->arguments[0])[0]));
     write_block(writer, statement->blocks[0], destination);
-    writer->depth--;
-    write_open_brace(writer, "} else");
+    write_else(writer);
     write_block(writer, statement->blocks[1], destination);
     write_close_brace(writer);
 }
@@ -383,12 +456,14 @@ static void write_inner_if(Writer *writer, const CoreStatement *statement)
     const Layout *leaves = write_layout(writer, write_type(writer, statement->target));
     Destination destination = {.targets = write_new_words(writer, statement->target)};
     for (uint32_t i = 0; i < leaves->count; i++)
-        write_line(writer, "%s %s;", leaf_c_type(leaves->leaves[i].type), destination.targets[i]);
+        write_line(writer, "%s %s;", write_leaf_type(leaves->leaves[i].type), destination.targets[i]);
     write_if(writer, statement, destination);
 }
 
 static void write_statement(Writer *writer, const CoreStatement *statement)
 {
+    if (writer->into != NULL && vectors_write_statement(writer, statement))
+        return;
     if (write_alias(writer, statement))
         return;
     if (statement->kind == CORE_OP)
@@ -418,11 +493,36 @@ static void write_result(Writer *writer, const CoreBlock *block, Destination des
         else
             write_line(writer, "%s = %s;", destination.targets[i], words[i]);
     if (destination.is_tail)
-        write_line(writer, "return true;");
+        write_return(writer);
+}
+
+/* Whether a block has become the end of the function: it would end the run with a message, which is not for this function to say. */
+static bool write_end(Writer *writer, const CoreBlock *block)
+{
+    bool is_end = writer->into != NULL && shape_gives_up(block);
+    if (is_end)
+        write_line(writer, "return false;");
+    return is_end;
+}
+
+void write_statements(Writer *writer, const CoreBlock *block)
+{
+    if (write_end(writer, block)) {
+        for (uint32_t i = 0; i < block->statement_count; i++)
+            writer->texts->values[block->statements[i].target] = NULL;
+        vectors_refuse(writer);
+        return;
+    }
+    for (uint32_t i = 0; i < block->statement_count; i++) {
+        c_source(writer->out, writer->depth, writer->sources, block->statements[i].span, &writer->shown);
+        write_statement(writer, &block->statements[i]);
+    }
 }
 
 static void write_block(Writer *writer, const CoreBlock *block, Destination destination)
 {
+    if (write_end(writer, block))
+        return;
     for (uint32_t i = 0; i < block->statement_count; i++) {
         const CoreStatement *statement = &block->statements[i];
         bool is_end = destination.is_tail && write_is_last(block, i);
@@ -458,13 +558,16 @@ static void load_global(Writer *writer, const CoreAtom *atom)
     if (atom->is_constant || !writer->program->variables.items[atom->variable].is_global ||
         writer->texts->values[atom->variable] != NULL)
         return;
-    const FunctionGlobal *global = writer->texts->globals.items;
+    FunctionGlobal trial = {.variable = atom->variable};
+    if (writer->is_trial)
+        *vec_push(writer->arena, &writer->trial_globals) = atom->variable;
+    const FunctionGlobal *global = writer->is_trial ? &trial : writer->texts->globals.items;
     while (global->variable != atom->variable)
         global++;
     const Layout *leaves = write_layout(writer, atom->type);
     const char **words = write_new_words(writer, atom->variable);
     for (uint32_t i = 0; i < leaves->count; i++) {
-        const char *type = leaf_c_type(leaves->leaves[i].type);
+        const char *type = write_leaf_type(leaves->leaves[i].type);
         write_line(writer, "if (scalars->call->globals[%u] == NULL)", global->first + i);
         write_line(writer, "    return false;");
         write_line(writer, "const %s %s = *(const %s *)scalars->call->globals[%u];", type, words[i], type, global->first + i);
@@ -478,6 +581,8 @@ void write_globals(Writer *writer, const CoreBlock *block)
         const CoreStatement *statement = &block->statements[i];
         for (uint32_t a = 0; a < statement->argument_count; a++)
             load_global(writer, &statement->arguments[a]);
+        for (uint32_t a = 0; a < statement->captured_count; a++)
+            load_global(writer, &statement->captured[a]);
         for (uint32_t b = 0; b < 2; b++)
             if (statement->blocks[b] != NULL)
                 write_globals(writer, statement->blocks[b]);
@@ -501,12 +606,12 @@ static void write_header(Writer *writer, Text *out)
         const Layout *leaves = write_layout(writer, write_type(writer, function->body->parameters[i]));
         const char **words = write_new_words(writer, function->body->parameters[i]);
         for (uint32_t leaf = 0; leaf < leaves->count; leaf++)
-            text_addf(out, "%s %s, ", leaf_c_type(leaves->leaves[leaf].type), words[leaf]);
+            text_addf(out, "%s %s, ", write_leaf_type(leaves->leaves[leaf].type), words[leaf]);
     }
     const Layout *results = write_layout(writer, function->body->result.type);
     for (uint32_t i = 0; i < results->count; i++)
-        text_addf(out, "%s *%s, ", leaf_c_type(results->leaves[i].type), write_result_word(writer, i, results->count));
-    text_add(out, "int64_t depth, const KernelScalars *scalars)");
+        text_addf(out, "%s *%s, ", write_leaf_type(results->leaves[i].type), write_result_word(writer, i, results->count));
+    text_addf(out, "%sint64_t depth, const KernelScalars *scalars)", function_text_accepts(writer->texts, writer->function) ? "" : "KernelRegion *into, KernelRegion *aside, ");
 }
 
 Writer writer_of(FunctionTexts *texts, CoreFunctionId function)
@@ -525,6 +630,10 @@ static void write_body(Writer *writer, const CoreBlock *body)
 {
     write_line(writer, "if (!kernel_may_enter(depth, scalars))");
     write_line(writer, "    return false;");
+    if (writer->into != NULL) {
+        write_line(writer, "const KernelMark mark = kernel_mark(aside);");
+        turns_begin(writer);
+    }
     write_globals(writer, body);
     bool loops = write_has_turn(body, writer->function);
     if (loops) {
@@ -538,6 +647,57 @@ static void write_body(Writer *writer, const CoreBlock *body)
     write_forget_globals(writer);
 }
 
+static void forget_block(const Writer *writer, const CoreBlock *block)
+{
+    for (uint32_t i = 0; i < block->parameter_count; i++)
+        writer->texts->values[block->parameters[i]] = NULL;
+    for (uint32_t i = 0; i < block->statement_count; i++) {
+        const CoreStatement *statement = &block->statements[i];
+        writer->texts->values[statement->target] = NULL;
+        for (uint32_t b = 0; b < 2; b++)
+            if (statement->blocks[b] != NULL)
+                forget_block(writer, statement->blocks[b]);
+    }
+}
+
+static void forget_globals_of_trial(const Writer *writer)
+{
+    for (uint32_t i = 0; i < writer->trial_globals.count; i++)
+        writer->texts->values[writer->trial_globals.items[i]] = NULL;
+}
+
+/* A function that makes vectors is looked at as a whole before. */
+static void begin_vectors(Writer *writer)
+{
+    if (function_text_accepts(writer->texts, writer->function))
+        return;
+    forget_block(writer, writer->program->functions.items[writer->function]->body);
+    shape_function(writer->texts, writer->function);
+    writer->into = "into";
+    writer->aside = "aside";
+}
+
+bool function_write_is_possible(FunctionTexts *texts, CoreFunctionId function, Writer *trial)
+{
+    Text body;
+    ClassSet types = 0;
+    bool with_math = false;
+    enum { TEXT_MAX = 1 << 18 };
+    text_init(&body, texts->program->arena->memory);
+    *trial = writer_of(texts, function);
+    trial->out = &body;
+    trial->types = &types;
+    trial->with_math = &with_math;
+    trial->is_trial = true;
+    begin_vectors(trial);
+    write_header(trial, &body);
+    write_body(trial, texts->program->functions.items[function]->body);
+    forget_globals_of_trial(trial);
+    bool is_possible = !trial->is_refused && body.length <= TEXT_MAX;
+    text_free(&body);
+    return is_possible;
+}
+
 void function_write(FunctionTexts *texts, CoreFunctionId function, const Sources *sources, Text *out, ClassSet *types,
                     bool *with_math)
 {
@@ -548,6 +708,7 @@ void function_write(FunctionTexts *texts, CoreFunctionId function, const Sources
     writer.out = &body;
     writer.types = types;
     writer.with_math = with_math;
+    begin_vectors(&writer);
     text_add_char(out, '\n');
     c_source(out, 0, sources, texts->program->functions.items[function]->span, &writer.shown);
     write_header(&writer, out);
@@ -564,7 +725,7 @@ static void write_entry_call(Writer *writer, const CoreBlock *body, uint32_t *ar
 {
     const Layout *results = write_layout(writer, body->result.type);
     for (uint32_t i = 0; i < results->count; i++)
-        write_line(writer, "%s result%u;", leaf_c_type(results->leaves[i].type), i);
+        write_line(writer, "%s result%u;", write_leaf_type(results->leaves[i].type), i);
     Text call;
     text_init(&call, writer->out->memory);
     function_text_name(writer->texts, writer->function, &call);
@@ -572,12 +733,16 @@ static void write_entry_call(Writer *writer, const CoreBlock *body, uint32_t *ar
     for (uint32_t i = 0; i < body->parameter_count; i++) {
         const Layout *leaves = write_layout(writer, write_type(writer, body->parameters[i]));
         for (uint32_t leaf = 0; leaf < leaves->count; leaf++, ++*arguments)
-            text_addf(&call, "((%s const *)call->streams[%u])[i * call->strides[%u]], ", leaf_c_type(leaves->leaves[leaf].type),
+            text_addf(&call, "((%s const *)call->streams[%u])[i * call->strides[%u]], ", write_leaf_type(leaves->leaves[leaf].type),
                       *arguments, *arguments);
     }
     for (uint32_t i = 0; i < results->count; i++)
         text_addf(&call, "&result%u, ", i);
+    if (!function_text_accepts(writer->texts, writer->function))
+        text_add(&call, "&call->workspace->regions[0], &call->workspace->regions[1], ");
     write_line(writer, "if (!%scall->depth, &scalars)) {", text_string(&call));
+    if (!function_text_accepts(writer->texts, writer->function))
+        write_line(writer, "    kernel_release(&call->workspace->regions[1], mark);");
     write_line(writer, "    *call->done = i;");
     write_line(writer, "    return KERNEL_FAILED;");
     write_line(writer, "}");
@@ -589,7 +754,7 @@ static void write_entry_results(Writer *writer, const Layout *results)
     for (uint32_t i = 0; i < results->count; i++) {
         ScalarType type = (ScalarType)results->leaves[i].type;
         const char *canonical = type == SCALAR_F64 ? "canonical_F64" : type == SCALAR_F32 ? "canonical_F32" : "";
-        write_line(writer, "((%s *)call->outputs[%u])[i] = %s(result%u);", c_type(type), i, canonical, i);
+        write_line(writer, "((%s *)call->outputs[%u])[i] = %s(result%u);", write_leaf_type(results->leaves[i].type), i, canonical, i);
     }
 }
 
@@ -601,6 +766,8 @@ void function_write_entry(FunctionTexts *texts, CoreFunctionId function, Text *o
     uint32_t arguments = 0;
     text_addf(out, "\nuint64_t entry_%u(const KernelCall *restrict call)\n{\n", function);
     write_line(&writer, "const KernelScalars scalars = kernel_scalars(call);");
+    if (!function_text_accepts(texts, function))
+        write_line(&writer, "const KernelMark mark = kernel_mark(&call->workspace->regions[1]);");
     write_open_brace(&writer, "for (int64_t i = 0; i < call->count; i++)");
     write_entry_call(&writer, body, &arguments);
     write_entry_results(&writer, write_layout(&writer, body->result.type));

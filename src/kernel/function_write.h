@@ -4,6 +4,21 @@
 
 #include "kernel/function_text.h"
 
+enum { VECTOR_ARRAY, VECTOR_START, VECTOR_LENGTH, VECTOR_LEAVES };
+
+/* A pointer to the cells of a column that there is a word for, inside the braces where it was made. */
+typedef struct KnownCells {
+    const char *array;
+    uint32_t leaf;
+    const char *cells, *stride;
+    uint32_t depth;
+} KnownCells;
+
+/* An array that the function makes: no column of it is uniform. */
+typedef struct MadeArray {
+    const char *array, *region;
+} MadeArray;
+
 /* A function that is being written. */
 typedef struct Writer {
     FunctionTexts *texts;
@@ -18,6 +33,18 @@ typedef struct Writer {
     bool has_flag; /* operations that can fail */
     ClassSet *types;
     bool *with_math;
+    /* Functions that make vectors (kernel/function_vectors.h): */
+    const char *into, *aside; /* regions; null for functions on scalars */
+    bool is_deferred;         /* in a loop after which failures are looked for, */
+    bool has_pending;         /* ... and there may be some */
+    bool is_trial;            /* only to see whether it can be written, */
+    bool is_refused;          /* ... which it cannot */
+    VEC(KnownCells) cells;
+    VEC(MadeArray) made;
+    VEC(CoreFunctionId) callees; /* that make vectors */
+    VEC(CoreVar) trial_globals;
+    bool has_turns;           /* it is a loop, */
+    const char **owned;       /* ... by parameter: a flag (kernel/function_turns.c); null if it is no vector */
 } Writer;
 
 /* ---- function_write.c ---- */
@@ -28,6 +55,9 @@ void function_write_prototype(FunctionTexts *texts, CoreFunctionId function, Tex
 void function_write(FunctionTexts *texts, CoreFunctionId function, const Sources *sources, Text *out, ClassSet *types,
                     bool *with_math);
 
+/* Whether there is text for a function that makes vectors, provided that there is for trial->callees, which are found then. */
+bool function_write_is_possible(FunctionTexts *texts, CoreFunctionId function, Writer *trial);
+
 /* The same at many points, one after the other, for those who have them in memory. */
 void function_write_entry(FunctionTexts *texts, CoreFunctionId function, Text *out);
 
@@ -35,15 +65,28 @@ void function_write_entry(FunctionTexts *texts, CoreFunctionId function, Text *o
 Writer writer_of(FunctionTexts *texts, CoreFunctionId function);
 __attribute__((format(printf, 2, 3))) void write_line(Writer *writer, const char *format, ...);
 void write_open_brace(Writer *writer, const char *head);
+void write_else(Writer *writer);
 void write_close_brace(Writer *writer);
 TypeId write_type(const Writer *writer, CoreVar variable);
+/* Of a container, which may be wrapped. */
+TypeId write_element_type(const Writer *writer, TypeId type);
 const Layout *write_layout(const Writer *writer, TypeId type);
 /* A new name, of a variable of the source if it has one there. */
 const char *write_word(Writer *writer, Name name);
 /* Names for the leaves of a variable, which it has from now on. */
 const char **write_new_words(Writer *writer, CoreVar variable);
 /* Those that an atom has. */
-const char **write_atom(const Writer *writer, const CoreAtom *atom);
+const char **write_atom(Writer *writer, const CoreAtom *atom);
+/* After whatever can fail. */
+void write_check(Writer *writer);
+const char *write_leaf_type(LeafType type);
+/* Whether no column of an array is uniform. */
+bool write_is_flat(const Writer *writer, const char *array);
+/* Where it was made; null if it was not made here. */
+const char *write_region_of(const Writer *writer, const char *array);
+/* The statements of a block that is not in tail position. */
+void write_statements(Writer *writer, const CoreBlock *block);
+void write_note_type(Writer *writer, TypeId type);
 /* A statement that only gives new names to what there is; false if it does more. */
 bool write_alias(Writer *writer, const CoreStatement *statement);
 /* `const type name = operation`, for scalars. */

@@ -504,7 +504,7 @@ Interpreter *ref_new(Memory *memory, const CoreProgram *program, Diagnostics *di
     machine->diagnostics = diagnostics;
     machine->options = options;
     machine->random = (RandomState){.key = RANDOM_FIRST_KEY};
-    world_init(&machine->world, memory, options.output);
+    world_init(&machine->world, memory, options.output, options.stop);
     line_reader_init(&machine->lines, memory, options.stop);
     heap_init(&machine->heap, memory);
     arena_init(&machine->arena, memory);

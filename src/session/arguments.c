@@ -71,6 +71,17 @@ static bool check_standard_input(RunnelSession *session, const Arguments *argume
     return true;
 }
 
+static bool check_names(RunnelSession *session, const Arguments *arguments)
+{
+    for (size_t i = 0; i < arguments->count; i++)
+        if (is_file(arguments->texts[i]) && arguments->texts[i][1] == '\0') {
+            diagnostics_error(&session->diagnostics, ERROR_BAD_VALUE, (Span){0},
+                              "argument %zu: expected the name of a file after @, or - for standard input", i + 1);
+            return false;
+        }
+    return true;
+}
+
 static bool check_format(RunnelSession *session, FileFormat *format)
 {
     const char *name = session->options.file_format;
@@ -189,7 +200,7 @@ static bool check_arguments(RunnelSession *session, const Arguments *arguments, 
         wrong_count(session, arguments->count);
         return false;
     }
-    return check_standard_input(session, arguments) && check_format(session, format);
+    return check_names(session, arguments) && check_standard_input(session, arguments) && check_format(session, format);
 }
 
 static void make_inputs(RunnelSession *session)

@@ -1,5 +1,6 @@
 #include "session/result_file.h"
 
+#include "io/compression.h"
 #include "io/result_writer.h"
 
 bool result_file_is_open(const RunnelSession *session)
@@ -29,6 +30,20 @@ static bool report_problem(RunnelSession *session)
     return false;
 }
 
+/* Whether what the name says, if it says anything, is what is asked for, if anything is. */
+static bool check_format(RunnelSession *session, FileFormat format)
+{
+    size_t length;
+    const char *path = session->options.out_path;
+    compression_of_path(path, &length);
+    FileFormatKind by_name = file_format_of_path(path, length).kind;
+    bool agrees = by_name == FORMAT_NONE || format.kind == FORMAT_NONE || by_name == format.kind;
+    if (!agrees)
+        diagnostics_error(&session->diagnostics, ERROR_USAGE, (Span){0}, "the name `%s` and the format %s contradict each other", path,
+                          session->options.out_format);
+    return agrees;
+}
+
 bool result_file_open(RunnelSession *session, TypeId type)
 {
     const RunnelOptions *options = &session->options;
@@ -36,8 +51,16 @@ bool result_file_open(RunnelSession *session, TypeId type)
     if (options->out_path == NULL)
         return true;
     FileFormat format = options->out_format == NULL ? (FileFormat){0} : file_format_named(options->out_format);
-    session->result_writer = result_writer_new((ResultWriterOf){
-        .memory = &session->memory, .types = &session->types, .type = type, .path = options->out_path, .otherwise = format});
+    if (!check_format(session, format))
+        return false;
+    session->result_writer =
+        result_writer_new((ResultWriterOf){.memory = &session->memory,
+                                           .types = &session->types,
+                                           .type = type,
+                                           .path = options->out_path,
+                                           .host = {.write = options->write_result == NULL ? options->write : options->write_result,
+                                                    .context = options->write_context},
+                                           .otherwise = format});
     if (!result_file_takes_text(session))
         result_writer_columns(session->result_writer);
     return report_problem(session);

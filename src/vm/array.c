@@ -43,6 +43,14 @@ static void let_go_cells(Array *const *cells, size_t count, Array **dead)
     }
 }
 
+static void let_go_shared(Memory *memory, SharedCells *shared)
+{
+    if (--shared->references != 0)
+        return;
+    memory_free(memory, shared->data, shared->size);
+    memory_free(memory, shared, sizeof *shared);
+}
+
 static void free_array(Memory *memory, Array *array, Array **dead)
 {
     const Layout *layout = array->layout;
@@ -50,7 +58,10 @@ static void free_array(Memory *memory, Array *array, Array **dead)
         const Column *column = &array->columns[leaf];
         if (layout->leaves[leaf].type == LEAF_ARRAY)
             let_go_cells(column->data, column->is_uniform ? 1 : array->count, dead);
-        memory_free(memory, column->data, column->capacity * leaf_size(layout->leaves[leaf].type));
+        if (column->shared != NULL)
+            let_go_shared(memory, column->shared);
+        else
+            memory_free(memory, column->data, column->capacity * leaf_size(layout->leaves[leaf].type));
     }
     memory_free(memory, array, sizeof *array + layout->count * sizeof(Column));
 }
@@ -287,6 +298,20 @@ static size_t larger_capacity(size_t capacity, size_t size, size_t needed)
     return larger > needed ? larger : needed;
 }
 
+void column_resize(Memory *memory, Column *column, size_t size, size_t capacity)
+{
+    if (column->shared == NULL) {
+        column->data = memory_resize(memory, column->data, column->capacity * size, capacity * size);
+    } else {
+        void *data = memory_resize(memory, NULL, 0, capacity * size);
+        memcpy(data, column->data, (column->capacity < capacity ? column->capacity : capacity) * size);
+        let_go_shared(memory, column->shared);
+        column->shared = NULL;
+        column->data = data;
+    }
+    column->capacity = capacity;
+}
+
 /* Makes room for `needed` cells in all. */
 static void make_room(Memory *memory, Column *column, size_t size, size_t needed)
 {
@@ -297,8 +322,7 @@ static void make_room(Memory *memory, Column *column, size_t size, size_t needed
         memory_fail(memory);
     size_t capacity = larger_capacity(column->capacity, size, needed);
     capacity = capacity < limit ? capacity : limit;
-    column->data = memory_resize(memory, column->data, column->capacity * size, capacity * size);
-    column->capacity = capacity;
+    column_resize(memory, column, size, capacity);
 }
 
 /* Of a uniform column of `count` elements makes one with a cell for each, and room for `needed`. */
@@ -466,6 +490,38 @@ void array_append_zeros(Memory *memory, Array *array, size_t count)
             memset((char *)column->data + array->count * size, 0, count * size);
     }
     array_count_more(memory, array, count);
+}
+
+/* ---- sharing ---- */
+
+static SharedCells *share(Memory *memory, Column *column, size_t size)
+{
+    if (column->shared == NULL) {
+        SharedCells *shared = memory_alloc(memory, sizeof *shared);
+        *shared = (SharedCells){.references = 1, .data = column->data, .size = column->capacity * size};
+        column->shared = shared;
+    }
+    column->shared->references++;
+    return column->shared;
+}
+
+void array_share_column(Memory *memory, Array *array, uint32_t leaf, Array *from, uint32_t from_leaf, size_t start, size_t count)
+{
+    LeafType type = array->layout->leaves[leaf].type;
+    Column *column = &array->columns[leaf], *source = &from->columns[from_leaf];
+    size_t size = leaf_size(type);
+    if (count == 0 || size == 0)
+        return;
+    if (source->is_uniform) {
+        start_uniform(memory, type, column, source->data);
+        return;
+    }
+    *column = (Column){.data = (char *)source->data + start * size, .capacity = count, .shared = share(memory, source, size)};
+}
+
+void array_count_shared(Array *array, size_t count)
+{
+    array->count = count;
 }
 
 static void copy_columns(Memory *memory, Team *team, Array *copy, const Array *from, size_t start, size_t length)

@@ -20,10 +20,18 @@ typedef struct Cells {
     bool is_uniform;
 } Cells;
 
+/* Memory that columns of several arrays have in common, since what is in it never changes. */
+typedef struct SharedCells {
+    uint64_t references; /* columns */
+    void *data;
+    size_t size; /* bytes */
+} SharedCells;
+
 typedef struct Column {
     void *data;      /* null while nothing was added */
     size_t capacity; /* in cells; what is there for a uniform column too, though it uses one */
     bool is_uniform;
+    SharedCells *shared; /* null if the memory is the column's own */
 } Column;
 
 typedef struct Array Array;
@@ -63,6 +71,13 @@ void array_write_out(Memory *memory, Array *array, uint32_t leaf);
 /* That many elements stand behind the last, in all columns that are not uniform: they belong to the array now. */
 void array_count_more(Memory *memory, Array *array, size_t count);
 
+/* Other memory for a column: as many cells of this size as fit are copied. */
+void column_resize(Memory *memory, Column *column, size_t size, size_t capacity);
+/* An empty array's column gets the memory of elements [start, start + count) of another's, of scalars of the same type. */
+void array_share_column(Memory *memory, Array *array, uint32_t leaf, Array *from, uint32_t from_leaf, size_t start, size_t count);
+/* The array has that many elements now, which all columns share with others. */
+void array_count_shared(Array *array, size_t count);
+
 /* The cells of a column from element `start` on. */
 Cells array_cells(const Array *array, uint32_t leaf, size_t start);
 /* A copy of elements [start, start + length) that nobody else refers to, with no uniform columns: for scattering into. */
@@ -96,6 +111,8 @@ int rows_compare(const Layout *layout, const Cells *a, size_t i, const Cells *b,
 Order rows_order(const Layout *layout, const Cells *a, size_t i, const Cells *b, size_t j);
 /* As `hash` defines it (math/random.h); equal for values that rows_compare calls equal. */
 uint64_t rows_hash(const Layout *layout, const Cells *cells, size_t i, uint64_t seed);
+/* For tables, which nobody sees: another one, which texts have sooner. */
+uint64_t rows_table_hash(const Layout *layout, const Cells *cells, size_t i);
 
 /* ---- to and from the values of io/value.h ---- */
 /* Appends a value of the layout's type as one element. Inner vectors go into one array for each column of them. After a failed allocation the

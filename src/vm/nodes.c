@@ -12,8 +12,7 @@ static void extend_column(Memory *memory, LeafType type, Column *column, size_t 
     size_t capacity = column->capacity > new_count / 2 && column->capacity <= SIZE_MAX / 4 / size
                           ? column->capacity * 2
                           : new_count;
-    column->data = memory_resize(memory, column->data, column->capacity * size, capacity * size);
-    column->capacity = capacity;
+    column_resize(memory, column, size, capacity);
     if (type == LEAF_ARRAY)
         memset((char *)column->data + old_count * size, 0, (capacity - old_count) * size);
 }

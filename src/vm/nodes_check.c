@@ -126,6 +126,21 @@ static void skip_same_lengths(const FlowNode *node, void *state, uint64_t points
 const NodeKind node_kind_SAME_LENGTHS = {
     .fire = fire_same_lengths, .state_size = sizeof(SameLengths), .skip = skip_same_lengths};
 
+static void fire_same_counts(Firing *firing)
+{
+    if (firing_available(firing, 0) == 0 || firing_available(firing, 1) == 0)
+        return;
+    uint64_t counts[COMPARED_COUNT];
+    for (uint32_t i = 0; i < COMPARED_COUNT; i++)
+        counts[i] = *(const uint64_t *)firing_cells(firing, i).data;
+    if (counts[0] != counts[1])
+        fail_lengths(firing_fail_unit(firing, 0), firing->node->core_op, counts[0], counts[1]);
+    else
+        firing_finish(firing);
+}
+
+const NodeKind node_kind_SAME_COUNTS = {.fire = fire_same_counts};
+
 /* ---- flags and elements to be merged ---- */
 
 /* The inputs: flags; then, without ends, two drivers; else three streams of ends. */

@@ -586,6 +586,8 @@ static void release_rows(Vm *vm, const FlowNode *node, void *state_memory)
     memory_free(memory, state->scratch, state->scratch_size);
     array_release(memory, state->vectors);
     array_release(memory, state->inner);
+    memory_free(memory, state->same, node->output_count * sizeof *state->same);
+    array_release(memory, state->same_vectors);
     text_free(&state->text);
     text_free(&state->other_text);
 }
@@ -670,6 +672,69 @@ static size_t compute_rows(RowsCall *call, const RowsKind *kind)
     return done;
 }
 
+/* ---- the same for all points ---- */
+
+static bool is_same_for_all(const FlowNode *node)
+{
+    if (op_table[node->core_op].effect != EFFECT_PURE)
+        return false;
+    bool has_uniform = false;
+    for (uint32_t i = ROWS_ARGUMENTS; i < node->input_count; i++) {
+        if (!node->inputs[i].is_constant && !node->inputs[i].is_uniform)
+            return false;
+        has_uniform |= node->inputs[i].is_uniform;
+    }
+    return has_uniform;
+}
+
+/* Computes the first point, and keeps what it gives. */
+static bool keep_first(Firing *firing, const RowsKind *kind)
+{
+    RowsCall call = prepare(firing, 1);
+    RowsState *state = call.state;
+    const Layout *layout = call.node->layout;
+    uint64_t *same = memory_alloc(firing->vm->memory, call.node->output_count * sizeof *same);
+    state->same = same;
+    if (compute_rows(&call, kind) == 0)
+        return false;
+    for (uint32_t leaf = 0; leaf < layout->count; leaf++)
+        if (layout->leaves[leaf].type != LEAF_ARRAY)
+            memcpy(&same[leaf], state->results[leaf], leaf_size(layout->leaves[leaf].type));
+    state->same_vectors = state->vectors;
+    array_release(firing->vm->memory, state->inner);
+    state->vectors = state->inner = NULL;
+    return true;
+}
+
+static void give_same(Firing *firing, size_t count)
+{
+    const RowsState *state = firing->state;
+    const Layout *layout = firing->node->layout;
+    for (uint32_t leaf = 0; leaf < layout->count; leaf++) {
+        bool is_array = layout->leaves[leaf].type == LEAF_ARRAY;
+        firing_produce_uniform(firing, leaf, is_array ? (const void *)&state->same_vectors : &state->same[leaf], count);
+    }
+}
+
+/* Gives how many rows were computed and given, 0 after a failure. */
+static size_t compute_same(Firing *firing, const RowsKind *kind, size_t count)
+{
+    const RowsState *state = firing->state;
+    if (state->same == NULL && !keep_first(firing, kind))
+        return 0;
+    give_same(firing, count);
+    return count;
+}
+
+static size_t compute_each(Firing *firing, const RowsKind *kind, size_t count)
+{
+    RowsCall call = prepare(firing, count);
+    size_t done = compute_rows(&call, kind);
+    if (done > 0)
+        give(&call, done);
+    return done;
+}
+
 /* False when nothing more can be done now, or ever. */
 static bool compute(Firing *firing, const RowsKind *kind)
 {
@@ -677,13 +742,9 @@ static bool compute(Firing *firing, const RowsKind *kind)
     size_t count = least(inputs_available(firing, inputs), outputs_room(firing, 0, firing->node->output_count));
     if (count == 0)
         return firing_rest(firing, ROWS_DRIVER);
-    RowsCall call = prepare(firing, count);
-    size_t done = compute_rows(&call, kind);
-    if (done == 0)
-        return false;
-    give(&call, done);
+    size_t done = is_same_for_all(firing->node) ? compute_same(firing, kind, count) : compute_each(firing, kind, count);
     inputs_consume(firing, inputs, done);
-    return true;
+    return done > 0;
 }
 
 static void fire_rows(Firing *firing)

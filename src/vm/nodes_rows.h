@@ -15,6 +15,8 @@ typedef struct RowsState {
     Array *inner;   /* of vectors of vectors: the elements of the inner ones */
     void *scratch;
     size_t scratch_size;
+    uint64_t *same; /* where all arguments serve all points: the leaves of the result, which does so too; null before the first point */
+    Array *same_vectors;
 } RowsState;
 
 /* Some rows being computed. */

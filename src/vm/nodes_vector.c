@@ -3,6 +3,7 @@
 #include "vm/points.h"
 #include "vm/segments.h"
 #include "vm/team_check.h"
+#include "vm/walk.h"
 
 enum {
     /* estimates, for one thing in one thread */
@@ -118,6 +119,67 @@ static void fire_collect(Firing *firing)
 
 const NodeKind node_kind_COLLECT = {
     .fire = fire_collect, .state_size = sizeof(Collect), .release = release_collect, .skip = segments_skip, .array = collect_array};
+
+/* ---- columns in common ---- */
+
+enum { SHARE_LENGTH, SHARE_LEAVES };
+enum { LEAF_SOURCE, LEAF_START, LEAF_NUMBER, SHARE_LEAF_INPUTS };
+
+static uint64_t unit_cell(const Firing *firing, uint32_t input)
+{
+    return *(const uint64_t *)firing_cells(firing, input).data;
+}
+
+/* Where lengths differ, somebody else will say so, but nobody may look beyond an end. */
+static bool is_inside(const Firing *firing, uint32_t input, size_t length)
+{
+    const Array *array = *(Array *const *)firing_cells(firing, input + LEAF_SOURCE).data;
+    size_t start = unit_cell(firing, input + LEAF_START), count = array == NULL ? 0 : array->count;
+    return start <= count && length <= count - start;
+}
+
+static bool can_share(const Firing *firing, Inputs inputs)
+{
+    if (inputs_available(firing, inputs) == 0 || points_room(firing) == 0)
+        return false;
+    for (uint32_t i = SHARE_LEAVES; i < inputs.count; i += SHARE_LEAF_INPUTS)
+        if (!is_inside(firing, i, unit_cell(firing, SHARE_LENGTH)))
+            return false;
+    return true;
+}
+
+static void share_leaves(Firing *firing, Array *array, size_t length)
+{
+    for (uint32_t leaf = 0; length > 0 && leaf < firing->node->layout->count; leaf++) {
+        uint32_t input = SHARE_LEAVES + leaf * SHARE_LEAF_INPUTS;
+        array_share_column(firing->vm->memory, array, leaf, *(Array *const *)firing_cells(firing, input + LEAF_SOURCE).data,
+                           (uint32_t)unit_cell(firing, input + LEAF_NUMBER), unit_cell(firing, input + LEAF_START), length);
+    }
+    array_count_shared(array, length);
+}
+
+static void fire_share(Firing *firing)
+{
+    Inputs inputs = {0, firing->node->input_count};
+    if (!can_share(firing, inputs))
+        return;
+    Array **array = firing->state;
+    size_t length = unit_cell(firing, SHARE_LENGTH), start = 0;
+    *array = array_new(firing->vm->memory, firing->node->layout);
+    share_leaves(firing, *array, length);
+    firing_produce_uniform(firing, COLLECT_ARRAY, array, 1);
+    firing_produce_uniform(firing, COLLECT_START, &start, 1);
+    firing_produce_uniform(firing, COLLECT_LENGTH, &length, 1);
+    firing_finish(firing);
+}
+
+static void release_share(Vm *vm, const FlowNode *node, void *state)
+{
+    (void)node;
+    array_release(vm->memory, *(Array **)state);
+}
+
+const NodeKind node_kind_SHARE = {.fire = fire_share, .state_size = sizeof(Array *), .release = release_share};
 
 /* ---- vectors into points ---- */
 

@@ -30,7 +30,7 @@ Vm *vm_new(Memory *memory, const FlowProgram *program, Diagnostics *diagnostics,
     vm->random = (RandomState){.key = RANDOM_FIRST_KEY};
     heap_init(&vm->heap, memory);
     arena_init(&vm->arena, memory);
-    world_init(&vm->world, memory, options.output);
+    world_init(&vm->world, memory, options.output, options.stop);
     failure_init(&vm->failure, memory);
     text_init(&vm->printed, memory);
     return vm;

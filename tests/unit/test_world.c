@@ -44,7 +44,7 @@ static void set_up(Fixture *f)
     text_init(&f->path, &f->memory);
     text_init(&f->text, &f->memory);
     text_add(&f->path, file_name);
-    world_init(&f->world, &f->memory, (WorldOutput){.write = collect, .context = &f->text});
+    world_init(&f->world, &f->memory, (WorldOutput){.write = collect, .context = &f->text}, NULL);
 }
 
 static void tear_down(Fixture *f)

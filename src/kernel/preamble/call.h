@@ -2,15 +2,18 @@
 #ifndef RUNNEL_KERNEL_PREAMBLE_CALL_H
 #define RUNNEL_KERNEL_PREAMBLE_CALL_H
 
+#include "kernel/preamble/region.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/* An array as emitted code sees it: as vm/array.h declares it. */
+/* An array as emitted code sees it: as vm/array.h declares it. One without references lies in a region, with all that it has; it has no layout, and no column of it is uniform. */
 typedef struct KernelColumn {
     void *data;
     size_t capacity;
     bool is_uniform;
+    void *shared;
 } KernelColumn;
 
 typedef struct KernelArray {
@@ -41,6 +44,7 @@ typedef struct KernelCall {
     int64_t depth;               /* calls of functions that may be nested in one that a kernel does */
     const volatile int *stop;         /* not 0 where the run must end: what may take long looks at it now and then, */
     const volatile bool *has_failed;  /* ... and at this: another part of these points has failed */
+    KernelWorkspace *workspace;  /* of this thread, for functions that make vectors; null for others */
 } KernelCall;
 
 enum { KERNEL_ENTRY_LEAVES = 32 }; /* of the arguments, and of the result, of a function that is called from outside of kernels */

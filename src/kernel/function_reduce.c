@@ -1,0 +1,503 @@
+/* Reductions and scans of sequential versions. */
+#include "kernel/function_vectors.h"
+
+#include "core/builtin_operator.h"
+#include "kernel/op_text.h"
+#include "math/scalar.h"
+
+/* ---- the operators that are built in ---- */
+
+typedef struct Fold {
+    Op operator; /* the reduction that goes with it */
+    bool is_scan, is_inclusive;
+} Fold;
+
+static bool find_fold(Op op, Fold *fold)
+{
+    switch ((int)op) {
+#define FOLD_OPERATOR(OPERATOR, on_scalars, reduction, scan, inclusive)                            \
+    case OP_##reduction: *fold = (Fold){OP_##reduction, false, false}; return true;                 \
+    case OP_##scan: *fold = (Fold){OP_##reduction, true, false}; return true;                       \
+    case OP_##inclusive: *fold = (Fold){OP_##reduction, true, true}; return true;
+#include "ops/fold_operators.def"
+#undef FOLD_OPERATOR
+    case OP_COUNT_TRUE: *fold = (Fold){OP_COUNT_TRUE, false, false}; return true;
+    default: return false;
+    }
+}
+
+bool reduce_is_scan(Op op)
+{
+    Fold fold;
+    return find_fold(op, &fold) && fold.is_scan;
+}
+
+static Scalar neutral(Op operator, ScalarType type)
+{
+    switch ((int)operator) {
+    case OP_PRODUCT: return scalar_of_int(type, 1);
+    case OP_MAX_VAL: return scalar_least(type);
+    case OP_MIN_VAL: return scalar_greatest(type);
+    case OP_ALL: return scalar_all_ones(type);
+    default: return scalar_of_int(type, 0);
+    }
+}
+
+static const char *constant_of(const Writer *writer, ScalarType type, Scalar value)
+{
+    Text text;
+    text_init(&text, writer->out->memory);
+    constant_text(&text, type, value);
+    const char *constant = arena_text(writer->arena, text_string(&text), text.length);
+    text_free(&text);
+    return constant;
+}
+
+static const char *suffix_of(ScalarType type)
+{
+    return type == SCALAR_F32 ? "F32" : "F64";
+}
+
+static bool is_float(ScalarType type)
+{
+    return scalar_kind(type) == KIND_FLOATING;
+}
+
+/* Sums and products of floats, whose order is math/combine.h's. */
+static bool is_ordered(Op operator, ScalarType type)
+{
+    return is_float(type) && (operator == OP_SUM || operator == OP_PRODUCT);
+}
+
+/* Integers wrap. */
+static const char *total_type(Op operator, ScalarType type)
+{
+    static const char *const unsigned_types[] = {[1] = "uint8_t", [2] = "uint16_t", [4] = "uint32_t", [8] = "uint64_t"};
+    if (operator == OP_COUNT_TRUE)
+        return "int64_t";
+    return operator == OP_SUM || operator == OP_PRODUCT ? unsigned_types[leaf_size((LeafType)type)] : c_type(type);
+}
+
+static void write_fold_step(Writer *writer, Op operator, ScalarType type, const char *total, const char *x)
+{
+    const char *c = total_type(operator, type);
+    switch ((int)operator) {
+    case OP_SUM: write_line(writer, "%s += (%s)%s;", total, c, x); return;
+    case OP_PRODUCT: write_line(writer, "%s = (%s)(1u * %s * (%s)%s);", total, c, total, c, x); return;
+    case OP_COUNT_TRUE: write_line(writer, "%s += %s;", total, x); return;
+    case OP_ANY: write_line(writer, "%s |= %s;", total, x); return;
+    case OP_ALL: write_line(writer, "%s &= %s;", total, x); return;
+    case OP_PARITY: write_line(writer, "%s ^= %s;", total, x); return;
+    case OP_MAX_VAL:
+        if (is_float(type))
+            write_line(writer, "%s = float_maximum_%s(%s, %s);", total, suffix_of(type), total, x);
+        else
+            write_line(writer, "%s = %s > %s ? %s : %s;", total, x, total, x, total);
+        return;
+    default:
+        if (is_float(type))
+            write_line(writer, "%s = float_minimum_%s(%s, %s);", total, suffix_of(type), total, x);
+        else
+            write_line(writer, "%s = %s < %s ? %s : %s;", total, x, total, x, total);
+        return;
+    }
+}
+
+/* ---- reductions ---- */
+
+typedef struct Reduction {
+    Sink sink;
+    Op operator;
+    ScalarType type;
+    const char *total; /* the variable, or the fold that sums of floats are made in, */
+    const char *tile;  /* ... whose tile is filled from this index on; null if elements are pushed */
+} Reduction;
+
+static void take_into_total(Writer *writer, Sink *sink, Element element)
+{
+    const Reduction *reduction = (const Reduction *)(const void *)sink;
+    write_fold_step(writer, reduction->operator, reduction->type, reduction->total, element.words[0]);
+}
+
+static void take_into_total_if(Writer *writer, Sink *sink, Element element, const char *condition)
+{
+    const Reduction *reduction = (const Reduction *)(const void *)sink;
+    const char *word = write_word(writer, 0);
+    write_line(writer, "const %s %s = %s ? %s : %s;", c_type(reduction->type), word, condition, element.words[0],
+               constant_of(writer, reduction->type, neutral(reduction->operator, reduction->type)));
+    write_fold_step(writer, reduction->operator, reduction->type, reduction->total, word);
+}
+
+static void write_exact(Writer *writer, const CoreStatement *statement, Op operator, ScalarType type)
+{
+    ScalarType result = operator == OP_COUNT_TRUE ? SCALAR_I64 : type;
+    Traversal *traversal = sequence_prepare(writer, &statement->arguments[0]);
+    const char *total = write_word(writer, 0), *c = total_type(operator, type);
+    Reduction reduction = {.operator = operator, .type = type, .total = total};
+    reduction.sink = (Sink){.take = take_into_total, .take_if = take_into_total_if, .is_straight = true};
+    write_line(writer, "%s %s = (%s)%s;", c, total, c, constant_of(writer, result, neutral(operator, result)));
+    sequence_traverse(writer, traversal, &reduction.sink);
+    write_line(writer, "const %s %s = (%s)%s;", c_type(result), write_new_words(writer, statement->target)[0], c_type(result), total);
+}
+
+static void take_into_tile(Writer *writer, Sink *sink, Element element)
+{
+    const Reduction *reduction = (const Reduction *)(const void *)sink;
+    write_line(writer, "%s.tile[%s - %s] = %s;", reduction->total, sink->index, reduction->tile, element.words[0]);
+}
+
+static void take_by_push(Writer *writer, Sink *sink, Element element)
+{
+    const Reduction *reduction = (const Reduction *)(const void *)sink;
+    write_line(writer, "Fold%s_%s_push(&%s, %s);", op_table[reduction->operator].id, suffix_of(reduction->type), reduction->total, element.words[0]);
+}
+
+/* Elements of an innermost loop are computed tile by tile; short segments need no more than one. */
+static void write_tiles(Writer *writer, const CoreStatement *statement, Reduction *reduction, Traversal *traversal, const char *fold, const char *empty)
+{
+    const char *length = sequence_most(traversal), *first = write_word(writer, 0), *end = write_word(writer, 0), *all = write_word(writer, 0);
+    const char *c = c_type(reduction->type), *total = write_new_words(writer, statement->target)[0];
+    write_line(writer, "%s %s = %s;", c, all, empty);
+    write_line(writer, "if (%s > FOLD_TILE)", length);
+    write_line(writer, "    %s_start(&%s);", fold, reduction->total);
+    write_open_brace(writer, arena_format(writer->arena, "for (int64_t %s = 0; %s < %s; %s += FOLD_TILE)", first, first, length, first));
+    write_line(writer, "const int64_t %s = %s - %s < FOLD_TILE ? %s : %s + FOLD_TILE;", end, length, first, length, first);
+    reduction->tile = first;
+    reduction->sink.take = take_into_tile;
+    sequence_traverse_part(writer, traversal, &reduction->sink, first, end);
+    write_line(writer, "if (%s > FOLD_TILE)", length);
+    write_line(writer, "    %s_add(&%s, %s - %s);", fold, reduction->total, end, first);
+    write_line(writer, "else");
+    write_line(writer, "    %s = %s_all(&%s, %s);", all, fold, reduction->total, length);
+    write_close_brace(writer);
+    write_line(writer, "const %s %s = %s > FOLD_TILE ? %s_result(&%s, %s) : %s;", c, total, length, fold, reduction->total, empty, all);
+}
+
+static void write_ordered(Writer *writer, const CoreStatement *statement, Op operator, ScalarType type)
+{
+    Traversal *traversal = sequence_prepare(writer, &statement->arguments[0]);
+    const char *fold = arena_format(writer->arena, "Fold%s_%s", op_table[operator].id, suffix_of(type));
+    const char *empty = constant_of(writer, type, neutral(operator, type));
+    Reduction reduction = {.operator = operator, .type = type, .total = write_word(writer, 0)};
+    reduction.sink.is_straight = true;
+    write_line(writer, "%s %s;", fold, reduction.total);
+    if (sequence_is_exact(traversal) && sequence_is_straight(writer, traversal)) {
+        write_tiles(writer, statement, &reduction, traversal, fold, empty);
+        return;
+    }
+    reduction.sink.take = take_by_push;
+    write_line(writer, "%s_start(&%s);", fold, reduction.total);
+    sequence_traverse(writer, traversal, &reduction.sink);
+    write_line(writer, "const %s %s = %s_result(&%s, %s);", c_type(type), write_new_words(writer, statement->target)[0], fold, reduction.total, empty);
+}
+
+static void take_and_count(Writer *writer, Sink *sink, Element element)
+{
+    (void)element;
+    write_line(writer, "%s++;", ((const Reduction *)(const void *)sink)->total);
+}
+
+static void take_and_count_if(Writer *writer, Sink *sink, Element element, const char *condition)
+{
+    (void)element;
+    write_line(writer, "%s += %s;", ((const Reduction *)(const void *)sink)->total, condition);
+}
+
+static void write_length(Writer *writer, const CoreStatement *statement)
+{
+    Traversal *traversal = sequence_prepare(writer, &statement->arguments[0]);
+    Reduction reduction = {.total = write_new_words(writer, statement->target)[0]};
+    reduction.sink = (Sink){.take = take_and_count, .take_if = take_and_count_if, .is_straight = true};
+    write_line(writer, "int64_t %s = 0;", reduction.total);
+    sequence_traverse(writer, traversal, &reduction.sink);
+}
+
+/* ---- operators that are functions ---- */
+
+static const CoreBlock *operator_body(const Writer *writer, const CoreStatement *statement)
+{
+    return writer->program->functions.items[statement->function]->body;
+}
+
+bool reduce_is_straight(const Writer *writer, const CoreStatement *statement)
+{
+    return !writer->program->functions.items[statement->function]->is_recursive && shape_is_straight(writer->texts, operator_body(writer, statement));
+}
+
+const char **reduce_apply(Writer *writer, const CoreStatement *statement, const char **a, const char **b)
+{
+    const CoreBlock *body = operator_body(writer, statement);
+    if (!reduce_is_straight(writer, statement) || shape_gives_up(body)) {
+        vectors_refuse(writer);
+        return a;
+    }
+    for (uint32_t i = 0; i < statement->captured_count; i++)
+        writer->texts->values[body->parameters[i]] = write_atom(writer, &statement->captured[i]);
+    writer->texts->values[body->parameters[statement->captured_count]] = a;
+    writer->texts->values[body->parameters[statement->captured_count + 1]] = b;
+    write_statements(writer, body);
+    return write_atom(writer, &body->result);
+}
+
+/* Variables for a value, with what they hold at first; null for nothing. */
+static const char **declare(Writer *writer, const Layout *layout, const char **values)
+{
+    const char **words = ARENA_ARRAY(writer->arena, const char *, layout->count);
+    for (uint32_t i = 0; i < layout->count; i++) {
+        words[i] = write_word(writer, 0);
+        write_line(writer, "%s %s = %s;", write_leaf_type(layout->leaves[i].type), words[i], values == NULL ? "0" : values[i]);
+    }
+    return words;
+}
+
+static void assign(Writer *writer, uint32_t count, const char **targets, const char **values)
+{
+    for (uint32_t i = 0; i < count; i++)
+        write_line(writer, "%s = %s;", targets[i], values[i]);
+}
+
+/* A reduction, or a scan, in the order of math/combine.h: the value of the block so far, the one of the blocks before, and how many elements there were. */
+typedef struct Combination {
+    Sink sink;
+    const CoreStatement *statement;
+    const Layout *layout;
+    const char **local, **carry;
+    const char *count;
+} Combination;
+
+/* The result goes to variables that may be among the operands. */
+static void combine(Writer *writer, const Combination *combination, const char **to, const char **a, const char **b)
+{
+    assign(writer, combination->layout->count, to, reduce_apply(writer, combination->statement, a, b));
+}
+
+static void open_if(Writer *writer, const char *format, const char *word)
+{
+    write_open_brace(writer, arena_format(writer->arena, format, word));
+}
+
+static void take_combining(Writer *writer, Sink *sink, Element element)
+{
+    const Combination *c = (const Combination *)(const void *)sink;
+    open_if(writer, "if ((%s & (COMBINE_BLOCK - 1)) == 0)", c->count);
+    open_if(writer, "if (%s > COMBINE_BLOCK)", c->count);
+    combine(writer, c, c->carry, c->carry, c->local);
+    write_else(writer);
+    assign(writer, c->layout->count, c->carry, c->local);
+    write_close_brace(writer);
+    assign(writer, c->layout->count, c->local, element.words);
+    write_else(writer);
+    combine(writer, c, c->local, c->local, element.words);
+    write_close_brace(writer);
+    write_line(writer, "%s++;", c->count);
+}
+
+static bool has_arrays(const Layout *layout)
+{
+    for (uint32_t i = 0; i < layout->count; i++)
+        if (layout->leaves[i].type == LEAF_ARRAY)
+            return true;
+    return false;
+}
+
+static Combination new_combination(Writer *writer, const CoreStatement *statement, TypeId element)
+{
+    Combination combination = {.statement = statement, .layout = write_layout(writer, element)};
+    if (has_arrays(combination.layout))
+        vectors_refuse(writer);
+    combination.local = declare(writer, combination.layout, NULL);
+    combination.carry = declare(writer, combination.layout, NULL);
+    combination.count = write_word(writer, 0);
+    write_line(writer, "int64_t %s = 0;", combination.count);
+    return combination;
+}
+
+static void write_combination(Writer *writer, const CoreStatement *statement)
+{
+    Traversal *traversal = sequence_prepare(writer, &statement->arguments[1]);
+    const char **empty = write_atom(writer, &statement->arguments[0]);
+    Combination c = new_combination(writer, statement, write_type(writer, statement->target));
+    c.sink = (Sink){.take = take_combining, .is_straight = true};
+    sequence_traverse(writer, traversal, &c.sink);
+    open_if(writer, "if (%s == 0)", c.count);
+    assign(writer, c.layout->count, c.local, empty);
+    write_else(writer);
+    open_if(writer, "if (%s > COMBINE_BLOCK)", c.count);
+    combine(writer, &c, c.local, c.carry, c.local);
+    write_close_brace(writer);
+    write_close_brace(writer);
+    writer->texts->values[statement->target] = c.local;
+}
+
+/* The operators of the components of an operator that is built in and gives the same in every order; 0 if it is none. */
+static uint32_t exact_operators(const Writer *writer, const CoreStatement *statement, const Layout *layout, const BuiltinOperator **operators)
+{
+    uint32_t count = builtin_operators(operator_body(writer, statement), statement->captured_count, operators);
+    for (uint32_t i = 0; i < count; i++)
+        if (!builtin_is_exact(operators[i], (ScalarType)layout->leaves[i].type))
+            return 0;
+    return count;
+}
+
+typedef struct ExactCombination {
+    Sink sink;
+    const Layout *layout;
+    const BuiltinOperator *operators[BUILTIN_COMPONENTS_MAX];
+    const char *totals[BUILTIN_COMPONENTS_MAX];
+    const char *count;
+} ExactCombination;
+
+static void take_components(Writer *writer, Sink *sink, Element element)
+{
+    const ExactCombination *c = (const ExactCombination *)(const void *)sink;
+    for (uint32_t i = 0; i < c->layout->count; i++)
+        write_fold_step(writer, c->operators[i]->reduction, (ScalarType)c->layout->leaves[i].type, c->totals[i], element.words[i]);
+    write_line(writer, "%s++;", c->count);
+}
+
+static bool write_exact_combination(Writer *writer, const CoreStatement *statement)
+{
+    ExactCombination c = {.layout = write_layout(writer, write_type(writer, statement->target)), .sink = {.take = take_components, .is_straight = true}};
+    if (exact_operators(writer, statement, c.layout, c.operators) == 0)
+        return false;
+    Traversal *traversal = sequence_prepare(writer, &statement->arguments[1]);
+    const char **empty = write_atom(writer, &statement->arguments[0]), **targets = write_new_words(writer, statement->target);
+    c.count = write_word(writer, 0);
+    write_line(writer, "int64_t %s = 0;", c.count);
+    for (uint32_t i = 0; i < c.layout->count; i++) {
+        ScalarType type = (ScalarType)c.layout->leaves[i].type;
+        const char *total_c = total_type(c.operators[i]->reduction, type);
+        c.totals[i] = write_word(writer, 0);
+        *writer->types |= (ClassSet)1 << type;
+        write_line(writer, "%s %s = (%s)%s;", total_c, c.totals[i], total_c, constant_of(writer, type, builtin_neutral(c.operators[i], type)));
+    }
+    sequence_traverse(writer, traversal, &c.sink);
+    for (uint32_t i = 0; i < c.layout->count; i++) {
+        const char *type = write_leaf_type(c.layout->leaves[i].type);
+        write_line(writer, "const %s %s = %s == 0 ? %s : (%s)%s;", type, targets[i], c.count, empty[i], type, c.totals[i]);
+    }
+    return true;
+}
+
+bool reduce_write(Writer *writer, const CoreStatement *statement)
+{
+    Fold fold;
+    if (statement->op == OP_LENGTH) {
+        write_length(writer, statement);
+        return true;
+    }
+    if (statement->op == OP_REDUCE) {
+        if (!write_exact_combination(writer, statement))
+            write_combination(writer, statement);
+        return true;
+    }
+    if (!find_fold(statement->op, &fold) || fold.is_scan)
+        return false;
+    TypeId element = write_element_type(writer, statement->arguments[0].type);
+    ScalarType type = type_scalar(writer->program->types, element);
+    write_note_type(writer, element);
+    if (is_ordered(fold.operator, type))
+        write_ordered(writer, statement, fold.operator, type);
+    else
+        write_exact(writer, statement, fold.operator, type);
+    return true;
+}
+
+/* ---- scans ---- */
+
+struct ScanState {
+    Fold fold;
+    ScalarType type;
+    const char *state;
+    const char *first;         /* what there is before the first element */
+    Combination *combination;  /* by an operator that is a function, */
+    const char **identity;     /* ... null if it is inclusive */
+};
+
+static void start_combining(Writer *writer, ScanState *scan, const CoreStatement *statement)
+{
+    scan->combination = ARENA_NEW(writer->arena, Combination);
+    *scan->combination = new_combination(writer, statement, write_element_type(writer, write_type(writer, statement->target)));
+    scan->identity = statement->op == OP_SCAN ? write_atom(writer, &statement->arguments[0]) : NULL;
+}
+
+static const char **step_combining(Writer *writer, ScanState *scan, const char **element)
+{
+    const Combination *c = scan->combination;
+    const char **output = declare(writer, c->layout, NULL);
+    for (uint32_t pass = 0; pass < 2; pass++) {
+        bool gives = (pass == 0) == (scan->identity != NULL);
+        if (gives) { /* the blocks before and the part of this one that counts, as far as there are such */
+            open_if(writer, scan->identity != NULL ? "if (%s == 0)" : "if (false)", c->count);
+            assign(writer, c->layout->count, output, scan->identity != NULL ? scan->identity : element);
+            write_else(writer);
+            open_if(writer, scan->identity != NULL ? "if (%s <= COMBINE_BLOCK - 1)" : "if (%s < COMBINE_BLOCK)", c->count);
+            assign(writer, c->layout->count, output, c->local);
+            write_else(writer);
+            open_if(writer, scan->identity != NULL ? "if ((%s & (COMBINE_BLOCK - 1)) == 0)" : "if (false)", c->count);
+            assign(writer, c->layout->count, output, c->carry);
+            write_else(writer);
+            combine(writer, c, output, c->carry, c->local);
+            write_close_brace(writer);
+            write_close_brace(writer);
+            write_close_brace(writer);
+            continue;
+        }
+        open_if(writer, "if ((%s & (COMBINE_BLOCK - 1)) == 0)", c->count);
+        assign(writer, c->layout->count, c->local, element);
+        write_else(writer);
+        combine(writer, c, c->local, c->local, element);
+        write_close_brace(writer);
+    }
+    open_if(writer, "if (((%s + 1) & (COMBINE_BLOCK - 1)) == 0)", c->count);
+    open_if(writer, "if (%s < COMBINE_BLOCK)", c->count);
+    assign(writer, c->layout->count, c->carry, c->local);
+    write_else(writer);
+    combine(writer, c, c->carry, c->carry, c->local);
+    write_close_brace(writer);
+    write_close_brace(writer);
+    write_line(writer, "%s++;", c->count);
+    return output;
+}
+
+ScanState *reduce_scan_start(Writer *writer, const CoreStatement *statement)
+{
+    ScanState *scan = ARENA_NEW(writer->arena, ScanState);
+    *scan = (ScanState){.state = write_word(writer, 0)};
+    TypeId element = write_element_type(writer, write_type(writer, statement->target));
+    if (!find_fold(statement->op, &scan->fold)) {
+        start_combining(writer, scan, statement);
+        return scan;
+    }
+    scan->type = type_scalar(writer->program->types, element);
+    write_note_type(writer, element);
+    scan->first = constant_of(writer, scan->type, neutral(scan->fold.operator, scan->type));
+    if (is_ordered(scan->fold.operator, scan->type)) {
+        const char *type = arena_format(writer->arena, "Scan%s_%s", op_table[scan->fold.operator].id, suffix_of(scan->type));
+        write_line(writer, "%s %s;", type, scan->state);
+        write_line(writer, "%s_start(&%s);", type, scan->state);
+    } else {
+        const char *c = total_type(scan->fold.operator, scan->type);
+        write_line(writer, "%s %s = (%s)%s;", c, scan->state, c, scan->first);
+    }
+    return scan;
+}
+
+const char **reduce_scan_step(Writer *writer, ScanState *scan, const char **element)
+{
+    if (scan->combination != NULL)
+        return step_combining(writer, scan, element);
+    const char **words = ARENA_ARRAY(writer->arena, const char *, 1), *c = c_type(scan->type);
+    words[0] = write_word(writer, 0);
+    if (is_ordered(scan->fold.operator, scan->type)) {
+        write_line(writer, "const %s %s = Scan%s_%s_next(&%s, %s, %s, %s);", c, words[0], op_table[scan->fold.operator].id, suffix_of(scan->type), scan->state,
+                   element[0], scan->fold.is_inclusive ? "true" : "false", scan->first);
+        return words;
+    }
+    if (scan->fold.is_inclusive)
+        write_fold_step(writer, scan->fold.operator, scan->type, scan->state, element[0]);
+    write_line(writer, "const %s %s = (%s)%s;", c, words[0], c, scan->state);
+    if (!scan->fold.is_inclusive)
+        write_fold_step(writer, scan->fold.operator, scan->type, scan->state, element[0]);
+    return words;
+}

@@ -1,0 +1,545 @@
+/* Traversals of sequences, as loops. */
+#include "kernel/function_vectors.h"
+
+#include "kernel/op_text.h"
+#include "source/diagnostics.h"
+
+typedef enum SupplyKind {
+    SUPPLY_CELLS, /* of a vector in memory */
+    SUPPLY_RANGE, /* integers from `first` on, by `step` */
+    SUPPLY_EACH,
+    SUPPLY_SCAN,
+    SUPPLY_ZIP,
+    SUPPLY_READ,
+} SupplyKind;
+
+/* What gives an element for each index, taken in order. */
+typedef struct Supply Supply;
+struct Supply {
+    SupplyKind kind;
+    TypeId type;            /* of elements */
+    const char *length;
+    const CoreStatement *statement;
+    Supply **members;
+    uint32_t member_count;
+    const char **words;     /* CELLS, READ: pointers to cells; RANGE: first, step */
+    const char **strides;   /* CELLS, READ: null if they are next to each other */
+    const char *base;       /* READ: start of the vector, */
+    const char *vector_length;
+    ScanState *scan;
+    bool is_of_memory;      /* something that is in memory bounds its length */
+};
+
+struct Traversal {
+    const CoreAtom *atom;
+    TypeId type; /* of elements */
+    Supply *supply; /* null if it does not step */
+    bool filters;   /* the elements of the supply are sequences of one element or none */
+    const char *most;
+};
+
+static const Types *types_of(const Writer *writer)
+{
+    return writer->program->types;
+}
+
+static const CoreStatement *definition_of(const Writer *writer, const CoreAtom *atom)
+{
+    return writer->texts->shapes[atom->variable].definition;
+}
+
+static bool is_delayed(const Writer *writer, const CoreAtom *atom)
+{
+    return !atom->is_constant && writer->texts->values[atom->variable] == NULL && writer->texts->shapes[atom->variable].is_delayed;
+}
+
+/* ---- sources ---- */
+
+static Supply *prepare(Writer *writer, const CoreAtom *atom);
+
+static Supply *new_supply(Writer *writer, SupplyKind kind, TypeId type)
+{
+    Supply *supply = ARENA_NEW(writer->arena, Supply);
+    *supply = (Supply){.kind = kind, .type = type};
+    return supply;
+}
+
+/* The cells of a vector from its start on. One cell that stands for all is written out, but for arrays of rows, which mostly are the same. */
+static Supply *supply_of_words(Writer *writer, TypeId type, const char **vector)
+{
+    Supply *supply = new_supply(writer, SUPPLY_CELLS, write_element_type(writer, type));
+    const Layout *elements = write_layout(writer, supply->type);
+    supply->length = vector[VECTOR_LENGTH];
+    supply->is_of_memory = true;
+    supply->words = ARENA_ARRAY(writer->arena, const char *, elements->count);
+    supply->strides = ARENA_ARRAY(writer->arena, const char *, elements->count);
+    for (uint32_t i = 0; i < elements->count; i++) {
+        LeafType leaf = elements->leaves[i].type;
+        const char *c = write_leaf_type(leaf);
+        const char *word = supply->words[i] = write_word(writer, 0);
+        if (write_is_flat(writer, vector[VECTOR_ARRAY])) {
+            const char *stride;
+            write_line(writer, "%s const *const %s = %s + %s;", c, word, vectors_cells(writer, vector[VECTOR_ARRAY], i, leaf, &stride), vector[VECTOR_START]);
+        } else if (leaf == LEAF_ARRAY) {
+            const char *stride, *cells = vectors_cells(writer, vector[VECTOR_ARRAY], i, leaf, &stride);
+            supply->strides[i] = stride;
+            write_line(writer, "%s const *const %s = %s + %s * %s;", c, word, cells, vector[VECTOR_START], stride);
+        } else {
+            write_line(writer, "%s const *const %s = kernel_run(%s, %s, %u, sizeof(%s), %s, %s);", c, word, writer->aside, vector[VECTOR_ARRAY], i, c,
+                       vector[VECTOR_START], vector[VECTOR_LENGTH]);
+            vectors_fail_if(writer, "%s == NULL", word);
+        }
+    }
+    return supply;
+}
+
+static const char *constant_word(Writer *writer, const char *format, const char *a, const char *b)
+{
+    const char *word = write_word(writer, 0);
+    write_line(writer, "const int64_t %s = %s;", word, arena_format(writer->arena, format, a, b));
+    return word;
+}
+
+static Supply *supply_of_indices(Writer *writer, const CoreStatement *statement)
+{
+    Supply *supply = new_supply(writer, SUPPLY_RANGE, TYPE_INT);
+    supply->length = write_atom(writer, &statement->arguments[0])[0];
+    if (statement->op == OP_IOTA)
+        vectors_fail_if(writer, "%s < 0", supply->length);
+    return supply;
+}
+
+/* Ranges of ints by one; all others are left to the VM. */
+static Supply *supply_of_range(Writer *writer, const CoreStatement *statement)
+{
+    const CoreAtom *arguments = statement->arguments;
+    bool is_inclusive = statement->op == OP_RANGE_INCLUSIVE;
+    Supply *supply = new_supply(writer, SUPPLY_RANGE, TYPE_INT);
+    bool is_by_one = is_inclusive || (arguments[2].is_constant && arguments[2].constant.integer == 1);
+    supply->length = "0";
+    if (arguments[0].type != TYPE_INT || !is_by_one) {
+        vectors_refuse(writer);
+        return supply;
+    }
+    const char *first = write_atom(writer, &arguments[0])[0], *last = write_atom(writer, &arguments[1])[0];
+    supply->words = ARENA_ARRAY(writer->arena, const char *, 1);
+    supply->words[0] = arguments[0].is_constant && arguments[0].constant.integer == 0 ? NULL : first;
+    writer->has_flag = true;
+    supply->length = write_word(writer, 0);
+    if (statement->op == OP_NESL_RANGE)
+        vectors_fail_if(writer, "%s < %s", last, first);
+    if (arguments[0].is_constant && arguments[1].is_constant) {
+        int64_t count = arguments[1].constant.integer - arguments[0].constant.integer + is_inclusive;
+        write_line(writer, "const int64_t %s = %lld;", supply->length, (long long)(count > 0 ? count : 0));
+        return supply;
+    }
+    write_line(writer, "const int64_t %s = kernel_%s(%s, %s, &failed);", supply->length, is_inclusive ? "distance_inclusive" : "distance", first, last);
+    write_check(writer);
+    return supply;
+}
+
+static void add_members(Writer *writer, Supply *supply, const CoreAtom *atoms, uint32_t count)
+{
+    supply->members = ARENA_ARRAY(writer->arena, Supply *, count);
+    supply->member_count = count;
+    for (uint32_t i = 0; i < count; i++) {
+        supply->members[i] = prepare(writer, &atoms[i]);
+        supply->is_of_memory |= supply->members[i]->is_of_memory;
+        if (i > 0 && supply->members[i]->length != supply->members[0]->length)
+            vectors_fail_if(writer, "%s != %s", supply->members[i]->length, supply->members[0]->length);
+    }
+    supply->length = supply->members[0]->length;
+}
+
+static Supply *supply_of_each(Writer *writer, const CoreStatement *statement)
+{
+    Supply *supply = new_supply(writer, SUPPLY_EACH, statement->blocks[0]->result.type);
+    supply->statement = statement;
+    add_members(writer, supply, statement->arguments, statement->argument_count);
+    vectors_hoist(writer, statement->blocks[0]);
+    return supply;
+}
+
+static Supply *supply_of_members(Writer *writer, SupplyKind kind, const CoreStatement *statement)
+{
+    TypeId type = write_type(writer, statement->target);
+    Supply *supply = new_supply(writer, kind, write_element_type(writer, type));
+    supply->statement = statement;
+    uint32_t first = kind == SUPPLY_ZIP ? 0 : statement->argument_count - 1;
+    add_members(writer, supply, statement->arguments + first, statement->argument_count - first);
+    return supply;
+}
+
+static Supply *supply_of_scan(Writer *writer, const CoreStatement *statement)
+{
+    Supply *supply = supply_of_members(writer, SUPPLY_SCAN, statement);
+    supply->scan = reduce_scan_start(writer, statement);
+    return supply;
+}
+
+static Supply *supply_of_read(Writer *writer, const CoreStatement *statement)
+{
+    Supply *supply = supply_of_members(writer, SUPPLY_READ, statement);
+    const Layout *elements = write_layout(writer, supply->type);
+    const char **vector = write_atom(writer, &statement->arguments[0]);
+    supply->base = vector[VECTOR_START];
+    supply->vector_length = vector[VECTOR_LENGTH];
+    supply->words = ARENA_ARRAY(writer->arena, const char *, elements->count);
+    supply->strides = ARENA_ARRAY(writer->arena, const char *, elements->count);
+    for (uint32_t i = 0; i < elements->count; i++)
+        supply->words[i] = vectors_cells(writer, vector[VECTOR_ARRAY], i, elements->leaves[i].type, &supply->strides[i]);
+    return supply;
+}
+
+static Supply *prepare(Writer *writer, const CoreAtom *atom)
+{
+    if (!is_delayed(writer, atom) || !shape_steps(writer->texts, atom))
+        return supply_of_words(writer, atom->type, vectors_make(writer, atom));
+    const CoreStatement *statement = definition_of(writer, atom);
+    if (statement->kind == CORE_EACH)
+        return supply_of_each(writer, statement);
+    switch ((int)statement->op) {
+    case OP_SEQ:
+    case OP_TAB: return prepare(writer, &statement->arguments[0]);
+    case OP_IOTA:
+    case OP_INDICES: return supply_of_indices(writer, statement);
+    case OP_RANGE:
+    case OP_RANGE_INCLUSIVE:
+    case OP_NESL_RANGE: return supply_of_range(writer, statement);
+    case OP_ZIP: return supply_of_members(writer, SUPPLY_ZIP, statement);
+    case OP_READ: return supply_of_read(writer, statement);
+    default: return supply_of_scan(writer, statement);
+    }
+}
+
+/* ---- elements of sources ---- */
+
+static Element step(Writer *writer, const Supply *supply, const char *index);
+
+static Element element_of_words(const Supply *supply, const char **words, bool is_stored)
+{
+    return (Element){.words = words, .type = supply->type, .is_stored = is_stored};
+}
+
+static Element step_cells(Writer *writer, const Supply *supply, const char *index)
+{
+    const Layout *elements = write_layout(writer, supply->type);
+    const char **words = ARENA_ARRAY(writer->arena, const char *, elements->count);
+    for (uint32_t i = 0; i < elements->count; i++) {
+        words[i] = write_word(writer, 0);
+        const char *c = write_leaf_type(elements->leaves[i].type);
+        if (supply->strides[i] == NULL)
+            write_line(writer, "const %s %s = %s[%s];", c, words[i], supply->words[i], index);
+        else
+            write_line(writer, "const %s %s = %s[%s * %s];", c, words[i], supply->words[i], index, supply->strides[i]);
+    }
+    return element_of_words(supply, words, true);
+}
+
+static Element step_range(Writer *writer, const Supply *supply, const char *index)
+{
+    const char **words = ARENA_ARRAY(writer->arena, const char *, 1);
+    words[0] = supply->words == NULL || supply->words[0] == NULL ? index : constant_word(writer, "%s + %s", supply->words[0], index);
+    return element_of_words(supply, words, false);
+}
+
+/* What the body gives for the elements that its parameters are. */
+static Element write_body(Writer *writer, const CoreBlock *block)
+{
+    write_statements(writer, block);
+    if (is_delayed(writer, &block->result))
+        return (Element){.atom = &block->result, .type = block->result.type};
+    return (Element){.words = write_atom(writer, &block->result), .type = block->result.type};
+}
+
+static void bind(Writer *writer, CoreVar parameter, Element element)
+{
+    if (element.atom != NULL) {
+        element.words = vectors_make(writer, element.atom);
+    }
+    writer->texts->values[parameter] = element.words;
+}
+
+static Element step_each(Writer *writer, const Supply *supply, const char *index)
+{
+    const CoreBlock *block = supply->statement->blocks[0];
+    for (uint32_t i = 0; i < supply->member_count; i++)
+        bind(writer, block->parameters[i], step(writer, supply->members[i], index));
+    return write_body(writer, block);
+}
+
+static Element step_scan(Writer *writer, const Supply *supply, const char *index)
+{
+    return element_of_words(supply, reduce_scan_step(writer, supply->scan, step(writer, supply->members[0], index).words), false);
+}
+
+static Element step_zip(Writer *writer, const Supply *supply, const char *index)
+{
+    Element first = step(writer, supply->members[0], index), second = step(writer, supply->members[1], index);
+    uint32_t split = write_layout(writer, first.type)->count, count = write_layout(writer, supply->type)->count;
+    const char **words = ARENA_ARRAY(writer->arena, const char *, count);
+    for (uint32_t i = 0; i < count; i++)
+        words[i] = i < split ? first.words[i] : second.words[i - split];
+    return element_of_words(supply, words, first.is_stored && second.is_stored);
+}
+
+static Element step_read(Writer *writer, const Supply *supply, const char *index)
+{
+    const Layout *elements = write_layout(writer, supply->type);
+    const char *wanted = step(writer, supply->members[0], index).words[0], *place = write_word(writer, 0);
+    const char **words = ARENA_ARRAY(writer->arena, const char *, elements->count);
+    write_line(writer, "const int64_t %s = kernel_index(%s, %s, %s, &failed);", place, wanted, supply->base, supply->vector_length);
+    write_check(writer);
+    for (uint32_t i = 0; i < elements->count; i++) {
+        words[i] = write_word(writer, 0);
+        write_line(writer, "const %s %s = %s[%s%s%s];", write_leaf_type(elements->leaves[i].type), words[i], supply->words[i], place,
+                   supply->strides[i] == NULL ? "" : " * ", supply->strides[i] == NULL ? "" : supply->strides[i]);
+    }
+    return element_of_words(supply, words, true);
+}
+
+static Element step(Writer *writer, const Supply *supply, const char *index)
+{
+    switch (supply->kind) {
+    case SUPPLY_CELLS: return step_cells(writer, supply, index);
+    case SUPPLY_RANGE: return step_range(writer, supply, index);
+    case SUPPLY_EACH: return step_each(writer, supply, index);
+    case SUPPLY_SCAN: return step_scan(writer, supply, index);
+    case SUPPLY_ZIP: return step_zip(writer, supply, index);
+    case SUPPLY_READ: return step_read(writer, supply, index);
+    }
+    bug("kernels", "a sequence has no such supply");
+}
+
+static bool is_straight(const Writer *writer, const Supply *supply)
+{
+    for (uint32_t i = 0; i < supply->member_count; i++)
+        if (!is_straight(writer, supply->members[i]))
+            return false;
+    return supply->kind != SUPPLY_EACH || shape_is_straight(writer->texts, supply->statement->blocks[0]);
+}
+
+static bool may_go_on(const Writer *writer, const Supply *supply)
+{
+    for (uint32_t i = 0; i < supply->member_count; i++)
+        if (!may_go_on(writer, supply->members[i]))
+            return false;
+    return supply->kind != SUPPLY_EACH || shape_may_go_on(writer->texts, supply->statement->blocks[0]);
+}
+
+/* ---- loops ---- */
+
+/* What a loop changes of the writer. */
+typedef struct Around {
+    const char *into, *aside;
+    bool is_deferred, is_straight;
+    const char *mark;
+} Around;
+
+/* A body that does more than to compute gives back what it took after each turn, and looks whether it is to go on. */
+static Around open_turn(Writer *writer, bool is_straight, bool is_deferred, const Sink *sink)
+{
+    Around around = {.into = writer->into, .aside = writer->aside, .is_deferred = writer->is_deferred, .is_straight = is_straight};
+    writer->is_deferred = is_deferred;
+    if (sink->region != NULL) {
+        writer->aside = vectors_other(writer, sink->region);
+        writer->into = sink->region;
+    }
+    if (!is_straight) {
+        around.mark = write_word(writer, 0);
+        write_line(writer, "const KernelMark %s = kernel_mark(%s);", around.mark, writer->aside);
+        vectors_fail_if(writer, "kernel_is_over(scalars->call)");
+    }
+    return around;
+}
+
+static void close_turn(Writer *writer, Around around)
+{
+    if (!around.is_straight)
+        write_line(writer, "kernel_release(%s, %s);", writer->aside, around.mark);
+    writer->into = around.into;
+    writer->aside = around.aside;
+    writer->is_deferred = around.is_deferred;
+}
+
+/* `polls`: a long one looks now and then whether it is to go on. */
+static void loop(Writer *writer, const Supply *supply, Sink *sink, const char *first, const char *end, bool polls)
+{
+    bool straight = is_straight(writer, supply) && sink->is_straight, deferred = straight && may_go_on(writer, supply);
+    const char *index = write_word(writer, 0);
+    bool had_pending = writer->has_pending;
+    writer->has_pending = false;
+    bool has_strips = polls && straight && !supply->is_of_memory && !writer->is_deferred;
+    const char *strip = write_word(writer, 0), *until = write_word(writer, 0);
+    if (has_strips) {
+        write_open_brace(writer, arena_format(writer->arena, "for (int64_t %s = %s; %s < %s; %s += KERNEL_STRIP)", strip, first, strip, end, strip));
+        vectors_fail_if(writer, "kernel_is_over(scalars->call)");
+        write_line(writer, "const int64_t %s = %s - %s < KERNEL_STRIP ? %s : %s + KERNEL_STRIP;", until, end, strip, end, strip);
+        first = strip;
+        end = until;
+    }
+    write_open_brace(writer, arena_format(writer->arena, "for (int64_t %s = %s; %s < %s; %s++)", index, first, index, end, index));
+    Around around = open_turn(writer, straight, deferred || writer->is_deferred, sink);
+    const char *outer_index = sink->index;
+    Element element = step(writer, supply, index);
+    sink->index = index;
+    sink->take(writer, sink, element);
+    sink->index = outer_index;
+    close_turn(writer, around);
+    write_close_brace(writer);
+    if (has_strips)
+        write_close_brace(writer);
+    bool pends = writer->has_pending;
+    writer->has_pending = had_pending || (pends && writer->is_deferred);
+    if (pends && !writer->is_deferred)
+        write_check(writer);
+}
+
+/* ---- traversals that do not step ---- */
+
+static Traversal *prepare_traversal(Writer *writer, const CoreAtom *atom);
+
+typedef struct Through {
+    Sink sink;
+    Sink *outer;
+    const CoreStatement *statement;
+} Through;
+
+static void traverse_atom(Writer *writer, const CoreAtom *atom, Sink *sink)
+{
+    sequence_traverse(writer, prepare_traversal(writer, atom), sink);
+}
+
+static void traverse_guard(Writer *writer, const CoreStatement *statement, Sink *sink)
+{
+    const char *condition = write_atom(writer, &statement->arguments[0])[0];
+    const CoreBlock *block = statement->blocks[0];
+    bool is_branchless = sink->take_if != NULL && writer->is_deferred && shape_cannot_fail(writer->texts, block) &&
+                         !type_is_sequence(types_of(writer), block->result.type);
+    if (is_branchless) {
+        sink->take_if(writer, sink, write_body(writer, block), condition);
+        return;
+    }
+    write_open_brace(writer, arena_format(writer->arena, "if (%s)", condition));
+    sink->take(writer, sink, write_body(writer, block));
+    write_close_brace(writer);
+}
+
+/* The elements of an element. */
+static void take_inner(Writer *writer, Sink *sink, Element element)
+{
+    Sink *outer = ((Through *)(void *)sink)->outer;
+    if (element.atom != NULL) {
+        const CoreStatement *statement = definition_of(writer, element.atom);
+        if (statement->kind == CORE_GUARD)
+            traverse_guard(writer, statement, outer);
+        else
+            traverse_atom(writer, element.atom, outer);
+        return;
+    }
+    loop(writer, supply_of_words(writer, element.type, element.words), outer, "0", element.words[VECTOR_LENGTH], true);
+}
+
+/* Elements go through the body of a comprehension. */
+static void take_each(Writer *writer, Sink *sink, Element element)
+{
+    Through *through = (Through *)(void *)sink;
+    const CoreBlock *block = through->statement->blocks[0];
+    bind(writer, block->parameters[0], element);
+    through->outer->index = NULL;
+    through->outer->take(writer, through->outer, write_body(writer, block));
+}
+
+/* Whether the inner sequences of a concatenation have one element each at most, and take no loop. */
+static bool has_guards(const Writer *writer, const CoreAtom *outer)
+{
+    const CoreStatement *statement = is_delayed(writer, outer) ? definition_of(writer, outer) : NULL;
+    if (statement == NULL || statement->kind != CORE_EACH)
+        return false;
+    const VariableShape *inner = &writer->texts->shapes[statement->blocks[0]->result.variable];
+    return inner->is_delayed && inner->definition->kind == CORE_GUARD;
+}
+
+static Traversal *prepare_traversal(Writer *writer, const CoreAtom *atom)
+{
+    Traversal *traversal = ARENA_NEW(writer->arena, Traversal);
+    *traversal = (Traversal){.atom = atom, .type = write_element_type(writer, atom->type)};
+    if (!is_delayed(writer, atom) || shape_steps(writer->texts, atom)) {
+        traversal->supply = prepare(writer, atom);
+        traversal->most = traversal->supply->length;
+        return traversal;
+    }
+    const CoreStatement *statement = definition_of(writer, atom);
+    bool is_op = statement->kind == CORE_OP;
+    if (is_op && (statement->op == OP_SEQ || statement->op == OP_TAB))
+        return prepare_traversal(writer, &statement->arguments[0]);
+    if (is_op && (statement->op == OP_CONCAT || statement->op == OP_FLATTEN) && has_guards(writer, &statement->arguments[0])) {
+        Traversal *outer = prepare_traversal(writer, &statement->arguments[0]);
+        traversal->supply = outer->supply;
+        traversal->most = outer->most;
+        traversal->filters = true;
+    }
+    if (statement->kind == CORE_EACH && statement->argument_count > 1) {
+        traversal->supply = supply_of_each(writer, statement);
+        traversal->most = traversal->supply->length;
+    }
+    return traversal;
+}
+
+Traversal *sequence_prepare(Writer *writer, const CoreAtom *atom)
+{
+    return prepare_traversal(writer, atom);
+}
+
+void sequence_traverse(Writer *writer, Traversal *traversal, Sink *sink)
+{
+    if (writer->is_refused)
+        return;
+    if (traversal->supply != NULL && !traversal->filters) {
+        loop(writer, traversal->supply, sink, "0", traversal->supply->length, true);
+        return;
+    }
+    const CoreStatement *statement = definition_of(writer, traversal->atom);
+    Through through = {.outer = sink, .statement = statement, .sink = {.region = sink->region}};
+    if (traversal->filters) {
+        through.sink.take = take_inner;
+        through.sink.is_straight = sink->is_straight;
+        loop(writer, traversal->supply, &through.sink, "0", traversal->supply->length, true);
+    } else if (statement->kind == CORE_GUARD) {
+        traverse_guard(writer, statement, sink);
+    } else if (statement->kind == CORE_EACH) {
+        through.sink.take = take_each;
+        vectors_hoist(writer, statement->blocks[0]);
+        traverse_atom(writer, &statement->arguments[0], &through.sink);
+    } else if (statement->op == OP_CONCAT || statement->op == OP_FLATTEN) {
+        through.sink.take = take_inner;
+        traverse_atom(writer, &statement->arguments[0], &through.sink);
+    } else if (statement->op == OP_APPEND) {
+        traverse_atom(writer, &statement->arguments[0], sink);
+        traverse_atom(writer, &statement->arguments[1], sink);
+    } else {
+        vectors_refuse(writer);
+    }
+}
+
+void sequence_traverse_part(Writer *writer, Traversal *traversal, Sink *sink, const char *first, const char *end)
+{
+    if (!traversal->supply->is_of_memory)
+        vectors_fail_if(writer, "kernel_is_over(scalars->call)");
+    loop(writer, traversal->supply, sink, first, end, false);
+}
+
+const char *sequence_most(const Traversal *traversal)
+{
+    return traversal->most;
+}
+
+bool sequence_is_exact(const Traversal *traversal)
+{
+    return traversal->supply != NULL && !traversal->filters;
+}
+
+bool sequence_is_straight(const Writer *writer, const Traversal *traversal)
+{
+    return traversal->supply != NULL && is_straight(writer, traversal->supply);
+}

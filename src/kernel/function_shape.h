@@ -1,0 +1,50 @@
+/* What a function that makes vectors does with its variables: where sequences and vectors are traversed instead of made, and which of those that are made belong to
+ * what its blocks give. */
+#ifndef RUNNEL_KERNEL_FUNCTION_SHAPE_H
+#define RUNNEL_KERNEL_FUNCTION_SHAPE_H
+
+#include "kernel/function_text.h"
+
+/* A variable. Its level is how many bodies of comprehensions are around its definition. */
+typedef struct VariableShape {
+    const CoreStatement *definition; /* null for parameters of functions; for those of EACH the statement, */
+    uint32_t member;                 /* ... of which it takes argument member - 1 */
+    uint32_t level;
+    uint32_t uses;
+    uint32_t use_level;    /* of the deepest use */
+    uint32_t raised_from;  /* level + 1 below which raising it goes on; 0 if it is not raised */
+    bool is_delayed;       /* a sequence, or a vector, that is not made: whoever uses it computes its elements */
+} VariableShape;
+
+/* Finds out about all variables of a function. */
+void shape_function(FunctionTexts *texts, CoreFunctionId function);
+/* Whether a value with vectors belongs to what the body of the comprehension or function around it gives: those are to be built there. */
+bool shape_rises(const FunctionTexts *texts, CoreVar variable);
+
+bool shape_has_arrays(const FunctionTexts *texts, TypeId type);
+
+/* Whether a variable is not needed any more once a statement is done, on the way to which nobody has got hold of its value: only scalars were read from it. `body` is the function's. */
+bool shape_is_spent(const FunctionTexts *texts, const CoreBlock *body, CoreVar variable, const CoreStatement *statement);
+/* Whether a statement makes the vector that it gives. */
+bool shape_makes(const FunctionTexts *texts, const CoreStatement *statement);
+
+/* Whether an operation only traverses an argument that is a vector, once. */
+bool shape_traverses(Op op, uint32_t argument);
+
+/* Whether a statement gives a sequence, or a vector, whose elements can be computed in a traversal of it. */
+bool shape_is_traversable(const FunctionTexts *texts, const CoreStatement *statement);
+
+/* Whether the elements of a sequence or vector can be had one by one, by index, in order: as many as are known beforehand. Everything that is made can. */
+bool shape_steps(const FunctionTexts *texts, const CoreAtom *atom);
+
+/* Whether a block does no more than to end the run with a message. */
+bool shape_gives_up(const CoreBlock *block);
+
+/* Neither loops nor calls nor new vectors: a block that may be part of an innermost loop. */
+bool shape_is_straight(const FunctionTexts *texts, const CoreBlock *block);
+/* Whether nothing in such a block can fail. */
+bool shape_cannot_fail(const FunctionTexts *texts, const CoreBlock *block);
+/* Whether, where something fails in such a block, the rest of it may be computed nonetheless. */
+bool shape_may_go_on(const FunctionTexts *texts, const CoreBlock *block);
+
+#endif

@@ -1,0 +1,528 @@
+/* Statements that make vectors. */
+#include "kernel/function_vectors.h"
+
+#include "kernel/op_text.h"
+
+#include <stdarg.h>
+
+void vectors_refuse(Writer *writer)
+{
+    writer->is_refused = true;
+}
+
+void vectors_fail_if(Writer *writer, const char *format, ...)
+{
+    Text condition;
+    text_init(&condition, writer->out->memory);
+    va_list arguments;
+    va_start(arguments, format);
+    text_add_list(&condition, format, arguments);
+    va_end(arguments);
+    write_line(writer, "if (%s)", text_string(&condition));
+    write_line(writer, "    return false;");
+    text_free(&condition);
+}
+
+/* ---- regions ---- */
+
+const char *vectors_region(const Writer *writer, CoreVar variable)
+{
+    return shape_rises(writer->texts, variable) ? writer->into : writer->aside;
+}
+
+const char *vectors_other(const Writer *writer, const char *region)
+{
+    return region == writer->into ? writer->aside : writer->into;
+}
+
+/* ---- arrays ---- */
+
+const char *vectors_sizes(const Writer *writer, const Layout *elements)
+{
+    Text text;
+    text_init(&text, writer->out->memory);
+    text_addf(&text, "%u, (const uint8_t[]){", elements->count);
+    for (uint32_t i = 0; i < elements->count; i++)
+        text_addf(&text, "%s%zu", i == 0 ? "" : ", ", leaf_size(elements->leaves[i].type));
+    text_add(&text, "}");
+    const char *sizes = arena_text(writer->arena, text_string(&text), text.length);
+    text_free(&text);
+    return sizes;
+}
+
+static void know_cells(Writer *writer, const char *array, uint32_t leaf, const char *cells, const char *stride)
+{
+    *vec_push(writer->arena, &writer->cells) = (KnownCells){array, leaf, cells, stride, writer->depth};
+}
+
+const char *vectors_cells(Writer *writer, const char *array, uint32_t leaf, LeafType type, const char **stride)
+{
+    for (uint32_t i = 0; i < writer->cells.count; i++) {
+        const KnownCells *known = &writer->cells.items[i];
+        if (known->array == array && known->leaf == leaf) {
+            *stride = known->stride;
+            return known->cells;
+        }
+    }
+    const char *cells = write_word(writer, 0);
+    *stride = NULL;
+    write_line(writer, "%s const *const %s = kernel_cells(%s, %u);", write_leaf_type(type), cells, array, leaf);
+    if (!write_is_flat(writer, array)) {
+        *stride = write_word(writer, 0);
+        write_line(writer, "const int64_t %s = kernel_stride(%s, %u);", *stride, array, leaf);
+    }
+    know_cells(writer, array, leaf, cells, *stride);
+    return cells;
+}
+
+const char *vectors_new_array(Writer *writer, const char *region, const Layout *elements, const char *count, const char **cells)
+{
+    const char *array = write_word(writer, 0);
+    if (elements->count == 0)
+        vectors_refuse(writer);
+    write_line(writer, "KernelArray *%s = kernel_array(%s, %s, %s);", array, region, count, vectors_sizes(writer, elements));
+    vectors_fail_if(writer, "%s == NULL", array);
+    for (uint32_t i = 0; i < elements->count; i++) {
+        const char *type = write_leaf_type(elements->leaves[i].type);
+        cells[i] = write_word(writer, 0);
+        write_line(writer, "%s *%s = %s->columns[%u].data;", type, cells[i], array, i);
+    }
+    *vec_push(writer->arena, &writer->made) = (MadeArray){array, region};
+    return array;
+}
+
+const char **vectors_words(Writer *writer, const char *array, const char *start, const char *length)
+{
+    const char **words = ARENA_ARRAY(writer->arena, const char *, VECTOR_LEAVES);
+    words[VECTOR_ARRAY] = array;
+    words[VECTOR_START] = start;
+    words[VECTOR_LENGTH] = length;
+    return words;
+}
+
+void vectors_give(Writer *writer, const CoreStatement *statement, const char *array, const char *length)
+{
+    vectors_fail_if(writer, "%s == NULL", array);
+    *vec_push(writer->arena, &writer->made) = (MadeArray){array, vectors_region(writer, statement->target)};
+    writer->texts->values[statement->target] = vectors_words(writer, array, "0", length);
+}
+
+const char *vectors_canonical(const Writer *writer, LeafType type, const char *word)
+{
+    if (type == (LeafType)SCALAR_F64)
+        return arena_format(writer->arena, "canonical_F64(%s)", word);
+    return type == (LeafType)SCALAR_F32 ? arena_format(writer->arena, "canonical_F32(%s)", word) : word;
+}
+
+/* ---- elements of vectors, hoisting ---- */
+
+static void write_element(Writer *writer, const CoreStatement *statement)
+{
+    const char **vector = write_atom(writer, &statement->arguments[0]), *index = write_atom(writer, &statement->arguments[1])[0];
+    const Layout *elements = write_layout(writer, write_type(writer, statement->target));
+    const char **targets = write_new_words(writer, statement->target), *place = write_word(writer, 0);
+    if (statement->op == OP_INSIDE)
+        write_line(writer, "const int64_t %s = %s + %s;", place, vector[VECTOR_START], index);
+    else {
+        write_line(writer, "const int64_t %s = kernel_index(%s, %s, %s, &failed);", place, index, vector[VECTOR_START], vector[VECTOR_LENGTH]);
+        write_check(writer);
+    }
+    for (uint32_t i = 0; i < elements->count; i++) {
+        const char *stride, *cells = vectors_cells(writer, vector[VECTOR_ARRAY], i, elements->leaves[i].type, &stride);
+        write_line(writer, "const %s %s = %s[%s%s%s];", write_leaf_type(elements->leaves[i].type), targets[i], cells, place,
+                   stride == NULL ? "" : " * ", stride == NULL ? "" : stride);
+    }
+}
+
+static void hoist_vector(Writer *writer, const CoreAtom *atom)
+{
+    const char **vector = atom->is_constant ? NULL : writer->texts->values[atom->variable];
+    if (vector == NULL || !type_is_vector(writer->program->types, atom->type))
+        return;
+    const Layout *elements = write_layout(writer, write_element_type(writer, atom->type));
+    for (uint32_t i = 0; i < elements->count; i++) {
+        const char *stride;
+        vectors_cells(writer, vector[VECTOR_ARRAY], i, elements->leaves[i].type, &stride);
+    }
+}
+
+/* Vectors of outer blocks that a body reads, or traverses: their cells are found before. Those of the body have no words yet. */
+void vectors_hoist(Writer *writer, const CoreBlock *block)
+{
+    for (uint32_t i = 0; i < block->statement_count; i++)
+        writer->texts->values[block->statements[i].target] = NULL;
+    for (uint32_t i = 0; i < block->parameter_count; i++)
+        writer->texts->values[block->parameters[i]] = NULL;
+    for (uint32_t i = 0; i < block->statement_count; i++) {
+        const CoreStatement *statement = &block->statements[i];
+        bool reads = statement->kind == CORE_OP && (statement->op == OP_ELEMENT || statement->op == OP_INSIDE || statement->op == OP_READ);
+        if (reads)
+            hoist_vector(writer, &statement->arguments[0]);
+        for (uint32_t b = 0; b < 2; b++)
+            if (statement->blocks[b] != NULL)
+                vectors_hoist(writer, statement->blocks[b]);
+    }
+}
+
+/* ---- vectors of elements that come from a traversal ---- */
+
+typedef struct Store {
+    Sink sink;
+    const Layout *elements;
+    const char *array, *region;
+    const char **cells;
+    const char *first;    /* of the cells, where the element at index 0 goes; null if that is the first, or */
+    const char *count;    /* ... how many have come so far, where they do not come by index */
+    const char *capacity; /* where that grows */
+} Store;
+
+static void store(Writer *writer, const Store *store, Element element, const char *place)
+{
+    for (uint32_t i = 0; i < store->elements->count; i++) {
+        const char *value = element.is_stored ? element.words[i] : vectors_canonical(writer, store->elements->leaves[i].type, element.words[i]);
+        write_line(writer, "%s[%s] = %s;", store->cells[i], place, value);
+    }
+}
+
+static Element made(Writer *writer, Element element)
+{
+    if (element.atom != NULL)
+        element.words = vectors_make(writer, element.atom);
+    element.atom = NULL;
+    return element;
+}
+
+static void take_by_index(Writer *writer, Sink *sink, Element element)
+{
+    const Store *to = (const Store *)(const void *)sink;
+    const char *index = to->first == NULL ? sink->index : arena_format(writer->arena, "%s + %s", to->first, sink->index);
+    store(writer, to, made(writer, element), index);
+}
+
+static void take_next(Writer *writer, Sink *sink, Element element)
+{
+    const Store *to = (const Store *)(const void *)sink;
+    element = made(writer, element);
+    if (to->capacity != NULL) {
+        write_open_brace(writer, arena_format(writer->arena, "if (%s == %s)", to->count, to->capacity));
+        write_line(writer, "%s = kernel_array_grow(%s, %s, %s);", to->array, to->region, to->array, vectors_sizes(writer, to->elements));
+        vectors_fail_if(writer, "%s == NULL", to->array);
+        write_line(writer, "%s *= 2;", to->capacity);
+        for (uint32_t i = 0; i < to->elements->count; i++)
+            write_line(writer, "%s = %s->columns[%u].data;", to->cells[i], to->array, i);
+        write_close_brace(writer);
+    }
+    store(writer, to, element, to->count);
+    write_line(writer, "%s++;", to->count);
+}
+
+static void take_next_if(Writer *writer, Sink *sink, Element element, const char *condition)
+{
+    const Store *to = (const Store *)(const void *)sink;
+    store(writer, to, element, to->count);
+    write_line(writer, "%s += %s;", to->count, condition);
+}
+
+/* The vector of what a traversal gives. */
+static const char **make_vector(Writer *writer, const CoreAtom *sequence, const char *region)
+{
+    Traversal *traversal = sequence_prepare(writer, sequence);
+    const Layout *elements = write_layout(writer, write_element_type(writer, sequence->type));
+    const char *most = sequence_most(traversal);
+    bool is_exact = sequence_is_exact(traversal);
+    Store to = {.elements = elements, .region = region, .cells = ARENA_ARRAY(writer->arena, const char *, elements->count)};
+    to.sink = (Sink){.take = is_exact ? take_by_index : take_next, .is_straight = most != NULL, .region = region};
+    to.array = vectors_new_array(writer, region, elements, most == NULL ? "KERNEL_GROWTH" : most, to.cells);
+    if (!is_exact) {
+        to.count = write_word(writer, 0);
+        write_line(writer, "int64_t %s = 0;", to.count);
+    }
+    if (most == NULL) {
+        to.capacity = write_word(writer, 0);
+        write_line(writer, "int64_t %s = KERNEL_GROWTH;", to.capacity);
+    } else if (!is_exact)
+        to.sink.take_if = take_next_if;
+    sequence_traverse(writer, traversal, &to.sink);
+    if (!is_exact)
+        write_line(writer, "kernel_array_end(%s, %s, %s, %s);", region, to.array, to.count, vectors_sizes(writer, elements));
+    return vectors_words(writer, to.array, "0", is_exact ? most : to.count);
+}
+
+const char **vectors_make(Writer *writer, const CoreAtom *atom)
+{
+    const char **words = atom->is_constant ? NULL : writer->texts->values[atom->variable];
+    if (words != NULL || atom->is_constant || !writer->texts->shapes[atom->variable].is_delayed)
+        return write_atom(writer, atom);
+    words = make_vector(writer, atom, vectors_region(writer, atom->variable));
+    writer->texts->values[atom->variable] = words;
+    return words;
+}
+
+static bool is_delayed(const Writer *writer, const CoreAtom *atom)
+{
+    return !atom->is_constant && writer->texts->values[atom->variable] == NULL && writer->texts->shapes[atom->variable].is_delayed;
+}
+
+static void write_tab(Writer *writer, const CoreStatement *statement)
+{
+    const CoreAtom *argument = &statement->arguments[0];
+    const char **words = is_delayed(writer, argument) ? make_vector(writer, argument, vectors_region(writer, statement->target))
+                                                      : write_atom(writer, argument);
+    writer->texts->values[statement->target] = words;
+}
+
+static void write_make(Writer *writer, const CoreStatement *statement)
+{
+    TypeId type = write_type(writer, statement->target);
+    const Layout *elements = write_layout(writer, write_element_type(writer, type));
+    Store to = {.elements = elements, .cells = ARENA_ARRAY(writer->arena, const char *, elements->count)};
+    const char ***words = ARENA_ARRAY(writer->arena, const char **, statement->argument_count);
+    for (uint32_t i = 0; i < statement->argument_count; i++)
+        words[i] = write_atom(writer, &statement->arguments[i]);
+    const char *count = arena_format(writer->arena, "%u", statement->argument_count);
+    to.array = vectors_new_array(writer, vectors_region(writer, statement->target), elements, count, to.cells);
+    for (uint32_t i = 0; i < statement->argument_count; i++)
+        store(writer, &to, (Element){.words = words[i]}, arena_format(writer->arena, "%u", i));
+    writer->texts->values[statement->target] = vectors_words(writer, to.array, "0", count);
+}
+
+/* ---- appended vectors ---- */
+
+enum { PARTS_MAX = 64 };
+
+/* A run of the elements of a vector that is there, or what a traversal gives, or elements that are known. */
+typedef struct Part {
+    const char *length;
+    const char **words;
+    Traversal *traversal;
+    const char ***elements;
+    uint32_t element_count;
+} Part;
+
+typedef struct Parts {
+    Part items[PARTS_MAX];
+    uint32_t count;
+} Parts;
+
+static Part *add_part(Writer *writer, Parts *parts)
+{
+    if (parts->count == PARTS_MAX) {
+        vectors_refuse(writer);
+        parts->count--;
+    }
+    parts->items[parts->count] = (Part){0};
+    return &parts->items[parts->count++];
+}
+
+static void add_elements(Writer *writer, Parts *parts, const CoreAtom *atoms, uint32_t count)
+{
+    Part *part = add_part(writer, parts);
+    part->length = arena_format(writer->arena, "%u", count);
+    part->elements = ARENA_ARRAY(writer->arena, const char **, count);
+    part->element_count = count;
+    for (uint32_t i = 0; i < count; i++)
+        part->elements[i] = write_atom(writer, &atoms[i]);
+}
+
+static void add_words(Writer *writer, Parts *parts, const char *array, const char *start, const char *length)
+{
+    Part *part = add_part(writer, parts);
+    part->words = vectors_words(writer, array, start, length);
+    part->length = length;
+}
+
+static void add_vector(Writer *writer, Parts *parts, const CoreAtom *atom)
+{
+    const CoreStatement *definition = is_delayed(writer, atom) ? writer->texts->shapes[atom->variable].definition : NULL;
+    if (definition != NULL && definition->kind == CORE_OP && definition->op == OP_APPEND) {
+        add_vector(writer, parts, &definition->arguments[0]);
+        add_vector(writer, parts, &definition->arguments[1]);
+    } else if (definition != NULL && definition->kind == CORE_MAKE) {
+        add_elements(writer, parts, definition->arguments, definition->argument_count);
+    } else if (definition != NULL && shape_steps(writer->texts, atom)) {
+        Part *part = add_part(writer, parts);
+        part->traversal = sequence_prepare(writer, atom);
+        part->length = sequence_most(part->traversal);
+    } else {
+        const char **words = vectors_make(writer, atom);
+        add_words(writer, parts, words[VECTOR_ARRAY], words[VECTOR_START], words[VECTOR_LENGTH]);
+    }
+}
+
+/* All but one element of a vector, and another one before them or after. */
+static void add_shifted(Writer *writer, Parts *parts, const CoreStatement *statement)
+{
+    bool is_next = statement->op == OP_NEXT;
+    const char **vector = vectors_make(writer, &statement->arguments[0]), *one = write_word(writer, 0), *start = write_word(writer, 0), *rest = write_word(writer, 0);
+    write_line(writer, "const int64_t %s = %s > 0;", one, vector[VECTOR_LENGTH]);
+    write_line(writer, "const int64_t %s = %s + %s;", start, vector[VECTOR_START], is_next ? one : "0");
+    write_line(writer, "const int64_t %s = %s - %s;", rest, vector[VECTOR_LENGTH], one);
+    if (is_next)
+        add_words(writer, parts, vector[VECTOR_ARRAY], start, rest);
+    add_elements(writer, parts, &statement->arguments[1], 1);
+    parts->items[parts->count - 1].length = one; /* there is room for it also where it does not count */
+    if (!is_next)
+        add_words(writer, parts, vector[VECTOR_ARRAY], start, rest);
+}
+
+static void write_part(Writer *writer, Store *to, const Part *part)
+{
+    if (part->traversal != NULL)
+        sequence_traverse(writer, part->traversal, &to->sink);
+    for (uint32_t i = 0; i < part->element_count; i++)
+        store(writer, to, (Element){.words = part->elements[i]}, arena_format(writer->arena, "%s + %u", to->first, i));
+    for (uint32_t i = 0; i < to->elements->count && part->words != NULL; i++)
+        write_line(writer, "kernel_copy(%s + %s, %s, %u, sizeof(%s), %s, %s);", to->cells[i], to->first, part->words[VECTOR_ARRAY], i,
+                   write_leaf_type(to->elements->leaves[i].type), part->words[VECTOR_START], part->length);
+}
+
+static void write_parts(Writer *writer, const CoreStatement *statement, const Parts *parts)
+{
+    const Layout *elements = write_layout(writer, write_element_type(writer, write_type(writer, statement->target)));
+    const char *region = vectors_region(writer, statement->target), *length = write_word(writer, 0);
+    Store to = {.elements = elements, .region = region, .cells = ARENA_ARRAY(writer->arena, const char *, elements->count)};
+    to.sink = (Sink){.take = take_by_index, .is_straight = true, .region = region};
+    to.first = write_word(writer, 0);
+    write_line(writer, "int64_t %s = %s;", length, parts->items[0].length);
+    for (uint32_t i = 1; i < parts->count; i++)
+        write_line(writer, "%s += %s;", length, parts->items[i].length);
+    to.array = vectors_new_array(writer, region, elements, length, to.cells);
+    write_line(writer, "int64_t %s = 0;", to.first);
+    for (uint32_t i = 0; i < parts->count; i++) {
+        write_part(writer, &to, &parts->items[i]);
+        if (i + 1 < parts->count)
+            write_line(writer, "%s += %s;", to.first, parts->items[i].length);
+    }
+    writer->texts->values[statement->target] = vectors_words(writer, to.array, "0", length);
+}
+
+static void write_append(Writer *writer, const CoreStatement *statement)
+{
+    Parts parts = {.count = 0};
+    switch ((int)statement->op) {
+    case OP_APPEND:
+        add_vector(writer, &parts, &statement->arguments[0]);
+        add_vector(writer, &parts, &statement->arguments[1]);
+        break;
+    case OP_CONS:
+        add_elements(writer, &parts, &statement->arguments[0], 1);
+        add_vector(writer, &parts, &statement->arguments[1]);
+        break;
+    case OP_SNOC:
+        add_vector(writer, &parts, &statement->arguments[0]);
+        add_elements(writer, &parts, &statement->arguments[1], 1);
+        break;
+    default: add_shifted(writer, &parts, statement); break;
+    }
+    write_parts(writer, statement, &parts);
+}
+
+/* ---- texts ---- */
+
+static void write_text(Writer *writer, const CoreStatement *statement)
+{
+    const Layout *elements = write_layout(writer, write_element_type(writer, write_type(writer, statement->target)));
+    const char *cells[1], *length = arena_format(writer->arena, "%u", statement->text_length);
+    const char *array = vectors_new_array(writer, vectors_region(writer, statement->target), elements, length, cells);
+    Text text;
+    text_init(&text, writer->out->memory);
+    for (uint32_t i = 0; i < statement->text_length; i++)
+        text_addf(&text, "\\%03o", (unsigned)(unsigned char)statement->text[i]);
+    write_line(writer, "memcpy(%s, \"%s\", %s);", cells[0], text_string(&text), length);
+    text_free(&text);
+    writer->texts->values[statement->target] = vectors_words(writer, array, "0", length);
+}
+
+/* ---- statements ---- */
+
+static void write_the(Writer *writer, const CoreStatement *statement)
+{
+    const char **vector = vectors_make(writer, &statement->arguments[0]), **targets = write_new_words(writer, statement->target);
+    const Layout *elements = write_layout(writer, write_type(writer, statement->target));
+    vectors_fail_if(writer, "%s != 1", vector[VECTOR_LENGTH]);
+    for (uint32_t i = 0; i < elements->count; i++) {
+        const char *stride, *cells = vectors_cells(writer, vector[VECTOR_ARRAY], i, elements->leaves[i].type, &stride);
+        write_line(writer, "const %s %s = %s[%s%s%s];", write_leaf_type(elements->leaves[i].type), targets[i], cells, vector[VECTOR_START],
+                   stride == NULL ? "" : " * ", stride == NULL ? "" : stride);
+    }
+}
+
+static void write_empty(Writer *writer, const CoreStatement *statement)
+{
+    const char **vector = vectors_make(writer, &statement->arguments[0]);
+    write_line(writer, "const uint8_t %s = %s == 0;", write_new_words(writer, statement->target)[0], vector[VECTOR_LENGTH]);
+}
+
+static bool write_op(Writer *writer, const CoreStatement *statement)
+{
+    const Types *types = writer->program->types;
+    const CoreAtom *first = statement->argument_count == 0 ? NULL : &statement->arguments[0];
+    switch ((int)statement->op) {
+    case OP_ELEMENT:
+    case OP_INSIDE: write_element(writer, statement); return true;
+    case OP_SEQ:
+    case OP_TAB: write_tab(writer, statement); return true;
+    case OP_THE: write_the(writer, statement); return true;
+    case OP_EMPTY: write_empty(writer, statement); return true;
+    case OP_APPEND:
+    case OP_CONS:
+    case OP_SNOC:
+    case OP_PREVIOUS:
+    case OP_NEXT: write_append(writer, statement); return true;
+    case OP_SLICE:
+    case OP_SUBSEQ:
+    case OP_TAKE:
+    case OP_DROP:
+    case OP_CHECKED_INDEX: return false;
+    case OP_LENGTH:
+        if (!is_delayed(writer, first))
+            return false;
+        break;
+    default: break;
+    }
+    if (reduce_write(writer, statement) || moves_write(writer, statement))
+        return true;
+    bool is_scalar = type_is_scalar(types, write_type(writer, statement->target)) && (first == NULL || type_is_scalar(types, first->type));
+    if (is_scalar && op_text_exists(statement->op, first == NULL ? type_scalar(types, write_type(writer, statement->target)) : type_scalar(types, first->type),
+                                    type_scalar(types, write_type(writer, statement->target))))
+        return false;
+    write_new_words(writer, statement->target);
+    vectors_refuse(writer);
+    return true;
+}
+
+/* What could be traversed is wanted as a whole. */
+static void write_traversed(Writer *writer, const CoreStatement *statement)
+{
+    VariableShape *shape = &writer->texts->shapes[statement->target];
+    CoreAtom target = {.type = write_type(writer, statement->target), .variable = statement->target};
+    shape->is_delayed = true;
+    const char **words = make_vector(writer, &target, vectors_region(writer, statement->target));
+    shape->is_delayed = false;
+    writer->texts->values[statement->target] = words;
+}
+
+bool vectors_write_statement(Writer *writer, const CoreStatement *statement)
+{
+    if (writer->is_refused)
+        return true;
+    writer->texts->values[statement->target] = NULL;
+    if (writer->texts->shapes[statement->target].is_delayed)
+        return true;
+    if (shape_is_traversable(writer->texts, statement)) {
+        write_traversed(writer, statement);
+        return true;
+    }
+    switch (statement->kind) {
+    case CORE_OP: return write_op(writer, statement);
+    case CORE_MAKE: write_make(writer, statement); return true;
+    case CORE_TEXT: write_text(writer, statement); return true;
+    case CORE_EACH:
+    case CORE_GUARD:
+    case CORE_GROUP:
+        write_new_words(writer, statement->target);
+        vectors_refuse(writer);
+        return true;
+    default: return false;
+    }
+}

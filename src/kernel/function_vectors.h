@@ -1,0 +1,104 @@
+/* Sequential versions: functions that make vectors and traverse sequences, as C for one point.
+ *
+ *     static bool quicksort_f7(KernelArrayRef a_1, int64_t a_2, int64_t a_3, KernelArrayRef *result0, int64_t *result1, int64_t *result2, KernelRegion *into,
+ *                              KernelRegion *aside, int64_t depth, const KernelScalars *scalars)
+ *
+ * What it gives is built in the region `into`, what it needs meanwhile in the other one, which is as it was when it returns. So if it calls a function for something
+ * it needs meanwhile, that is given the two the other way round. The body of a comprehension works like a function: what it gives goes where the vector is that it belongs to,
+ * the rest is released after each element.
+ *
+ * Sequences are not made. A consumer is a loop that computes the elements as they come; those in lock step are computed by index. A vector that is only traversed, once, is
+ * treated like a sequence. An innermost loop has no branch for failures: they set a flag that is looked at after it. */
+#ifndef RUNNEL_KERNEL_FUNCTION_VECTORS_H
+#define RUNNEL_KERNEL_FUNCTION_VECTORS_H
+
+#include "kernel/function_shape.h"
+#include "kernel/function_write.h"
+
+/* An element of a sequence: words for its leaves, or, if it is a sequence that is not made, the variable. */
+typedef struct Element {
+    const char **words;
+    const CoreAtom *atom; /* null if there are words */
+    TypeId type;
+    bool is_stored;       /* it was read from memory: floats are canonical */
+} Element;
+
+/* Whoever takes the elements of a traversal. */
+typedef struct Sink Sink;
+struct Sink {
+    void (*take)(Writer *writer, Sink *sink, Element element);
+    /* The same if `condition` holds, without a branch; null if it cannot. */
+    void (*take_if)(Writer *writer, Sink *sink, Element element, const char *condition);
+    bool is_straight;      /* no loops, calls, returns */
+    const char *index;     /* of the element, where it is known: set by the traversal */
+    const char *region;    /* where elements are built; null if they are not kept */
+};
+
+/* ---- function_sequences.c ---- */
+/* Loops over all elements of a sequence or vector. */
+typedef struct Traversal Traversal;
+/* Emits what is to be known before the loops. */
+Traversal *sequence_prepare(Writer *writer, const CoreAtom *atom);
+/* How many elements there are at most, as a word; null if that is not known. */
+const char *sequence_most(const Traversal *traversal);
+/* Whether there are just as many, and elements are taken by index. */
+bool sequence_is_exact(const Traversal *traversal);
+/* Whether its loop is an innermost one if the sink is straight. */
+bool sequence_is_straight(const Writer *writer, const Traversal *traversal);
+void sequence_traverse(Writer *writer, Traversal *traversal, Sink *sink);
+/* The loop of an exact one from `first` on, before `end`: words. */
+void sequence_traverse_part(Writer *writer, Traversal *traversal, Sink *sink, const char *first, const char *end);
+
+/* ---- function_vectors.c ---- */
+/* A statement of such a function; false if it is like one of a function on scalars. */
+bool vectors_write_statement(Writer *writer, const CoreStatement *statement);
+/* What is not made yet is made here: the leaves of a vector. */
+const char **vectors_make(Writer *writer, const CoreAtom *atom);
+/* Where what belongs to a variable is built. */
+const char *vectors_region(const Writer *writer, CoreVar variable);
+const char *vectors_other(const Writer *writer, const char *region);
+/* A pointer to the cells of a column, and how far they are apart, null if they are next to each other. */
+const char *vectors_cells(Writer *writer, const char *array, uint32_t leaf, LeafType type, const char **stride);
+/* Words for the same are found before loops that need them. */
+void vectors_hoist(Writer *writer, const CoreBlock *block);
+/* A vector of the elements of a layout with room for `count`; `cells` are those of its columns. */
+const char *vectors_new_array(Writer *writer, const char *region, const Layout *elements, const char *count, const char **cells);
+/* `(const uint8_t[]){8, 1}`: sizes of cells. */
+const char *vectors_sizes(const Writer *writer, const Layout *elements);
+const char **vectors_words(Writer *writer, const char *array, const char *start, const char *length);
+/* The target of a statement is a vector that a function of the preamble made, or failed to. */
+void vectors_give(Writer *writer, const CoreStatement *statement, const char *array, const char *length);
+/* A value as it is stored. */
+const char *vectors_canonical(const Writer *writer, LeafType type, const char *word);
+/* Returns false if the condition holds. */
+__attribute__((format(printf, 2, 3))) void vectors_fail_if(Writer *writer, const char *format, ...);
+void vectors_refuse(Writer *writer);
+
+/* ---- function_turns.c ---- */
+void turns_begin(Writer *writer);
+/* Whether an operation that gives a changed copy of an argument may change the argument itself: null, or a word that says so when it runs. */
+const char *turns_ownership(const Writer *writer, const CoreStatement *statement, uint32_t argument);
+/* Before the next turn, while the parameters are still those of this one. */
+void turns_own(Writer *writer, const CoreStatement *call);
+/* At its beginning, before the parameters are looked at. */
+void turns_turn(Writer *writer);
+/* The result is there. */
+void turns_return(Writer *writer);
+
+/* ---- function_moves.c ---- */
+/* False if the operation is none of its own; so is the next. */
+bool moves_write(Writer *writer, const CoreStatement *statement);
+
+/* ---- function_reduce.c ---- */
+bool reduce_write(Writer *writer, const CoreStatement *statement);
+/* The operator of a statement, applied to the leaves of two operands. */
+const char **reduce_apply(Writer *writer, const CoreStatement *statement, const char **a, const char **b);
+/* Whether it takes neither loop nor call. */
+bool reduce_is_straight(const Writer *writer, const CoreStatement *statement);
+/* A scan: its state is declared before the loop, and taken a step with each element. */
+typedef struct ScanState ScanState;
+bool reduce_is_scan(Op op);
+ScanState *reduce_scan_start(Writer *writer, const CoreStatement *statement);
+const char **reduce_scan_step(Writer *writer, ScanState *state, const char **element);
+
+#endif

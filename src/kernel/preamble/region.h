@@ -1,0 +1,106 @@
+/* Memory of sequential versions (kernel/function_vectors.h): each thread has a workspace of two regions, stacks of memory in blocks. Whoever takes from a region may set a mark
+ * before, and release to it what was taken since; blocks are kept for the next who needs them. This header is part of the VM and of emitted files. */
+#ifndef RUNNEL_KERNEL_PREAMBLE_REGION_H
+#define RUNNEL_KERNEL_PREAMBLE_REGION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    KERNEL_CELLS_ALIGNMENT = 64,
+    KERNEL_BLOCK = 1 << 18,        /* bytes, at least */
+};
+
+/* The beginning of a block; the rest of it is what can be taken. */
+typedef struct KernelBlock {
+    struct KernelBlock *next; /* of the same region; null for the last */
+    size_t size;              /* bytes, of all of it */
+} KernelBlock;
+
+typedef struct KernelWorkspace KernelWorkspace;
+
+typedef struct KernelRegion {
+    char *top, *end;    /* of the current block: what is free there */
+    KernelBlock *block; /* the current one; null while nothing was taken from the first, */
+    KernelBlock *first; /* ... and that: all blocks follow from it */
+    KernelWorkspace *workspace;
+} KernelRegion;
+
+struct KernelWorkspace {
+    KernelRegion regions[2];
+    /* A block of that many bytes at least, as aligned as malloc does it; null if there is no memory. It belongs to the region until whoever gave it takes it back. */
+    void *(*take)(KernelWorkspace *workspace, size_t bytes);
+    void *context; /* for take */
+};
+
+typedef struct KernelMark {
+    char *top;
+    KernelBlock *block;
+} KernelMark;
+
+static inline void kernel_workspace_init(KernelWorkspace *workspace, void *(*take)(KernelWorkspace *, size_t), void *context)
+{
+    *workspace = (KernelWorkspace){.take = take, .context = context};
+    for (int i = 0; i < 2; i++)
+        workspace->regions[i].workspace = workspace;
+}
+
+static inline KernelMark kernel_mark(const KernelRegion *region)
+{
+    return (KernelMark){region->top, region->block};
+}
+
+static inline void kernel_release(KernelRegion *region, KernelMark mark)
+{
+    region->top = mark.top;
+    if (region->block == mark.block)
+        return;
+    region->block = mark.block;
+    region->end = mark.block == NULL ? NULL : (char *)mark.block + mark.block->size;
+}
+
+/* Everything is released; the blocks stay. */
+static inline void kernel_region_reset(KernelRegion *region)
+{
+    kernel_release(region, (KernelMark){NULL, NULL});
+}
+
+static inline char *kernel_aligned(char *address)
+{
+    return (char *)(((uintptr_t)address + KERNEL_CELLS_ALIGNMENT - 1) & ~(uintptr_t)(KERNEL_CELLS_ALIGNMENT - 1));
+}
+
+/* Goes to a block that has room: the next one, or a new one before it. */
+__attribute__((noinline, unused)) static bool kernel_region_grow(KernelRegion *region, size_t bytes)
+{
+    size_t wanted = bytes + sizeof(KernelBlock) + 2 * KERNEL_CELLS_ALIGNMENT;
+    KernelBlock **place = region->block == NULL ? &region->first : &region->block->next;
+    KernelBlock *block = *place;
+    if (block == NULL || block->size < wanted) {
+        size_t least = region->block == NULL ? KERNEL_BLOCK : region->block->size + region->block->size / 2;
+        size_t size = wanted > least ? wanted : least;
+        block = region->workspace->take(region->workspace, size);
+        if (block == NULL)
+            return false;
+        *block = (KernelBlock){*place, size};
+        *place = block;
+    }
+    region->block = block;
+    region->top = kernel_aligned((char *)(block + 1));
+    region->end = (char *)block + block->size;
+    return true;
+}
+
+/* Memory for that many bytes, aligned for cells; null if there is none. */
+static inline void *kernel_take(KernelRegion *region, size_t bytes)
+{
+    size_t whole = (bytes + KERNEL_CELLS_ALIGNMENT - 1) & ~(size_t)(KERNEL_CELLS_ALIGNMENT - 1);
+    if (__builtin_expect((size_t)(region->end - region->top) < whole, 0) && !kernel_region_grow(region, whole))
+        return NULL;
+    char *taken = region->top;
+    region->top += whole;
+    return taken;
+}
+
+#endif

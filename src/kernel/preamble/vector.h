@@ -1,0 +1,419 @@
+/* Vectors that emitted functions make (kernel/function_vectors.h): arrays in regions. */
+#ifndef RUNNEL_KERNEL_PREAMBLE_VECTOR_H
+#define RUNNEL_KERNEL_PREAMBLE_VECTOR_H
+
+#include "kernel/preamble/call.h"
+#include "kernel/preamble/fold.h"
+
+enum {
+    KERNEL_GROWTH = 64,         /* elements that there is room for at first where nobody knows how many there will be */
+    KERNEL_LOOP = 1 << 16,      /* bytes that a loop may take before it moves together what it needs, */
+    KERNEL_LEFTOVER = 1 << 10,  /* ... and that it may leave behind */
+};
+
+#define KERNEL_COUNT_MAX (INT64_C(1) << 40) /* elements of an array: the rest is left to the VM */
+
+MATH_INLINE size_t kernel_column_bytes(int64_t count, size_t size)
+{
+    return ((size_t)count * size + KERNEL_CELLS_ALIGNMENT - 1) & ~(size_t)(KERNEL_CELLS_ALIGNMENT - 1);
+}
+
+/* An array with room for that many elements, one at least; null if there is none. */
+MATH_INLINE KernelArray *kernel_array(KernelRegion *region, int64_t count, uint32_t columns, const uint8_t *sizes)
+{
+    if ((uint64_t)count > (uint64_t)KERNEL_COUNT_MAX)
+        return NULL;
+    size_t header = kernel_column_bytes(1, sizeof(KernelArray) + columns * sizeof(KernelColumn)), bytes = header;
+    for (uint32_t i = 0; i < columns; i++)
+        bytes += kernel_column_bytes(count + (count == 0), sizes[i]);
+    char *memory = (char *)kernel_take(region, bytes);
+    if (memory == NULL)
+        return NULL;
+    KernelArray *array = (KernelArray *)(void *)memory;
+    array->references = 0;
+    array->layout = NULL;
+    array->count = (size_t)count;
+    memory += header;
+    for (uint32_t i = 0; i < columns; i++) {
+        array->columns[i] = (KernelColumn){memory, (size_t)count, false};
+        memory += kernel_column_bytes(count + (count == 0), sizes[i]);
+    }
+    return array;
+}
+
+/* Fewer elements came than there was room for: what follows in the region may have it, if nothing does yet. */
+MATH_INLINE void kernel_array_end(KernelRegion *region, KernelArray *array, int64_t count, uint32_t columns, const uint8_t *sizes)
+{
+    char *end = (char *)array->columns[columns - 1].data;
+    bool is_last = region->top == end + kernel_column_bytes((int64_t)array->columns[columns - 1].capacity + (array->columns[columns - 1].capacity == 0), sizes[columns - 1]);
+    array->count = (size_t)count;
+    if (!is_last)
+        return;
+    char *to = (char *)array->columns[0].data;
+    for (uint32_t i = 0; i < columns; i++) {
+        if (to != (char *)array->columns[i].data)
+            __builtin_memmove(to, array->columns[i].data, (size_t)count * sizes[i]);
+        array->columns[i].data = to;
+        array->columns[i].capacity = (size_t)count;
+        to += kernel_column_bytes(count + (count == 0), sizes[i]);
+    }
+    region->top = to;
+}
+
+/* An array of the same elements with twice the room. */
+__attribute__((noinline)) static KernelArray *kernel_array_grow(KernelRegion *region, const KernelArray *array, uint32_t columns, const uint8_t *sizes)
+{
+    KernelArray *larger = kernel_array(region, (int64_t)array->count * 2, columns, sizes);
+    if (larger != NULL)
+        for (uint32_t i = 0; i < columns; i++)
+            memcpy(larger->columns[i].data, array->columns[i].data, array->count * sizes[i]);
+    return larger;
+}
+
+__attribute__((noinline)) static void kernel_fill(char *to, const char *cell, size_t size, int64_t count)
+{
+    for (int64_t i = 0; i < count; i++)
+        memcpy(to + (size_t)i * size, cell, size);
+}
+
+__attribute__((noinline)) static const void *kernel_filled(KernelRegion *region, const char *cell, size_t size, int64_t count)
+{
+    char *copies = (char *)kernel_take(region, (size_t)(count + (count == 0)) * size);
+    if (copies != NULL)
+        kernel_fill(copies, cell, size, count);
+    return copies;
+}
+
+/* Cells [start, start + count) of a column, next to each other: where one stands for all they are written out. Null if there is no memory for that. */
+MATH_INLINE const void *kernel_run(KernelRegion *region, KernelArrayRef array, uint32_t leaf, size_t size, int64_t start, int64_t count)
+{
+    const char *cells = (const char *)kernel_cells(array, leaf);
+    if (__builtin_expect(array != NULL && array->columns[leaf].is_uniform, 0))
+        return kernel_filled(region, cells, size, count);
+    return cells + (size_t)start * size;
+}
+
+/* Copies cells [start, start + count) of a column. */
+MATH_INLINE void kernel_copy(void *to, KernelArrayRef array, uint32_t leaf, size_t size, int64_t start, int64_t count)
+{
+    if (count == 0)
+        return;
+    const char *cells = (const char *)array->columns[leaf].data;
+    if (__builtin_expect(array->columns[leaf].is_uniform, 0))
+        kernel_fill((char *)to, cells, size, count);
+    else
+        memcpy(to, cells + (size_t)start * size, (size_t)count * size);
+}
+
+/* How many integers there are from a up to b, b included. */
+MATH_INLINE int64_t kernel_distance_inclusive(int64_t a, int64_t b, OpFlag *failed)
+{
+    int64_t distance = (int64_t)((uint64_t)b - (uint64_t)a + 1);
+    *failed |= (b >= a) & (distance <= 0);
+    return b >= a ? distance : 0;
+}
+
+/* How far the cells of a column are apart, in cells. */
+MATH_INLINE int64_t kernel_stride(KernelArrayRef array, uint32_t leaf)
+{
+    return array != NULL && array->columns[leaf].data != NULL && !array->columns[leaf].is_uniform;
+}
+
+/* ---- orders ---- */
+
+enum { KERNEL_LESS = 1, KERNEL_EQUAL = 2, KERNEL_GREATER = 4, KERNEL_UNORDERED = 8 }; /* as Order of math/scalar.h */
+
+#define kernel_order(a, b) ((a) == (b) ? KERNEL_EQUAL : (a) < (b) ? KERNEL_LESS : (a) > (b) ? KERNEL_GREATER : KERNEL_UNORDERED)
+#define kernel_sameness(a, b) ((a) == (b) || ((a) != (a) && (b) != (b)) ? KERNEL_EQUAL : KERNEL_UNORDERED)
+
+/* ---- vectors of vectors ---- */
+
+/* Elements [start, start + count) of an array of vectors. */
+typedef struct KernelRows {
+    const KernelArrayRef *arrays;
+    const int64_t *starts, *lengths;
+    int64_t array_stride, start_stride, length_stride;
+} KernelRows;
+
+MATH_INLINE KernelRows kernel_rows(KernelArrayRef array, int64_t start)
+{
+    KernelRows rows = {.array_stride = kernel_stride(array, 0), .start_stride = kernel_stride(array, 1), .length_stride = kernel_stride(array, 2)};
+    rows.arrays = (const KernelArrayRef *)kernel_cells(array, 0) + start * rows.array_stride;
+    rows.starts = (const int64_t *)kernel_cells(array, 1) + start * rows.start_stride;
+    rows.lengths = (const int64_t *)kernel_cells(array, 2) + start * rows.length_stride;
+    return rows;
+}
+
+/* All elements of all rows. */
+__attribute__((noinline)) static KernelArray *kernel_concat(KernelRegion *region, KernelArrayRef array, int64_t start, int64_t count, uint32_t columns, const uint8_t *sizes,
+                                           int64_t *length)
+{
+    KernelRows rows = kernel_rows(array, start);
+    int64_t total = 0, place = 0;
+    for (int64_t i = 0; i < count; i++)
+        total += rows.lengths[i * rows.length_stride];
+    KernelArray *joined = kernel_array(region, total, columns, sizes);
+    if (joined == NULL)
+        return NULL;
+    for (int64_t i = 0; i < count; i++) {
+        int64_t part = rows.lengths[i * rows.length_stride];
+        for (uint32_t leaf = 0; leaf < columns; leaf++)
+            kernel_copy((char *)joined->columns[leaf].data + (size_t)place * sizes[leaf], rows.arrays[i * rows.array_stride], leaf, sizes[leaf],
+                        rows.starts[i * rows.start_stride], part);
+        place += part;
+    }
+    *length = total;
+    return joined;
+}
+
+/* The common length of the rows. */
+MATH_INLINE int64_t kernel_width(KernelArrayRef array, int64_t start, int64_t count, OpFlag *failed)
+{
+    KernelRows rows = kernel_rows(array, start);
+    int64_t width = count == 0 ? 0 : rows.lengths[0];
+    for (int64_t i = 0; i < count; i++)
+        *failed |= rows.lengths[i * rows.length_stride] != width;
+    return width;
+}
+
+/* A vector of `count` vectors of the same length, next to each other in one array. */
+__attribute__((noinline)) static KernelArray *kernel_table(KernelRegion *region, KernelArrayRef cells, int64_t first, int64_t width, int64_t count)
+{
+    KernelArray *table = kernel_array(region, count, 3, (const uint8_t[]){sizeof(KernelArrayRef), sizeof(int64_t), sizeof(int64_t)});
+    for (int64_t i = 0; table != NULL && i < count; i++) {
+        ((KernelArrayRef *)table->columns[0].data)[i] = cells;
+        ((int64_t *)table->columns[1].data)[i] = first + i * width;
+        ((int64_t *)table->columns[2].data)[i] = width;
+    }
+    return table;
+}
+
+#define KERNEL_TRANSPOSE(Cell)                                                                                        \
+    for (int64_t j = 0; j < width; j++)                                                                               \
+        ((Cell *)to)[j * count + i] = ((const Cell *)from)[j * stride]
+__attribute__((noinline)) static KernelArray *kernel_transpose(KernelRegion *region, KernelArrayRef array, int64_t start, int64_t count, uint32_t columns, const uint8_t *sizes,
+                                              int64_t *length)
+{
+    OpFlag failed = 0;
+    KernelRows rows = kernel_rows(array, start);
+    int64_t width = kernel_width(array, start, count, &failed), total;
+    if (failed || __builtin_mul_overflow(width, count, &total))
+        return NULL;
+    KernelArray *cells = kernel_array(region, total, columns, sizes);
+    if (cells == NULL)
+        return NULL;
+    for (uint32_t leaf = 0; leaf < columns; leaf++)
+        for (int64_t i = 0; i < count; i++) {
+            KernelArrayRef row = rows.arrays[i * rows.array_stride];
+            const int64_t stride = kernel_stride(row, leaf);
+            const char *from = (const char *)kernel_cells(row, leaf) + (size_t)(rows.starts[i * rows.start_stride] * stride) * sizes[leaf];
+            char *to = (char *)cells->columns[leaf].data;
+            switch (sizes[leaf]) {
+            case 1: KERNEL_TRANSPOSE(uint8_t); break;
+            case 2: KERNEL_TRANSPOSE(uint16_t); break;
+            case 4: KERNEL_TRANSPOSE(uint32_t); break;
+            default: KERNEL_TRANSPOSE(uint64_t); break;
+            }
+        }
+    *length = width;
+    return kernel_table(region, cells, 0, count, width);
+}
+#undef KERNEL_TRANSPOSE
+
+/* ---- parts of a vector, which share its array ---- */
+
+typedef struct KernelParts {
+    KernelArray *array;
+    int64_t count;
+} KernelParts;
+
+MATH_INLINE void kernel_add_part(KernelParts *parts, KernelArrayRef array, int64_t start, int64_t length)
+{
+    ((KernelArrayRef *)parts->array->columns[0].data)[parts->count] = array;
+    ((int64_t *)parts->array->columns[1].data)[parts->count] = start;
+    ((int64_t *)parts->array->columns[2].data)[parts->count] = length;
+    parts->count++;
+}
+
+MATH_INLINE int64_t kernel_count_flags(const uint8_t *flags, int64_t stride, int64_t count)
+{
+    int64_t total = 0;
+    for (int64_t i = 0; i < count; i++)
+        total += flags[i * stride];
+    return total;
+}
+
+static const uint8_t kernel_row_sizes[] = {sizeof(KernelArrayRef), sizeof(int64_t), sizeof(int64_t)};
+
+/* PART: false stands for the next element, true ends a part. */
+__attribute__((noinline)) static KernelArray *kernel_parts(KernelRegion *region, KernelArrayRef array, int64_t start, int64_t length, KernelArrayRef by, int64_t by_start,
+                                          int64_t by_length, int64_t *count)
+{
+    const int64_t stride = kernel_stride(by, 0);
+    const uint8_t *flags = (const uint8_t *)kernel_cells(by, 0) + by_start * stride;
+    int64_t ends = kernel_count_flags(flags, stride, by_length), end = 0, first = 0;
+    if ((by_length > 0 && !flags[(by_length - 1) * stride]) || by_length - ends != length)
+        return NULL;
+    KernelParts parts = {kernel_array(region, ends, 3, kernel_row_sizes), 0};
+    for (int64_t i = 0; parts.array != NULL && i < by_length; i++) {
+        if (!flags[i * stride]) {
+            end++;
+            continue;
+        }
+        kernel_add_part(&parts, array, start + first, end - first);
+        first = end;
+    }
+    *count = ends;
+    return parts.array;
+}
+
+/* FLAG_PARTITION: a part begins at each true, and at the first element. */
+__attribute__((noinline)) static KernelArray *kernel_flag_parts(KernelRegion *region, KernelArrayRef array, int64_t start, int64_t length, KernelArrayRef by, int64_t by_start,
+                                               int64_t by_length, int64_t *count)
+{
+    const int64_t stride = kernel_stride(by, 0);
+    const uint8_t *flags = (const uint8_t *)kernel_cells(by, 0) + by_start * stride;
+    if (length != by_length)
+        return NULL;
+    int64_t first = 0, begun = kernel_count_flags(flags, stride, by_length) + (length > 0 && !flags[0]);
+    KernelParts parts = {kernel_array(region, begun, 3, kernel_row_sizes), 0};
+    for (int64_t i = 1; parts.array != NULL && i <= length; i++)
+        if (i == length || flags[i * stride]) {
+            kernel_add_part(&parts, array, start + first, i - first);
+            first = i;
+        }
+    *count = begun;
+    return parts.array;
+}
+
+/* PARTITION: parts of the lengths given. */
+__attribute__((noinline)) static KernelArray *kernel_counted_parts(KernelRegion *region, KernelArrayRef array, int64_t start, int64_t length, KernelArrayRef by, int64_t by_start,
+                                                  int64_t by_length, int64_t *count)
+{
+    const int64_t stride = kernel_stride(by, 0);
+    const int64_t *lengths = (const int64_t *)kernel_cells(by, 0) + by_start * stride;
+    int64_t first = 0;
+    KernelParts parts = {kernel_array(region, by_length, 3, kernel_row_sizes), 0};
+    for (int64_t i = 0; parts.array != NULL && i < by_length; i++) {
+        int64_t part = lengths[i * stride];
+        if (part < 0 || part > length - first)
+            return NULL;
+        kernel_add_part(&parts, array, start + first, part);
+        first += part;
+    }
+    *count = by_length;
+    return first == length ? parts.array : NULL;
+}
+
+/* ---- loops ---- */
+
+typedef struct KernelLayout KernelLayout;
+typedef struct KernelLeaf {
+    size_t size;
+    const KernelLayout *elements; /* of an array, whose start and length are the next two leaves */
+} KernelLeaf;
+
+struct KernelLayout {
+    uint32_t count;
+    const KernelLeaf *leaves;
+};
+
+typedef struct KernelVector {
+    const KernelLayout *layout; /* of elements */
+    KernelArrayRef array;
+    int64_t start, length;
+} KernelVector;
+
+__attribute__((noinline)) static size_t kernel_used_blocks(const KernelRegion *region, KernelMark mark)
+{
+    size_t used = 0;
+    for (const KernelBlock *block = mark.block == NULL ? region->first : mark.block; block != region->block; block = block->next)
+        used += block->size;
+    return used + (size_t)(region->top - (const char *)region->block);
+}
+
+/* Bytes that were taken since the mark, or somewhat more. */
+MATH_INLINE size_t kernel_used(const KernelRegion *region, KernelMark mark)
+{
+    return region->block == mark.block ? (size_t)(region->top - mark.top) : kernel_used_blocks(region, mark);
+}
+
+/* Whether the array was made since the mark. */
+MATH_INLINE bool kernel_is_since(const KernelRegion *region, KernelMark mark, KernelArrayRef array)
+{
+    const char *address = (const char *)array;
+    const KernelBlock *block = mark.block == NULL ? region->first : mark.block;
+    for (bool is_first = mark.block != NULL; block != NULL; block = block->next, is_first = false) {
+        const char *from = is_first ? mark.top : (const char *)block, *end = block == region->block ? region->top : (const char *)block + block->size;
+        if (address >= from && address < end)
+            return true;
+        if (block == region->block)
+            return false;
+    }
+    return false;
+}
+
+/* Copies a vector to a region, with all that it refers to, as far as it was made in another since the mark. The stack is bounded by the nesting of its type. */
+__attribute__((noinline)) static bool kernel_move(KernelVector *vector, const KernelRegion *from, KernelMark mark, KernelRegion *to)
+{
+    enum { LEAVES = 64 };
+    const KernelLayout *layout = vector->layout;
+    uint8_t sizes[LEAVES];
+    if (vector->array == NULL || !kernel_is_since(from, mark, vector->array))
+        return true;
+    if (layout->count > LEAVES)
+        return false;
+    for (uint32_t i = 0; i < layout->count; i++)
+        sizes[i] = (uint8_t)layout->leaves[i].size;
+    KernelArray *copy = kernel_array(to, vector->length, layout->count, sizes);
+    if (copy == NULL)
+        return false;
+    for (uint32_t i = 0; i < layout->count; i++)
+        kernel_copy(copy->columns[i].data, vector->array, i, sizes[i], vector->start, vector->length);
+    for (uint32_t i = 0; i < layout->count; i++) {
+        KernelVector last = {0}, moved = {0};
+        for (int64_t k = 0; layout->leaves[i].elements != NULL && k < vector->length; k++) {
+            KernelArrayRef *array = (KernelArrayRef *)copy->columns[i].data + k;
+            int64_t *start = (int64_t *)copy->columns[i + 1].data + k, length = ((int64_t *)copy->columns[i + 2].data)[k];
+            if (k == 0 || *array != last.array || *start != last.start || length != last.length) {
+                last = moved = (KernelVector){layout->leaves[i].elements, *array, *start, length};
+                if (!kernel_move(&moved, from, mark, to))
+                    return false;
+            }
+            *array = moved.array;
+            *start = moved.start;
+        }
+    }
+    vector->array = copy;
+    vector->start = 0;
+    return true;
+}
+
+/* Of what was made in a region since a mark, only these vectors are needed: they are moved together there, with the help of another region. Gives how much may be used before it is
+ * worth while again; 0 if there is no memory. */
+__attribute__((noinline)) static size_t kernel_compact(KernelRegion *region, KernelMark start, KernelRegion *aside, KernelMark mark, KernelVector *vectors, uint32_t count)
+{
+    enum { VECTORS = 16 };
+    KernelVector copies[VECTORS];
+    size_t before = kernel_used(region, start);
+    for (uint32_t i = 0; i < count && i < VECTORS; i++) {
+        copies[i] = vectors[i];
+        if (!kernel_move(&copies[i], region, start, aside))
+            return 0;
+    }
+    if (count > VECTORS || kernel_used(aside, mark) > before / 2) { /* shared parts may have become many */
+        kernel_release(aside, mark);
+        return before * 2;
+    }
+    kernel_release(region, start);
+    for (uint32_t i = 0; i < count; i++) {
+        vectors[i] = copies[i];
+        if (!kernel_move(&vectors[i], aside, mark, region))
+            return 0;
+    }
+    kernel_release(aside, mark);
+    size_t after = kernel_used(region, start);
+    return after * 4 > KERNEL_LOOP ? after * 4 : KERNEL_LOOP;
+}
+
+#endif
