@@ -61,6 +61,19 @@ void *memory_resize(Memory *memory, void *old, size_t old_size, size_t new_size)
     return block;
 }
 
+void *memory_alloc_outside(size_t size)
+{
+    void *block = malloc(size);
+    if (block != NULL)
+        prefer_large_pages(block, size);
+    return block;
+}
+
+void memory_count_outside(Memory *memory, size_t old_size, size_t new_size)
+{
+    count_bytes(memory, old_size, new_size);
+}
+
 void memory_free(Memory *memory, void *block, size_t size)
 {
     if (block == NULL)

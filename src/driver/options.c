@@ -391,13 +391,20 @@ RunnelDialect options_dialect(const Options *options)
     return options_has(options, OPTION_NESL) ? RUNNEL_DIALECT_NESL : RUNNEL_DIALECT_RNL;
 }
 
+/* What is emitted as it will be compiled. */
+static bool emits_kernels(const Options *options)
+{
+    return strcmp(options->words[0], "emit") == 0 && options->word_count > 1 &&
+           (strcmp(options->words[1], "kernels") == 0 || strcmp(options->words[1], "c") == 0 || strcmp(options->words[1], "c-body") == 0);
+}
+
 RunnelEngine options_engine(const Options *options)
 {
     if (options_has(options, OPTION_ENGINE) || options_has(options, OPTION_COST))
         return options->engine;
     bool is_asked_for = options_has(options, OPTION_CC) || options_has(options, OPTION_FAST);
     bool is_of_file = strcmp(options->words[0], "run") == 0 || strcmp(options->words[0], "bench") == 0;
-    return is_asked_for || (is_of_file && runnel_has_compiler()) ? RUNNEL_ENGINE_C : RUNNEL_ENGINE_VM;
+    return is_asked_for || emits_kernels(options) || (is_of_file && runnel_has_compiler()) ? RUNNEL_ENGINE_C : RUNNEL_ENGINE_VM;
 }
 
 const char *options_engine_name(const Options *options)

@@ -119,6 +119,7 @@ FlowNetworkId flatten_network_of(Flattener *f, CoreFunctionId function, bool is_
         *id = f->program->networks.count;
         FlowNetwork *network = ARENA_NEW(f->arena, FlowNetwork);
         FunctionFacts facts = flatten_facts(f, function);
+        network->function = function;
         network->is_single = is_single;
         network->draws = facts.draws;
         network->does_io = facts.does_io;

@@ -150,6 +150,7 @@ typedef struct FlowNode {
 typedef struct FlowNetwork {
     Name name;
     Span span;
+    CoreFunctionId function; /* that it is, called at points; 0 for others */
     bool is_item;   /* an item, or a function called from outside: on unit, its parameters too */
     bool is_single; /* a function, or a branch in one, that is called at one point: likewise; all others have a root, space 2 */
     bool is_branch; /* ... the latter: a call of it is no call of the program's */

@@ -52,14 +52,19 @@ static inline uint64_t number_text_join(uint64_t digits)
             ((digits >> 16) & 0x000000ff000000ff) * (1 + (UINT64_C(10000) << 32))) >> 32 & 0xffffffff;
 }
 
+/* Of eight bytes, xor '0', the top bit of those that are no digits, and of some after the first of them. */
+static inline uint64_t number_text_others(uint64_t digits)
+{
+    return ((digits + 0x7676767676767676) | digits) & 0x8080808080808080;
+}
+
 /* Appends digits to a number, modulo 2^64, up to eight at a time; gives the end of them. */
 static inline const char *number_text_digits(const char *text, uint64_t *number)
 {
     static const uint32_t powers[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000};
     for (;;) {
         uint64_t digits = number_text_load(text) ^ 0x3030303030303030;
-        /* the top bit of every byte that is no digit, or comes after one that is none */
-        uint64_t others = ((digits + 0x7676767676767676) | digits) & 0x8080808080808080;
+        uint64_t others = number_text_others(digits);
         if (others == 0) {
             *number = *number * powers[8] + number_text_join(digits);
             text += 8;
@@ -87,11 +92,38 @@ static inline bool number_text_short_int(const char **text, int64_t *value)
     return true;
 }
 
+/* A float with a point that ends within eight bytes, without a sign: its digits are put together around the point. *behind is how many follow that. Null if it is not
+ * so. */
+static inline const char *number_text_point(const char *text, uint64_t *number, unsigned *behind)
+{
+    enum { POINT = '.' ^ '0' };
+    uint64_t digits = number_text_load(text) ^ 0x3030303030303030, others = number_text_others(digits);
+    if (others == 0)
+        return NULL;
+    unsigned point = (unsigned)__builtin_ctzll(others) & ~7u; /* in bits, as all of these */
+    uint64_t before = digits & ((UINT64_C(1) << point) - 1), rest = digits >> point;
+    others = number_text_others(rest >> 8 | UINT64_C(0xff) << 56);
+    unsigned count = (unsigned)__builtin_ctzll(others) & ~7u, all = point + count;
+    if ((rest & 0xff) != POINT || all == 0 || all > 48)
+        return NULL;
+    *number = number_text_join((before | rest >> 8 << point) << (64 - all));
+    *behind = count / 8;
+    return text + all / 8 + 1;
+}
+
 /* A float that is one division of an integer by a power of ten, both exact: the same. */
 static inline bool number_text_short_double(const char **text, double *value)
 {
     const char *first = *text;
     uint64_t digits = 0;
+    unsigned places;
+    const char *short_end = number_text_point(first, &digits, &places);
+    if (short_end != NULL && (*short_end | 0x20) != 'e') {
+        *value = (double)digits / number_text_powers[places];
+        *text = short_end;
+        return true;
+    }
+    digits = 0;
     bool is_negative = number_text_sign(&first);
     const char *end = number_text_digits(first, &digits), *point = end;
     if (*end == '.')

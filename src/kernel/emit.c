@@ -1637,17 +1637,23 @@ static void emit_kernel(Emitter *e)
     text_add(out, "    return status;\n}\n");
 }
 
+static bool is_scalar_function(FunctionTexts *functions, CoreFunctionId function)
+{
+    return function_text_accepts(functions, function) && !function_text_gives_arrays(functions, function);
+}
+
 void emit_need_functions(const EmitContext *context, const Fusion *const *fusions, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++)
         for (FlowNodeId id = 0; id < fusions[i]->network->nodes.count; id++) {
             const FlowNode *node = &fusions[i]->network->nodes.items[id];
             bool is_operator = (flow_op_table[node->op].fields & HAS_OPERATOR) != 0;
-            if (node->function == 0 || (!is_operator && node->op != FLOW_SCALAR_CALL))
+            bool is_call = node->op == FLOW_SCALAR_CALL || node->op == FLOW_CALL;
+            if (node->function == 0 || (!is_operator && !is_call))
                 continue;
             if (fusions[i]->kernel_of[id] != 0)
                 function_text_need(context->functions, node->function);
-            else if (function_text_accepts(context->functions, node->function) && !function_text_gives_arrays(context->functions, node->function))
+            else if (node->op == FLOW_CALL || is_scalar_function(context->functions, node->function))
                 function_text_need_entry(context->functions, node->function);
         }
 }

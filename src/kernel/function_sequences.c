@@ -493,8 +493,6 @@ Traversal *sequence_prepare(Writer *writer, const CoreAtom *atom)
 
 void sequence_traverse(Writer *writer, Traversal *traversal, Sink *sink)
 {
-    if (writer->is_refused)
-        return;
     if (traversal->supply != NULL && !traversal->filters) {
         loop(writer, traversal->supply, sink, "0", traversal->supply->length, true);
         return;

@@ -18,9 +18,6 @@ FunctionTexts *function_texts_new(Arena *arena, const CoreProgram *program, Layo
     *texts = (FunctionTexts){.arena = arena, .program = program, .layouts = layouts, .next_global = first_global};
     texts->is_listed = ARENA_ARRAY(arena, bool, program->functions.count);
     texts->values = ARENA_ARRAY(arena, const char **, program->variables.count);
-    texts->no_words = ARENA_ARRAY(arena, const char *, LEAVES_MAX);
-    for (uint32_t i = 0; i < LEAVES_MAX; i++)
-        texts->no_words[i] = "0";
     texts->shapes = ARENA_ARRAY(arena, VariableShape, program->variables.count);
     for (uint32_t i = 0; i < program->functions.count; i++)
         *vec_push(arena, &texts->verdicts) = *vec_push(arena, &texts->vector_verdicts) = VERDICT_UNKNOWN;

@@ -34,7 +34,6 @@ typedef struct FunctionTexts {
     VEC(FunctionGlobal) globals;     /* of these */
     uint32_t next_global;            /* entry */
     struct VariableShape *shapes;    /* by variable, of functions that make vectors */
-    const char **no_words;           /* for what was not written: as many as any variable has leaves */
     const char ***values;            /* by variable, of the function that is being written: expressions for its leaves */
 } FunctionTexts;
 

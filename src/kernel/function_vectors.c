@@ -2,12 +2,15 @@
 #include "kernel/function_vectors.h"
 
 #include "kernel/op_text.h"
+#include "source/diagnostics.h"
 
 #include <stdarg.h>
 
-void vectors_refuse(Writer *writer)
+_Noreturn void vectors_refuse(Writer *writer)
 {
-    writer->is_refused = true;
+    if (writer->on_refusal == NULL)
+        bug("kernels", "a function was accepted and cannot be written");
+    longjmp(*writer->on_refusal, 1);
 }
 
 void vectors_fail_if(Writer *writer, const char *format, ...)
@@ -504,8 +507,6 @@ static void write_traversed(Writer *writer, const CoreStatement *statement)
 
 bool vectors_write_statement(Writer *writer, const CoreStatement *statement)
 {
-    if (writer->is_refused)
-        return true;
     writer->texts->values[statement->target] = NULL;
     if (writer->texts->shapes[statement->target].is_delayed)
         return true;

@@ -72,7 +72,7 @@ void vectors_give(Writer *writer, const CoreStatement *statement, const char *ar
 const char *vectors_canonical(const Writer *writer, LeafType type, const char *word);
 /* Returns false if the condition holds. */
 __attribute__((format(printf, 2, 3))) void vectors_fail_if(Writer *writer, const char *format, ...);
-void vectors_refuse(Writer *writer);
+_Noreturn void vectors_refuse(Writer *writer);
 
 /* ---- function_turns.c ---- */
 void turns_begin(Writer *writer);

@@ -119,9 +119,7 @@ const char **write_atom(Writer *writer, const CoreAtom *atom)
     if (!atom->is_constant) {
         const char **words = writer->texts->values[atom->variable];
         bool is_delayed = writer->into != NULL && words == NULL && writer->texts->shapes[atom->variable].is_delayed;
-        if (is_delayed && !writer->is_refused)
-            return vectors_make(writer, atom);
-        return words == NULL && writer->is_refused ? writer->texts->no_words : words;
+        return is_delayed ? vectors_make(writer, atom) : words;
     }
     Text text;
     text_init(&text, writer->out->memory);
@@ -677,6 +675,19 @@ static void begin_vectors(Writer *writer)
     writer->aside = "aside";
 }
 
+/* False if it was refused. Nothing local changes on the way. */
+static bool is_written(Writer *trial)
+{
+    jmp_buf refused;
+    trial->on_refusal = &refused;
+    if (setjmp(refused) != 0)
+        return false;
+    begin_vectors(trial);
+    write_header(trial, trial->out);
+    write_body(trial, trial->program->functions.items[trial->function]->body);
+    return true;
+}
+
 bool function_write_is_possible(FunctionTexts *texts, CoreFunctionId function, Writer *trial)
 {
     Text body;
@@ -689,11 +700,8 @@ bool function_write_is_possible(FunctionTexts *texts, CoreFunctionId function, W
     trial->types = &types;
     trial->with_math = &with_math;
     trial->is_trial = true;
-    begin_vectors(trial);
-    write_header(trial, &body);
-    write_body(trial, texts->program->functions.items[function]->body);
+    bool is_possible = is_written(trial) && body.length <= TEXT_MAX;
     forget_globals_of_trial(trial);
-    bool is_possible = !trial->is_refused && body.length <= TEXT_MAX;
     text_free(&body);
     return is_possible;
 }

@@ -4,6 +4,8 @@
 
 #include "kernel/function_text.h"
 
+#include <setjmp.h>
+
 enum { VECTOR_ARRAY, VECTOR_START, VECTOR_LENGTH, VECTOR_LEAVES };
 
 /* A pointer to the cells of a column that there is a word for, inside the braces where it was made. */
@@ -38,7 +40,7 @@ typedef struct Writer {
     bool is_deferred;         /* in a loop after which failures are looked for, */
     bool has_pending;         /* ... and there may be some */
     bool is_trial;            /* only to see whether it can be written, */
-    bool is_refused;          /* ... which it cannot */
+    jmp_buf *on_refusal;      /* ... if not, writing ends there */
     VEC(KnownCells) cells;
     VEC(MadeArray) made;
     VEC(CoreFunctionId) callees; /* that make vectors */

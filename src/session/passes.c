@@ -1,7 +1,9 @@
 /* The list of passes: everything that happens between a text and the Core that is run, in order. After each pass the form it made is
  * checked; a failed check is our bug and names the pass. */
+#include "core/outline.h"
 #include "core/streamability.h"
 #include "flow/flatten.h"
+#include "kernel/function_text.h"
 #include "session/session.h"
 
 static bool pass_infer(RunnelSession *session, Load *load)
@@ -95,6 +97,35 @@ static const char *check_simple(RunnelSession *session, const Load *load)
     return core_check(&session->simple, load->first_simple_function, load->first_item);
 }
 
+/* ---- outline ---- */
+
+typedef struct Acceptance {
+    RunnelSession *session;
+    uint32_t asked;
+} Acceptance;
+
+/* A program with very many such bodies would take the C compiler long, and looking at them long too. */
+enum { OUTLINED_MAX = 200 };
+
+static bool accepts_function(void *context, CoreFunctionId function)
+{
+    Acceptance *acceptance = context;
+    RunnelSession *session = acceptance->session;
+    if (++acceptance->asked > OUTLINED_MAX)
+        return false;
+    return function_text_need_entry(function_texts_new(&session->arena, &session->simple, &session->layouts, 0), function);
+}
+
+static bool pass_outline(RunnelSession *session, Load *load)
+{
+    if (session->options.engine != RUNNEL_ENGINE_C || session->options.is_unsimplified)
+        return true;
+    Acceptance acceptance = {.session = session};
+    Outliner outliner = {.program = &session->simple, .original = &session->program, .accepts = accepts_function, .context = &acceptance};
+    outline_program(&outliner, load->first_simple_function, load->first_item);
+    return true;
+}
+
 /* ---- flatten ---- */
 
 static bool pass_flatten(RunnelSession *session, Load *load)
@@ -132,6 +163,7 @@ static const Pass passes[] = {
     {"elaborate", "typed syntax to Core, specialised", pass_elaborate, check_core},
     {"stream", "whether one pass over every sequence is enough", pass_stream, check_core},
     {"simplify", "Core to less Core: functions inlined, nothing computed twice or in vain", pass_simplify, check_simple},
+    {"outline", "bodies that make vectors to functions, for engines that compile", pass_outline, check_simple},
     {"flatten", "Core to Flow: nesting becomes spaces and streams", pass_flatten, check_flow},
 };
 

@@ -429,6 +429,28 @@ size_t array_row_size(const Array *array)
     return size;
 }
 
+void array_append_empty(Memory *memory, Array *array, size_t count)
+{
+    for (uint32_t leaf = 0; leaf < array->layout->count; leaf++) {
+        size_t size = leaf_size(array->layout->leaves[leaf].type);
+        make_room(memory, &array->columns[leaf], size, count);
+        if (array->layout->leaves[leaf].type == LEAF_ARRAY)
+            memset(array->columns[leaf].data, 0, count * size);
+    }
+    array_count_more(memory, array, count);
+}
+
+void array_join_cells(Array *array, uint32_t leaf)
+{
+    Column *column = &array->columns[leaf];
+    Array **cells = column->data;
+    if (column->is_uniform || array->count == 0 || run_length(cells, 0, array->count) != array->count)
+        return;
+    column->is_uniform = true;
+    if (cells[0] != NULL)
+        cells[0]->references -= array->count - 1;
+}
+
 void array_append(Memory *memory, Team *team, Array *array, const Cells *cells, size_t first, size_t count)
 {
     if (count == 0)

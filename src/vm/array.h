@@ -83,6 +83,17 @@ Cells array_cells(const Array *array, uint32_t leaf, size_t start);
 /* A copy of elements [start, start + length) that nobody else refers to, with no uniform columns: for scattering into. */
 Array *array_copy(Memory *memory, Team *team, const Array *from, size_t start, size_t length);
 
+/* Vectors that compiled code has made: cells of their three leaves. Arrays without references are of regions (kernel/preamble/region.h). */
+typedef struct MadeVectors {
+    Array *const *arrays;
+    const int64_t *starts;
+    const int64_t *lengths;
+    size_t count; /* at least 1 */
+} MadeVectors;
+/* Copies the elements of those in regions, all into one new array, and retains the arrays of others. Writes references to `arrays`, which are null before, and
+ * where the vectors start in them to `starts`. */
+void vectors_adopt(Memory *memory, Team *team, const Layout *elements, const MadeVectors *made, Array **arrays, int64_t *starts);
+
 /* ---- cells; null stands for an array nobody made yet, of which all vectors are empty ---- */
 static inline size_t cells_index(Cells cells, size_t i)
 {

@@ -47,6 +47,11 @@ static inline Row vector_row(Vector vector, size_t i)
  * arrays is uniform if one that nobody else refers to can serve all vectors; else the new cells are null. */
 void array_append_zeros(Memory *memory, Array *array, size_t count);
 
+/* Gives an array without elements `count` of them, to be written: no column is uniform, references are null. */
+void array_append_empty(Memory *memory, Array *array, size_t count);
+/* Makes a column of references uniform if all are the same. */
+void array_join_cells(Array *array, uint32_t leaf);
+
 /* The order of two rows from a leaf on. If it is total, nan is last and equal to itself; else it has no order. */
 Order row_order(const Layout *layout, uint32_t leaf, Row a, Row b, bool is_total);
 

@@ -1,5 +1,8 @@
 #include "vm/call.h"
 
+#include "base/least.h"
+#include "vm/sequential.h"
+
 #include <string.h>
 
 /* ---- calls ---- */
@@ -164,10 +167,12 @@ static void start_run(Vm *vm, Frame *frame)
     vm->stats.calls++;
 }
 
+static void go_on(Vm *vm, Call *call);
+
 void call_start(Vm *vm, Call *call)
 {
-    call->end = call->count;
-    start_run(vm, push_frame(vm, call));
+    push_frame(vm, call);
+    go_on(vm, call);
 }
 
 void call_start_item(Vm *vm, FlowNetworkId network, const Cells *arguments)
@@ -321,15 +326,26 @@ static void complete(Vm *vm, Call *call)
         instance_wake(call->caller, call->node);
 }
 
-/* Chooses the points of the next run: all that are left, or half of those among which one fails. */
+/* Chooses the points of the next run: all that are left; half of those among which one fails; or, where compiled code does points one by one and stops at one, a few,
+ * each time more, for it may stop at the next one too. */
+static size_t next_end(Call *call, bool is_left_over)
+{
+    if (call->bad > call->good)
+        return call->good + (call->bad - call->good + 1) / 2;
+    if (!is_left_over)
+        return call->count;
+    call->left_over = call->left_over == 0 ? 1 : 2 * call->left_over;
+    return call->good + least(call->left_over, call->count - call->good);
+}
+
 static void go_on(Vm *vm, Call *call)
 {
+    bool is_left_over = call->bad <= call->good && !call->has_failed && sequential_run(vm, call);
     if (call->has_failed || call->good == call->count) {
         complete(vm, call);
         return;
     }
-    size_t doubtful = call->bad - call->good;
-    call->end = call->bad <= call->good ? call->count : call->good + (doubtful + 1) / 2;
+    call->end = next_end(call, is_left_over);
     start_run(vm, top_frame(vm));
 }
 

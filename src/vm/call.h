@@ -28,6 +28,7 @@ struct Call {
     size_t good;      /* points [0, good) have results */
     size_t end;       /* the run under way is on points [good, end) */
     size_t bad;       /* a run that ended there has failed; 0 if none has */
+    size_t left_over; /* points given to the last run because compiled code stopped at the first of them */
     size_t filled;    /* slots with a result, in the run under way and before it */
     bool is_done;
     bool has_failed;

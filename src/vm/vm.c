@@ -3,6 +3,7 @@
 #include "vm/array_columns.h"
 #include "vm/call.h"
 #include "vm/code.h"
+#include "vm/sequential.h"
 #include "vm/survey.h"
 
 /* ---- making ---- */
@@ -73,6 +74,7 @@ void vm_free(Vm *vm)
     failure_free(&vm->failure);
     text_free(&vm->printed);
     code_free(vm);
+    sequential_free(vm);
     world_free(&vm->world);
     heap_free(&vm->heap);
     arena_free(&vm->arena);

@@ -64,6 +64,7 @@ struct Vm {
     RandomState random;
     ScalarCode *scalar_code;
     struct Code *code; /* code.h; null until needed */
+    struct Workspaces *workspaces; /* sequential.c; null until needed */
 
     Arena arena;         /* of plans and signatures */
     VEC(const struct Signature *) signatures; /* of scalar code, by CoreFunctionId; null until needed */

@@ -140,6 +140,35 @@ static void test_words_and_ends(void)
     check_status(SCALAR_BOOL, "1", NUMBER_NONE, 0);
 }
 
+/* What the common case takes is right, up to the same place as everything else would go; and it takes what it should. */
+static void check_short(const char *text, bool is_common)
+{
+    const char *start = padded(text), *at = start, *slow = start;
+    double value, expected;
+    bool is_taken = number_text_short_double(&at, &value);
+    CHECK(is_taken || !is_common, text);
+    CHECK(is_taken || at == start, text);
+    if (is_taken)
+        CHECK(number_text_double(&slow, &expected) == NUMBER_READ && slow == at && memcmp(&value, &expected, sizeof value) == 0, text);
+}
+
+/* Digits before and behind a point, of every number, and what may follow them. */
+static void test_short_floats(void)
+{
+    static const char *const ends[] = {"", "\n", "\r\n", " ", "x", ".", ".5", "e", "e5", "E-3", "-", "\x80", "\xff", "\xff\xff" "9", "/", ":"};
+    char text[64];
+    for (unsigned before = 0; before <= 9; before++)
+        for (unsigned behind = 0; behind <= 9; behind++)
+            for (size_t end = 0; end < sizeof ends / sizeof *ends; end++)
+                for (int i = 0; i < 30; i++) {
+                    uint64_t digits = i % 10 == 0 ? 0 : i % 10 == 1 ? 999999999999999999 : next_random();
+                    snprintf(text, sizeof text, "%s%.*" PRIu64 ".%.*" PRIu64 "%s", i < 15 ? "" : i < 25 ? "-" : "+", before,
+                             before == 0 ? (uint64_t)0 : digits % (uint64_t)pow(10, before), behind,
+                             behind == 0 ? (uint64_t)0 : digits % (uint64_t)pow(10, behind), ends[end]);
+                    check_short(text, before + behind > 0 && before + behind < 16 && end < 7);
+                }
+}
+
 static void test_integers(void)
 {
     static const struct {
@@ -169,6 +198,7 @@ int main(void)
     test_middles();
     test_odd_floats();
     test_words_and_ends();
+    test_short_floats();
     test_integers();
     return failures != 0;
 }

@@ -1,0 +1,568 @@
+#include "core/outline.h"
+
+#include <string.h>
+
+/* What becomes of a statement of the body. */
+typedef enum Part {
+    PART_MOVED,  /* it goes to the function */
+    PART_SAME,   /* it is the same for all elements, and computed before the call */
+    PART_BEHIND, /* it has to do with the sequence that the body gives, which a function cannot give, and follows the call */
+} Part;
+
+/* A comprehension whose body may become a function. */
+typedef struct Body {
+    const Outliner *outliner;
+    const CoreBlock *block;
+    uint8_t *parts;      /* Part, by statement of the block */
+    uint32_t moved;      /* statements of that part */
+    bool *is_bound;      /* by variable: bound in the block, and not the same for all elements */
+    bool *is_behind;     /* by variable: bound by a statement that follows the call */
+    CoreVar *renamed;    /* by variable: what it is called in the function; 0 for itself */
+    VEC(CoreVar) captured;
+    VEC(CoreVar) given;  /* variables of the function that are needed behind it */
+} Body;
+
+static TypeId type_of(const CoreProgram *program, CoreVar variable)
+{
+    return program->variables.items[variable].type;
+}
+
+/* ---- walking through blocks ---- */
+
+typedef void AtomVisitor(void *context, const CoreAtom *atom);
+
+static void visit_block(const CoreBlock *block, AtomVisitor *visit, void *context);
+
+/* Every atom in a statement. */
+static void visit_statement(const CoreStatement *statement, AtomVisitor *visit, void *context)
+{
+    for (uint32_t i = 0; i < statement->argument_count; i++)
+        visit(context, &statement->arguments[i]);
+    for (uint32_t i = 0; i < statement->captured_count; i++)
+        visit(context, &statement->captured[i]);
+    for (uint32_t b = 0; b < 2; b++)
+        if (statement->blocks[b] != NULL)
+            visit_block(statement->blocks[b], visit, context);
+}
+
+static void visit_block(const CoreBlock *block, AtomVisitor *visit, void *context)
+{
+    for (uint32_t i = 0; i < block->statement_count; i++)
+        visit_statement(&block->statements[i], visit, context);
+    visit(context, &block->result);
+}
+
+static bool is_pure_block(const CoreProgram *program, const CoreBlock *block)
+{
+    for (uint32_t i = 0; i < block->statement_count; i++) {
+        const CoreStatement *statement = &block->statements[i];
+        if (statement->kind == CORE_OP && op_table[statement->op].effect != EFFECT_PURE)
+            return false;
+        if (statement->function != 0 && program->functions.items[statement->function]->effect != EFFECT_PURE)
+            return false;
+        for (uint32_t b = 0; b < 2; b++)
+            if (statement->blocks[b] != NULL && !is_pure_block(program, statement->blocks[b]))
+                return false;
+    }
+    return true;
+}
+
+/* ---- which bodies are worth it ---- */
+
+typedef struct Uses {
+    CoreVar variable;
+    uint32_t count;
+} Uses;
+
+static void count_use(void *context, const CoreAtom *atom)
+{
+    Uses *uses = context;
+    uses->count += !atom->is_constant && atom->variable == uses->variable;
+}
+
+/* Whether a vector that is made here is only walked through once, by the next statement that has to do with it: such are not made. */
+static bool is_walked_once(const CoreProgram *program, const CoreBlock *block, uint32_t index)
+{
+    Uses uses = {.variable = block->statements[index].target};
+    visit_block(block, count_use, &uses);
+    for (uint32_t i = index + 1; i < block->statement_count && uses.count == 1; i++) {
+        const CoreStatement *user = &block->statements[i];
+        if (user->kind == CORE_OP && user->argument_count > 0 && !user->arguments[0].is_constant && user->arguments[0].variable == uses.variable)
+            return user->op == OP_SEQ || type_is_scalar(program->types, type_of(program, user->target));
+    }
+    return false;
+}
+
+static bool is_slice(Op op)
+{
+    switch ((int)op) {
+    case OP_ELEMENT:
+    case OP_INSIDE:
+    case OP_SLICE:
+    case OP_SUBSEQ:
+    case OP_TAKE:
+    case OP_DROP: return true;
+    default: return false;
+    }
+}
+
+/* A search for vectors that are made: in functions that are called too, each looked at once. */
+typedef struct Search {
+    const CoreProgram *program;
+    bool *is_seen; /* by function */
+} Search;
+
+static bool makes_vectors(const Search *search, const CoreBlock *block);
+
+static bool function_makes_vectors(const Search *search, CoreFunctionId function)
+{
+    if (search->is_seen[function])
+        return false;
+    search->is_seen[function] = true;
+    return makes_vectors(search, search->program->functions.items[function]->body);
+}
+
+static bool makes_vector(const Search *search, const CoreBlock *block, uint32_t index)
+{
+    const CoreProgram *program = search->program;
+    const CoreStatement *statement = &block->statements[index];
+    bool is_vector = type_is_vector(program->types, type_of(program, statement->target));
+    switch (statement->kind) {
+    case CORE_COPY:
+    case CORE_UNIT:
+    case CORE_PAIR:
+    case CORE_PROJECT:
+    case CORE_WRAP:
+    case CORE_UNWRAP:
+    case CORE_TEXT:
+        return false;
+    case CORE_MAKE:
+    case CORE_GROUP:
+        return is_vector;
+    case CORE_CALL:
+        return function_makes_vectors(search, statement->function);
+    case CORE_OP:
+        return is_vector && !is_slice(statement->op) && !is_walked_once(program, block, index);
+    case CORE_IF:
+    case CORE_EACH:
+    case CORE_GUARD:
+        break;
+    }
+    for (uint32_t b = 0; b < 2; b++)
+        if (statement->blocks[b] != NULL && makes_vectors(search, statement->blocks[b]))
+            return true;
+    return false;
+}
+
+static bool makes_vectors(const Search *search, const CoreBlock *block)
+{
+    for (uint32_t i = 0; i < block->statement_count; i++)
+        if (makes_vector(search, block, i))
+            return true;
+    return false;
+}
+
+/* The vector that a body gives is stored where it belongs as it is computed, if it is the only one. */
+static bool is_result(const CoreBlock *block, const CoreStatement *statement)
+{
+    return statement->kind == CORE_OP && statement->op == OP_TAB && !block->result.is_constant && block->result.variable == statement->target;
+}
+
+static bool is_worth_outlining(const Body *body)
+{
+    const CoreBlock *block = body->block;
+    const CoreProgram *program = body->outliner->program;
+    Search search = {.program = program, .is_seen = ARENA_ARRAY(program->arena, bool, program->functions.count)};
+    for (uint32_t i = 0; i < block->statement_count; i++) {
+        if (body->parts[i] != PART_MOVED || is_result(block, &block->statements[i]))
+            continue;
+        if (body->moved == 1 && block->statements[i].kind == CORE_CALL)
+            return false; /* it is what this would make of it */
+        if (makes_vector(&search, block, i))
+            return true;
+    }
+    return false;
+}
+
+/* ---- what is the same for all elements ---- */
+
+typedef struct Bound {
+    const Body *body;
+    bool is_any;
+} Bound;
+
+static void find_bound(void *context, const CoreAtom *atom)
+{
+    Bound *bound = context;
+    bound->is_any |= !atom->is_constant && bound->body->is_bound[atom->variable];
+}
+
+static void bind_block(Body *body, const CoreBlock *block);
+
+static void bind_statement(Body *body, const CoreStatement *statement)
+{
+    body->is_bound[statement->target] = true;
+    for (uint32_t b = 0; b < 2; b++)
+        if (statement->blocks[b] != NULL)
+            bind_block(body, statement->blocks[b]);
+}
+
+static void bind_block(Body *body, const CoreBlock *block)
+{
+    for (uint32_t i = 0; i < block->parameter_count; i++)
+        body->is_bound[block->parameters[i]] = true;
+    for (uint32_t i = 0; i < block->statement_count; i++)
+        bind_statement(body, &block->statements[i]);
+}
+
+/* Whether a statement depends on nothing that is bound so far. Sequences do not leave the body: they cannot be passed to a function. */
+static bool is_same_for_all(const Body *body, const CoreStatement *statement)
+{
+    const CoreProgram *program = body->outliner->program;
+    Bound bound = {.body = body};
+    visit_statement(statement, find_bound, &bound);
+    return !bound.is_any && type_is_concrete(program->types, type_of(program, statement->target));
+}
+
+static void find_same(Body *body)
+{
+    const CoreBlock *block = body->block;
+    for (uint32_t i = 0; i < block->parameter_count; i++)
+        body->is_bound[block->parameters[i]] = true;
+    for (uint32_t i = 0; i < block->statement_count; i++) {
+        const CoreStatement *statement = &block->statements[i];
+        /* what is bound inside of a statement is not free in it */
+        body->parts[i] = is_same_for_all(body, statement) ? PART_SAME : PART_MOVED;
+        if (body->parts[i] != PART_SAME)
+            bind_statement(body, statement);
+    }
+}
+
+/* ---- what follows the call ---- */
+
+/* A variable that a statement behind the call needs: a sequence is made there too, anything else is given by the function. */
+static void need_behind(void *context, const CoreAtom *atom)
+{
+    Body *body = context;
+    const CoreProgram *program = body->outliner->program;
+    if (atom->is_constant || !body->is_bound[atom->variable])
+        return;
+    if (!type_is_concrete(program->types, atom->type))
+        body->is_behind[atom->variable] = true;
+    for (uint32_t i = 0; i < body->given.count; i++)
+        if (body->given.items[i] == atom->variable)
+            return;
+    bool is_own = false; /* bound at the top of the block: not inside of the statement, not a parameter */
+    for (uint32_t i = 0; i < body->block->statement_count; i++)
+        is_own |= body->block->statements[i].target == atom->variable;
+    if (is_own && !body->is_behind[atom->variable])
+        *vec_push(program->arena, &body->given) = atom->variable;
+}
+
+/* From the sequence that the body gives back to what it is made from. */
+static void find_behind(Body *body)
+{
+    const CoreBlock *block = body->block;
+    need_behind(body, &block->result);
+    for (uint32_t i = block->statement_count; i-- > 0;)
+        if (body->parts[i] != PART_SAME && body->is_behind[block->statements[i].target]) {
+            body->parts[i] = PART_BEHIND;
+            visit_statement(&block->statements[i], need_behind, body);
+        }
+}
+
+typedef struct Behind {
+    const Body *body;
+    bool is_any;
+} Behind;
+
+static void find_behind_use(void *context, const CoreAtom *atom)
+{
+    Behind *behind = context;
+    behind->is_any |= !atom->is_constant && behind->body->is_behind[atom->variable];
+}
+
+static bool has_sequences(const Body *body)
+{
+    const CoreProgram *program = body->outliner->program;
+    for (uint32_t i = 0; i < body->block->parameter_count; i++)
+        if (!type_is_concrete(program->types, type_of(program, body->block->parameters[i])))
+            return true;
+    return false;
+}
+
+/* False if the function would need what cannot be passed to it, or what comes after it. */
+static bool sort_statements(Body *body)
+{
+    find_same(body);
+    find_behind(body);
+    Behind behind = {.body = body, .is_any = has_sequences(body)};
+    for (uint32_t i = 0; i < body->block->statement_count; i++)
+        if (body->parts[i] == PART_MOVED) {
+            visit_statement(&body->block->statements[i], find_behind_use, &behind);
+            body->moved++;
+        }
+    return !behind.is_any && body->given.count > 0;
+}
+
+/* ---- making the function ---- */
+
+static CoreAtom renamed_atom(const Body *body, CoreAtom atom)
+{
+    if (!atom.is_constant && body->renamed[atom.variable] != 0)
+        atom.variable = body->renamed[atom.variable];
+    return atom;
+}
+
+static CoreAtom *renamed_atoms(const Body *body, const CoreAtom *atoms, uint32_t count)
+{
+    CoreAtom *copy = ARENA_ARRAY(body->outliner->program->arena, CoreAtom, count);
+    for (uint32_t i = 0; i < count; i++)
+        copy[i] = renamed_atom(body, atoms[i]);
+    return copy;
+}
+
+static CoreBlock *renamed_block(const Body *body, const CoreBlock *block);
+
+static CoreStatement renamed_statement(const Body *body, CoreStatement statement)
+{
+    if (body->renamed[statement.target] != 0)
+        statement.target = body->renamed[statement.target];
+    statement.arguments = renamed_atoms(body, statement.arguments, statement.argument_count);
+    statement.captured = renamed_atoms(body, statement.captured, statement.captured_count);
+    for (uint32_t b = 0; b < 2; b++)
+        if (statement.blocks[b] != NULL)
+            statement.blocks[b] = renamed_block(body, statement.blocks[b]);
+    return statement;
+}
+
+static CoreBlock *renamed_block(const Body *body, const CoreBlock *block)
+{
+    CoreBlock *copy = ARENA_NEW(body->outliner->program->arena, CoreBlock);
+    *copy = *block;
+    copy->statements = ARENA_ARRAY(body->outliner->program->arena, CoreStatement, block->statement_count);
+    for (uint32_t i = 0; i < block->statement_count; i++)
+        copy->statements[i] = renamed_statement(body, block->statements[i]);
+    copy->result = renamed_atom(body, block->result);
+    return copy;
+}
+
+/* A variable of outside that the function needs. */
+static void capture(void *context, const CoreAtom *atom)
+{
+    Body *body = context;
+    CoreProgram *program = body->outliner->program;
+    if (atom->is_constant || body->is_bound[atom->variable] || body->renamed[atom->variable] != 0 ||
+        program->variables.items[atom->variable].is_global)
+        return;
+    *vec_push(program->arena, &body->captured) = atom->variable;
+    body->renamed[atom->variable] = core_variable(program, atom->type, program->variables.items[atom->variable].name);
+}
+
+/* What is passed to the function: what it captures, then the elements. */
+static CoreVar argument_variable(const Body *body, uint32_t i)
+{
+    return i < body->captured.count ? body->captured.items[i] : body->block->parameters[i - body->captured.count];
+}
+
+static CoreVar fresh_variable(CoreProgram *program, CoreVar like)
+{
+    return core_variable(program, type_of(program, like), program->variables.items[like].name);
+}
+
+static void name_variables(Body *body)
+{
+    const CoreBlock *block = body->block;
+    CoreProgram *program = body->outliner->program;
+    for (uint32_t i = 0; i < block->parameter_count; i++)
+        body->renamed[block->parameters[i]] = fresh_variable(program, block->parameters[i]);
+    for (uint32_t i = 0; i < body->given.count; i++)
+        body->renamed[body->given.items[i]] = fresh_variable(program, body->given.items[i]);
+    for (uint32_t i = 0; i < block->statement_count; i++)
+        if (body->parts[i] == PART_MOVED)
+            visit_statement(&block->statements[i], capture, body);
+}
+
+/* The function gives one value, or a tuple of them. */
+static CoreAtom add_result(const Body *body, CoreBlock *made, Span span)
+{
+    CoreProgram *program = body->outliner->program;
+    uint32_t count = body->given.count;
+    CoreAtom result = core_atom(program, body->renamed[body->given.items[count - 1]]);
+    for (uint32_t i = count - 1; i-- > 0;) {
+        CoreStatement pair = {.kind = CORE_PAIR, .span = span, .argument_count = 2, .arguments = ARENA_ARRAY(program->arena, CoreAtom, 2)};
+        pair.arguments[0] = core_atom(program, body->renamed[body->given.items[i]]);
+        pair.arguments[1] = result;
+        pair.target = core_variable(program, type_pair(program->types, pair.arguments[0].type, result.type), 0);
+        made->statements[made->statement_count++] = pair;
+        result = core_atom(program, pair.target);
+    }
+    return result;
+}
+
+/* The statements that are moved, as the block of a function. */
+static CoreBlock *function_block(Body *body, Span span)
+{
+    const CoreBlock *block = body->block;
+    CoreProgram *program = body->outliner->program;
+    name_variables(body);
+    CoreBlock *made = ARENA_NEW(program->arena, CoreBlock);
+    made->parameter_count = body->captured.count + block->parameter_count;
+    made->parameters = ARENA_ARRAY(program->arena, CoreVar, made->parameter_count);
+    for (uint32_t i = 0; i < made->parameter_count; i++)
+        made->parameters[i] = body->renamed[argument_variable(body, i)];
+    made->statements = ARENA_ARRAY(program->arena, CoreStatement, body->moved + body->given.count);
+    for (uint32_t i = 0; i < block->statement_count; i++)
+        if (body->parts[i] == PART_MOVED)
+            made->statements[made->statement_count++] = renamed_statement(body, block->statements[i]);
+    made->result = add_result(body, made, span);
+    return made;
+}
+
+static CoreFunctionId make_function(Body *body, Span span)
+{
+    CoreProgram *program = body->outliner->program;
+    CoreFunctionId id = core_function(program, names_of(program->names, "body"), span);
+    CoreFunction *function = program->functions.items[id];
+    function->body = function_block(body, span);
+    function->result_type = function->body->result.type;
+    return id;
+}
+
+/* Both programs number their functions alike. */
+static void make_placeholder(CoreProgram *original, Span span)
+{
+    CoreFunctionId id = core_function(original, names_of(original->names, "body"), span);
+    CoreFunction *function = original->functions.items[id];
+    function->body = ARENA_NEW(original->arena, CoreBlock);
+    function->body->result = core_int(0);
+    function->result_type = TYPE_INT;
+}
+
+static void copy_part(const Body *body, Part part, CoreBlock *made)
+{
+    for (uint32_t i = 0; i < body->block->statement_count; i++)
+        if (body->parts[i] == part)
+            made->statements[made->statement_count++] = body->block->statements[i];
+}
+
+/* The components of what the function gives have the names that they had in the body. */
+static void take_apart(const Body *body, CoreAtom value, CoreBlock *made, Span span)
+{
+    CoreProgram *program = body->outliner->program;
+    for (uint32_t i = 0; i + 1 < body->given.count; i++) {
+        for (uint32_t component = 0; component < 2; component++) {
+            CoreStatement project = {.kind = CORE_PROJECT, .span = span, .component = component, .argument_count = 1};
+            project.arguments = ARENA_NEW(program->arena, CoreAtom);
+            project.arguments[0] = value;
+            bool is_last = i + 2 == body->given.count;
+            project.target = component == 0 ? body->given.items[i]
+                             : is_last      ? body->given.items[i + 1]
+                                            : core_variable(program, type_rest(program->types, value.type), 0);
+            made->statements[made->statement_count++] = project;
+        }
+        value = core_atom(program, made->statements[made->statement_count - 1].target);
+    }
+}
+
+/* The block that calls it. */
+static CoreBlock *calling_block(const Body *body, CoreFunctionId function, Span span)
+{
+    CoreProgram *program = body->outliner->program;
+    const CoreBlock *block = body->block;
+    CoreBlock *made = ARENA_NEW(program->arena, CoreBlock);
+    *made = *block;
+    made->statement_count = 0;
+    made->statements = ARENA_ARRAY(program->arena, CoreStatement, block->statement_count - body->moved + 1 + 2 * body->given.count);
+    copy_part(body, PART_SAME, made);
+    CoreStatement call = {.kind = CORE_CALL, .function = function, .span = span};
+    call.argument_count = body->captured.count + block->parameter_count;
+    call.arguments = ARENA_ARRAY(program->arena, CoreAtom, call.argument_count);
+    for (uint32_t i = 0; i < call.argument_count; i++)
+        call.arguments[i] = core_atom(program, argument_variable(body, i));
+    TypeId type = program->functions.items[function]->result_type;
+    call.target = body->given.count == 1 ? body->given.items[0] : core_variable(program, type, 0);
+    made->statements[made->statement_count++] = call;
+    take_apart(body, core_atom(program, call.target), made, span);
+    copy_part(body, PART_BEHIND, made);
+    return made;
+}
+
+/* ---- going through a program ---- */
+
+/* What a comprehension's body becomes; null if it stays. */
+static CoreBlock *outline_body(const Outliner *outliner, const CoreBlock *block, Span span)
+{
+    CoreProgram *program = outliner->program;
+    if (!is_pure_block(program, block))
+        return NULL;
+    /* variables that are made on the way are not looked up */
+    uint32_t count = program->variables.count;
+    Body body = {.outliner = outliner,
+                 .block = block,
+                 .is_bound = ARENA_ARRAY(program->arena, bool, count),
+                 .renamed = ARENA_ARRAY(program->arena, CoreVar, count),
+                 .is_behind = ARENA_ARRAY(program->arena, bool, count),
+                 .parts = ARENA_ARRAY(program->arena, uint8_t, block->statement_count)};
+    if (!sort_statements(&body) || !is_worth_outlining(&body))
+        return NULL;
+    CoreFunctionId function = make_function(&body, span);
+    make_placeholder(outliner->original, span);
+    if (outliner->accepts(outliner->context, function))
+        return calling_block(&body, function, span);
+    program->functions.items[function] = NULL;
+    return NULL;
+}
+
+static CoreBlock *outline_block(const Outliner *outliner, CoreBlock *block);
+
+/* Whether anything in it has changed. */
+static bool outline_statement(const Outliner *outliner, CoreStatement *statement)
+{
+    CoreBlock *whole = statement->kind == CORE_EACH ? outline_body(outliner, statement->blocks[0], statement->span) : NULL;
+    if (whole != NULL) {
+        statement->blocks[0] = whole;
+        return true;
+    }
+    bool is_changed = false;
+    for (uint32_t b = 0; b < 2; b++) {
+        CoreBlock *block = statement->blocks[b];
+        if (block != NULL)
+            statement->blocks[b] = outline_block(outliner, block);
+        is_changed |= statement->blocks[b] != block;
+    }
+    return is_changed;
+}
+
+/* The block itself if nothing in it changes. */
+static CoreBlock *outline_block(const Outliner *outliner, CoreBlock *block)
+{
+    Arena *arena = outliner->program->arena;
+    CoreStatement *statements = ARENA_ARRAY(arena, CoreStatement, block->statement_count);
+    bool is_changed = false;
+    for (uint32_t i = 0; i < block->statement_count; i++) {
+        statements[i] = block->statements[i];
+        is_changed |= outline_statement(outliner, &statements[i]);
+    }
+    if (!is_changed)
+        return block;
+    CoreBlock *changed = ARENA_NEW(arena, CoreBlock);
+    *changed = *block;
+    changed->statements = statements;
+    return changed;
+}
+
+void outline_program(const Outliner *outliner, CoreFunctionId first_function, uint32_t first_item)
+{
+    CoreProgram *program = outliner->program;
+    CoreFunctionId end = program->functions.count; /* what is added needs no second look */
+    for (CoreFunctionId f = first_function; f < end; f++)
+        if (program->functions.items[f] != NULL) {
+            CoreBlock *body = outline_block(outliner, program->functions.items[f]->body);
+            program->functions.items[f]->body = body;
+        }
+    for (uint32_t i = first_item; i < program->items.count; i++) {
+        CoreBlock *block = outline_block(outliner, program->items.items[i].block);
+        program->items.items[i].block = block;
+    }
+}

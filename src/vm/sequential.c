@@ -1,0 +1,244 @@
+#include "vm/sequential.h"
+
+#include "base/least.h"
+#include "kernel/preamble/region.h"
+#include "vm/code.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PIECES = 64 }; /* of a thread, at most: more cost more than they even out */
+
+/* What compiled code takes memory from. Threads take blocks at the same time, and not through the session's memory, which belongs to one. */
+struct Workspaces {
+    uint32_t count;
+    _Atomic size_t bytes; /* of all blocks */
+    size_t known_bytes;   /* ... that the session's memory knows of */
+    size_t limit;
+    KernelWorkspace members[];
+};
+
+/* ---- memory ---- */
+
+static void *take_block(KernelWorkspace *workspace, size_t bytes)
+{
+    struct Workspaces *all = workspace->context;
+    if (atomic_fetch_add(&all->bytes, bytes) + bytes <= all->limit) {
+        void *block = memory_alloc_outside(bytes);
+        if (block != NULL)
+            return block;
+    }
+    atomic_fetch_sub(&all->bytes, bytes);
+    return NULL;
+}
+
+static void free_blocks(KernelRegion *region)
+{
+    for (KernelBlock *block = region->first; block != NULL;) {
+        KernelBlock *next = block->next;
+        free(block);
+        block = next;
+    }
+}
+
+static size_t workspaces_size(uint32_t count)
+{
+    return sizeof(struct Workspaces) + count * sizeof(KernelWorkspace);
+}
+
+static void prepare_workspaces(Vm *vm)
+{
+    if (vm->workspaces == NULL) {
+        uint32_t count = team_size(vm->team);
+        vm->workspaces = memory_alloc(vm->memory, workspaces_size(count));
+        vm->workspaces->count = count;
+        for (uint32_t i = 0; i < count; i++)
+            kernel_workspace_init(&vm->workspaces->members[i], take_block, vm->workspaces);
+    }
+    struct Workspaces *all = vm->workspaces;
+    for (uint32_t i = 0; i < all->count; i++) /* a run that was stopped may have left something */
+        for (uint32_t r = 0; r < 2; r++)
+            kernel_region_reset(&all->members[i].regions[r]);
+    size_t others = vm->memory->live_bytes - all->known_bytes;
+    all->limit = vm->options.memory_limit > others ? vm->options.memory_limit - others : 0;
+}
+
+/* What was taken counts as the session's. */
+static void note_bytes(Vm *vm)
+{
+    struct Workspaces *all = vm->workspaces;
+    size_t bytes = atomic_load(&all->bytes);
+    memory_count_outside(vm->memory, all->known_bytes, bytes);
+    all->known_bytes = bytes;
+}
+
+void sequential_free(Vm *vm)
+{
+    struct Workspaces *all = vm->workspaces;
+    if (all == NULL)
+        return;
+    for (uint32_t i = 0; i < all->count; i++)
+        for (uint32_t r = 0; r < 2; r++)
+            free_blocks(&all->members[i].regions[r]);
+    memory_count_outside(vm->memory, all->known_bytes, 0);
+    memory_free(vm->memory, all, workspaces_size(all->count));
+    vm->workspaces = NULL;
+}
+
+/* ---- whether ---- */
+
+typedef struct Sizes {
+    uint64_t total, largest;
+} Sizes;
+
+/* How large the points are: elements of the vectors that each has of its own. */
+static Sizes measure(const Call *call)
+{
+    Sizes sizes = {0};
+    for (size_t i = call->good; i < call->count; i++) {
+        uint64_t size = 1;
+        for (uint32_t leaf = 0; leaf + 2 < call->signature.parameter_count; leaf++) {
+            bool is_own = call->signature.parameters[leaf] == LEAF_ARRAY && !call->arguments[leaf + 2].is_uniform;
+            size += is_own ? (uint64_t)((const int64_t *)call->arguments[leaf + 2].data)[i] : 0;
+        }
+        sizes.total += size;
+        sizes.largest = size > sizes.largest ? size : sizes.largest;
+    }
+    return sizes;
+}
+
+/* Nobody should have more than half as much again as a fair share: another level of a recursion by networks costs more than what that loses. */
+static bool is_worth_it(const Vm *vm, const Call *call)
+{
+    uint64_t threads = team_size(vm->team);
+    if (threads == 1)
+        return true;
+    if (call->count - call->good < threads)
+        return false;
+    Sizes sizes = measure(call);
+    return 2 * threads * sizes.largest <= 3 * sizes.total;
+}
+
+/* ---- doing points ---- */
+
+typedef struct Handover {
+    Vm *vm;
+    const Call *call;
+    KernelFunction *code;
+    void **outputs;      /* by leaf of the result, for points from the first on */
+    const void **globals;
+    size_t first;        /* point of the call */
+    _Atomic size_t done; /* points before the first that was not, of all that have ended */
+    volatile bool has_failed;
+} Handover;
+
+static void lower(_Atomic size_t *least, size_t value)
+{
+    size_t known = atomic_load(least);
+    while (value < known && !atomic_compare_exchange_weak(least, &known, value))
+        ;
+}
+
+static void do_points(void *context, size_t first, size_t end, uint32_t member)
+{
+    Handover *handover = context;
+    const Call *call = handover->call;
+    const Signature *signature = &call->signature;
+    const void *streams[KERNEL_ENTRY_LEAVES];
+    int64_t strides[KERNEL_ENTRY_LEAVES], done = 0;
+    void *outputs[KERNEL_ENTRY_LEAVES];
+    for (uint32_t i = 0; i < signature->parameter_count; i++) {
+        Cells cells = call->arguments[i];
+        strides[i] = !cells.is_uniform;
+        streams[i] = (const char *)cells.data + (cells.is_uniform ? 0 : (handover->first + first) * leaf_size(signature->parameters[i]));
+    }
+    for (uint32_t i = 0; i < signature->result_count; i++)
+        outputs[i] = (char *)handover->outputs[i] + first * leaf_size(signature->results[i]);
+    KernelCall kernel_call = {.count = (int64_t)(end - first),
+                              .streams = streams,
+                              .strides = strides,
+                              .outputs = outputs,
+                              .done = &done,
+                              .globals = handover->globals,
+                              .depth = (int64_t)(handover->vm->options.max_depth - least(handover->vm->options.max_depth, handover->vm->frame_count)),
+                              .stop = code_stop_word(handover->vm->options.stop),
+                              .has_failed = &handover->has_failed,
+                              .workspace = &handover->vm->workspaces->members[member]};
+    handover->code(&kernel_call);
+    if ((size_t)done == end - first)
+        return;
+    handover->has_failed = true;
+    lower(&handover->done, first + (size_t)done);
+}
+
+/* Where the cells of a leaf of the result go: those of vectors aside, for they are not the call's yet. */
+static bool is_aside(const Signature *signature, uint32_t leaf)
+{
+    return signature->results[leaf] == LEAF_ARRAY || (leaf > 0 && signature->results[leaf - 1] == LEAF_ARRAY);
+}
+
+static void *result_cells(const Call *call, uint32_t leaf)
+{
+    return (char *)call->results[leaf].data + call->good * leaf_size(call->signature.results[leaf]);
+}
+
+static void take_outputs(Handover *handover, size_t count)
+{
+    const Signature *signature = &handover->call->signature;
+    handover->outputs = team_alloc(handover->vm->team, (signature->result_count + 1) * sizeof(void *));
+    for (uint32_t i = 0; i < signature->result_count; i++)
+        handover->outputs[i] = is_aside(signature, i) ? team_alloc(handover->vm->team, count * leaf_size(signature->results[i]))
+                                                      : result_cells(handover->call, i);
+}
+
+/* Vectors of points that were done become the call's. */
+static void adopt_results(const Handover *handover, size_t count)
+{
+    Vm *vm = handover->vm;
+    const Call *call = handover->call;
+    const CoreFunction *function = vm->program->core->functions.items[call->plan->network->function];
+    const Layout *layout = layout_of(vm->program->layouts, function->result_type);
+    for (uint32_t i = 0; i < layout->count && count > 0; i++) {
+        if (layout->leaves[i].type != LEAF_ARRAY)
+            continue;
+        MadeVectors made = {handover->outputs[i], handover->outputs[i + 1], handover->outputs[i + 2], count};
+        vectors_adopt(vm->memory, vm->team, layout->leaves[i].elements, &made, result_cells(call, i), result_cells(call, i + 1));
+    }
+}
+
+static void give_back(Handover *handover)
+{
+    Team *team = handover->vm->team;
+    const Signature *signature = &handover->call->signature;
+    for (uint32_t i = 0; i < signature->result_count; i++)
+        if (is_aside(signature, i))
+            team_give_back(team, handover->outputs[i]);
+    team_give_back(team, handover->outputs);
+    team_give_back(team, handover->globals);
+    note_bytes(handover->vm);
+}
+
+static KernelFunction *code_of_call(const Vm *vm, const Call *call)
+{
+    CoreFunctionId function = call->plan->network->function;
+    return vm->options.compiles && function != 0 ? code_of_function(vm, function) : NULL;
+}
+
+bool sequential_run(Vm *vm, Call *call)
+{
+    KernelFunction *code = call->good == call->count ? NULL : code_of_call(vm, call);
+    if (code == NULL || !is_worth_it(vm, call))
+        return false;
+    size_t count = call->count - call->good, grain = count / ((size_t)PIECES * team_size(vm->team));
+    prepare_workspaces(vm);
+    Handover handover = {.vm = vm, .call = call, .code = code, .globals = code_global_cells(vm), .first = call->good, .done = count};
+    take_outputs(&handover, count);
+    team_run(vm->team, count, grain == 0 ? 1 : grain, do_points, &handover);
+    size_t done = atomic_load(&handover.done);
+    adopt_results(&handover, done);
+    give_back(&handover);
+    call->good += done;
+    vm->stats.calls++;
+    return true;
+}

@@ -1,0 +1,20 @@
+/* Sequential versions: calls whose points are done one by one, by compiled code (kernel/function_text.h), as many at a time as there are threads.
+ *
+ * A network does the points of a call together, which feeds all threads however few points there are; but every vector it makes goes through memory. Where there
+ * are points enough, one thread doing one point with plain loops is faster. So a call is handed over as a whole
+ *  - if there is one thread;
+ *  - otherwise, if there is a point for each, and none is so much larger than the others that somebody would wait long for it.
+ * A recursive function thus runs as networks at first, level by level, and below that as recursive C. */
+#ifndef RUNNEL_VM_SEQUENTIAL_H
+#define RUNNEL_VM_SEQUENTIAL_H
+
+#include "vm/call.h"
+
+/* Does points of the call from `good` on, and counts those done there. It stops at a point that fails, or that compiled code cannot do: that is the network's to
+ * find out. False if nothing was tried: there is no such code, or the call is better done by the network. */
+bool sequential_run(Vm *vm, Call *call);
+
+/* Frees the memory that such code has taken, which is kept from call to call. */
+void sequential_free(Vm *vm);
+
+#endif
