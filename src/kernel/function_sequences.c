@@ -156,7 +156,7 @@ static Supply *supply_of_each(Writer *writer, const CoreStatement *statement)
     Supply *supply = new_supply(writer, SUPPLY_EACH, statement->blocks[0]->result.type);
     supply->statement = statement;
     add_members(writer, supply, statement->arguments, statement->argument_count);
-    vectors_hoist(writer, statement->blocks[0]);
+    vectors_hoist(writer, statement->blocks[0], supply->length);
     return supply;
 }
 
@@ -395,6 +395,83 @@ static void loop(Writer *writer, const Supply *supply, Sink *sink, const char *f
         write_check(writer);
 }
 
+/* ---- loops in two parts ---- */
+
+/* A condition in a body that holds for the first indices and then no more: index + a < b. */
+typedef struct Split {
+    CoreVar condition;
+    const char *a, *b;
+} Split;
+
+static const CoreStatement *find_definition(const CoreBlock *block, const CoreAtom *atom)
+{
+    for (uint32_t i = 0; i < block->statement_count && !atom->is_constant; i++)
+        if (block->statements[i].target == atom->variable)
+            return &block->statements[i];
+    return NULL;
+}
+
+static bool is_of_body(const CoreBlock *block, const CoreAtom *atom)
+{
+    for (uint32_t i = 0; i < block->parameter_count; i++)
+        if (!atom->is_constant && atom->variable == block->parameters[i])
+            return true;
+    return find_definition(block, atom) != NULL;
+}
+
+/* Whether the atom is a parameter that goes with the index. */
+static bool is_index(const Supply *supply, const CoreAtom *atom)
+{
+    const CoreBlock *block = supply->statement->blocks[0];
+    for (uint32_t i = 0; i < block->parameter_count; i++) {
+        const Supply *member = supply->members[i];
+        bool is_plain = member->kind == SUPPLY_RANGE && (member->words == NULL || member->words[0] == NULL);
+        if (!atom->is_constant && atom->variable == block->parameters[i])
+            return is_plain;
+    }
+    return false;
+}
+
+/* What chooses an index, as rotating does. */
+static bool find_split(Writer *writer, const Supply *supply, Split *split)
+{
+    if (supply->kind != SUPPLY_EACH)
+        return false;
+    const CoreBlock *block = supply->statement->blocks[0];
+    for (uint32_t i = 0; i < block->statement_count; i++) {
+        const CoreStatement *choice = &block->statements[i];
+        const CoreStatement *less = choice->kind == CORE_IF ? find_definition(block, &choice->arguments[0]) : NULL;
+        if (less == NULL || less->kind != CORE_OP || less->op != OP_LESS || less->arguments[0].type != TYPE_INT || is_of_body(block, &less->arguments[1]) ||
+            writer->texts->shapes[less->target].uses != 1)
+            continue;
+        const CoreStatement *sum = find_definition(block, &less->arguments[0]);
+        if (sum == NULL || sum->kind != CORE_OP || sum->op != OP_ADD || !is_index(supply, &sum->arguments[0]) || is_of_body(block, &sum->arguments[1]))
+            continue;
+        *split = (Split){less->target, write_atom(writer, &sum->arguments[1])[0], write_atom(writer, &less->arguments[1])[0]};
+        return true;
+    }
+    return false;
+}
+
+/* All of a supply that steps. */
+static void traverse_supply(Writer *writer, const Supply *supply, Sink *sink)
+{
+    Split split;
+    if (!sink->is_straight || !is_straight(writer, supply) || writer->is_deferred || !find_split(writer, supply, &split)) {
+        loop(writer, supply, sink, "0", supply->length, true);
+        return;
+    }
+    const char *middle = write_word(writer, 0);
+    write_line(writer, "const int64_t %s = kernel_split(0, %s, %s, %s, &failed);", middle, supply->length, split.a, split.b);
+    write_check(writer);
+    writer->decided = split.condition;
+    for (uint32_t part = 0; part < 2; part++) {
+        writer->is_true = part == 0;
+        loop(writer, supply, sink, part == 0 ? "0" : middle, part == 0 ? middle : supply->length, true);
+    }
+    writer->decided = 0;
+}
+
 /* ---- traversals that do not step ---- */
 
 static Traversal *prepare_traversal(Writer *writer, const CoreAtom *atom);
@@ -477,7 +554,7 @@ static Traversal *prepare_traversal(Writer *writer, const CoreAtom *atom)
         Traversal *outer = prepare_traversal(writer, &statement->arguments[0]);
         traversal->supply = outer->supply;
         traversal->most = outer->most;
-        traversal->filters = true;
+        traversal->filters = outer->supply != NULL;
     }
     if (statement->kind == CORE_EACH && statement->argument_count > 1) {
         traversal->supply = supply_of_each(writer, statement);
@@ -494,7 +571,7 @@ Traversal *sequence_prepare(Writer *writer, const CoreAtom *atom)
 void sequence_traverse(Writer *writer, Traversal *traversal, Sink *sink)
 {
     if (traversal->supply != NULL && !traversal->filters) {
-        loop(writer, traversal->supply, sink, "0", traversal->supply->length, true);
+        traverse_supply(writer, traversal->supply, sink);
         return;
     }
     const CoreStatement *statement = definition_of(writer, traversal->atom);
@@ -507,7 +584,7 @@ void sequence_traverse(Writer *writer, Traversal *traversal, Sink *sink)
         traverse_guard(writer, statement, sink);
     } else if (statement->kind == CORE_EACH) {
         through.sink.take = take_each;
-        vectors_hoist(writer, statement->blocks[0]);
+        vectors_hoist(writer, statement->blocks[0], NULL);
         traverse_atom(writer, &statement->arguments[0], &through.sink);
     } else if (statement->op == OP_CONCAT || statement->op == OP_FLATTEN) {
         through.sink.take = take_inner;

@@ -53,7 +53,10 @@ static bool accepts_op(const Walk *walk, const CoreStatement *statement)
     const CoreProgram *program = walk->texts->program;
     if (function_write_is_of_vectors(statement->op))
         return true;
-    ScalarType target = type_scalar(program->types, program->variables.items[statement->target].type);
+    TypeId type = program->variables.items[statement->target].type;
+    if (!type_is_scalar(program->types, type) || (statement->argument_count > 0 && !type_is_scalar(program->types, statement->arguments[0].type)))
+        return false;
+    ScalarType target = type_scalar(program->types, type);
     ScalarType operand = statement->argument_count == 0 ? target : type_scalar(program->types, statement->arguments[0].type);
     return op_text_exists(statement->op, operand, target);
 }

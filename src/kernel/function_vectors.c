@@ -119,38 +119,74 @@ const char *vectors_canonical(const Writer *writer, LeafType type, const char *w
 
 /* ---- elements of vectors, hoisting ---- */
 
+static const char *find_run(const Writer *writer, const char **vector, uint32_t leaf)
+{
+    for (uint32_t i = 0; i < writer->runs.count; i++) {
+        const KnownRun *run = &writer->runs.items[i];
+        if (run->array == vector[VECTOR_ARRAY] && run->start == vector[VECTOR_START] && run->length == vector[VECTOR_LENGTH] && run->leaf == leaf)
+            return run->cells;
+    }
+    return NULL;
+}
+
 static void write_element(Writer *writer, const CoreStatement *statement)
 {
     const char **vector = write_atom(writer, &statement->arguments[0]), *index = write_atom(writer, &statement->arguments[1])[0];
     const Layout *elements = write_layout(writer, write_type(writer, statement->target));
     const char **targets = write_new_words(writer, statement->target), *place = write_word(writer, 0);
+    bool is_run = elements->count > 0 && find_run(writer, vector, 0) != NULL;
+    const char *start = is_run ? "0" : vector[VECTOR_START];
     if (statement->op == OP_INSIDE)
-        write_line(writer, "const int64_t %s = %s + %s;", place, vector[VECTOR_START], index);
+        write_line(writer, "const int64_t %s = %s + %s;", place, start, index);
     else {
-        write_line(writer, "const int64_t %s = kernel_index(%s, %s, %s, &failed);", place, index, vector[VECTOR_START], vector[VECTOR_LENGTH]);
+        write_line(writer, "const int64_t %s = kernel_index(%s, %s, %s, &failed);", place, index, start, vector[VECTOR_LENGTH]);
         write_check(writer);
     }
     for (uint32_t i = 0; i < elements->count; i++) {
-        const char *stride, *cells = vectors_cells(writer, vector[VECTOR_ARRAY], i, elements->leaves[i].type, &stride);
+        const char *stride = NULL, *cells = is_run ? find_run(writer, vector, i) : vectors_cells(writer, vector[VECTOR_ARRAY], i, elements->leaves[i].type, &stride);
         write_line(writer, "const %s %s = %s[%s%s%s];", write_leaf_type(elements->leaves[i].type), targets[i], cells, place,
                    stride == NULL ? "" : " * ", stride == NULL ? "" : stride);
     }
 }
 
-static void hoist_vector(Writer *writer, const CoreAtom *atom)
+static bool has_arrays(const Layout *layout)
+{
+    for (uint32_t i = 0; i < layout->count; i++)
+        if (layout->leaves[i].type == LEAF_ARRAY)
+            return true;
+    return false;
+}
+
+/* In an innermost loop elements lie next to each other: one that stands for all is written out before, unless the loop is too short for that. */
+static void hoist_run(Writer *writer, const char **vector, const Layout *elements, const char *turns)
+{
+    for (uint32_t i = 0; i < elements->count && find_run(writer, vector, i) == NULL; i++) {
+        const char *cells = write_word(writer, 0), *type = write_leaf_type(elements->leaves[i].type);
+        write_line(writer, "%s const *const %s = kernel_reach(%s, %s, %u, sizeof(%s), %s, %s, %s);", type, cells, writer->aside, vector[VECTOR_ARRAY], i, type,
+                   vector[VECTOR_START], vector[VECTOR_LENGTH], turns);
+        vectors_fail_if(writer, "%s == NULL", cells);
+        *vec_push(writer->arena, &writer->runs) =
+            (KnownRun){vector[VECTOR_ARRAY], vector[VECTOR_START], vector[VECTOR_LENGTH], i, cells, writer->depth};
+    }
+}
+
+static void hoist_vector(Writer *writer, const CoreAtom *atom, const char *turns)
 {
     const char **vector = atom->is_constant ? NULL : writer->texts->values[atom->variable];
     if (vector == NULL || !type_is_vector(writer->program->types, atom->type))
         return;
     const Layout *elements = write_layout(writer, write_element_type(writer, atom->type));
+    if (turns != NULL && !has_arrays(elements) && !write_is_flat(writer, vector[VECTOR_ARRAY])) {
+        hoist_run(writer, vector, elements, turns);
+        return;
+    }
     for (uint32_t i = 0; i < elements->count; i++) {
         const char *stride;
         vectors_cells(writer, vector[VECTOR_ARRAY], i, elements->leaves[i].type, &stride);
     }
 }
 
-/* Vectors of outer blocks that a body reads, or traverses: their cells are found before. Those of the body have no words yet. */
-void vectors_hoist(Writer *writer, const CoreBlock *block)
+static void hoist_block(Writer *writer, const CoreBlock *block, const char *turns)
 {
     for (uint32_t i = 0; i < block->statement_count; i++)
         writer->texts->values[block->statements[i].target] = NULL;
@@ -158,13 +194,19 @@ void vectors_hoist(Writer *writer, const CoreBlock *block)
         writer->texts->values[block->parameters[i]] = NULL;
     for (uint32_t i = 0; i < block->statement_count; i++) {
         const CoreStatement *statement = &block->statements[i];
-        bool reads = statement->kind == CORE_OP && (statement->op == OP_ELEMENT || statement->op == OP_INSIDE || statement->op == OP_READ);
+        bool reads = statement->kind == CORE_OP && (statement->op == OP_ELEMENT || statement->op == OP_INSIDE);
         if (reads)
-            hoist_vector(writer, &statement->arguments[0]);
+            hoist_vector(writer, &statement->arguments[0], turns);
         for (uint32_t b = 0; b < 2; b++)
             if (statement->blocks[b] != NULL)
-                vectors_hoist(writer, statement->blocks[b]);
+                hoist_block(writer, statement->blocks[b], turns);
     }
+}
+
+/* Vectors of the body have no words yet. */
+void vectors_hoist(Writer *writer, const CoreBlock *block, const char *turns)
+{
+    hoist_block(writer, block, shape_is_straight(writer->texts, block) ? turns : NULL);
 }
 
 /* ---- vectors of elements that come from a traversal ---- */
@@ -508,6 +550,8 @@ static void write_traversed(Writer *writer, const CoreStatement *statement)
 bool vectors_write_statement(Writer *writer, const CoreStatement *statement)
 {
     writer->texts->values[statement->target] = NULL;
+    if (statement->target == writer->decided)
+        return true;
     if (writer->texts->shapes[statement->target].is_delayed)
         return true;
     if (shape_is_traversable(writer->texts, statement)) {

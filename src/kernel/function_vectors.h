@@ -59,8 +59,8 @@ const char *vectors_region(const Writer *writer, CoreVar variable);
 const char *vectors_other(const Writer *writer, const char *region);
 /* A pointer to the cells of a column, and how far they are apart, null if they are next to each other. */
 const char *vectors_cells(Writer *writer, const char *array, uint32_t leaf, LeafType type, const char **stride);
-/* Words for the same are found before loops that need them. */
-void vectors_hoist(Writer *writer, const CoreBlock *block);
+/* Words for what the body of a loop of so many turns needs of vectors that are there are found before it. */
+void vectors_hoist(Writer *writer, const CoreBlock *block, const char *turns);
 /* A vector of the elements of a layout with room for `count`; `cells` are those of its columns. */
 const char *vectors_new_array(Writer *writer, const char *region, const Layout *elements, const char *count, const char **cells);
 /* `(const uint8_t[]){8, 1}`: sizes of cells. */

@@ -35,6 +35,8 @@ static void leave_braces(Writer *writer)
     writer->depth--;
     while (writer->cells.count > 0 && writer->cells.items[writer->cells.count - 1].depth > writer->depth)
         writer->cells.count--;
+    while (writer->runs.count > 0 && writer->runs.items[writer->runs.count - 1].depth > writer->depth)
+        writer->runs.count--;
 }
 
 void write_close_brace(Writer *writer)
@@ -451,6 +453,13 @@ static void write_if(Writer *writer, const CoreStatement *statement, Destination
 /* An `if` whose value is needed here. */
 static void write_inner_if(Writer *writer, const CoreStatement *statement)
 {
+    const CoreAtom *condition = &statement->arguments[0];
+    if (!condition->is_constant && writer->decided != 0 && condition->variable == writer->decided) {
+        const CoreBlock *block = statement->blocks[writer->is_true ? 0 : 1];
+        write_statements(writer, block);
+        writer->texts->values[statement->target] = write_atom(writer, &block->result);
+        return;
+    }
     const Layout *leaves = write_layout(writer, write_type(writer, statement->target));
     Destination destination = {.targets = write_new_words(writer, statement->target)};
     for (uint32_t i = 0; i < leaves->count; i++)

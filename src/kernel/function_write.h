@@ -16,6 +16,14 @@ typedef struct KnownCells {
     uint32_t depth;
 } KnownCells;
 
+/* A pointer to the first element of a vector, in a column: what follows there are the others, next to each other. */
+typedef struct KnownRun {
+    const char *array, *start, *length;
+    uint32_t leaf;
+    const char *cells;
+    uint32_t depth;
+} KnownRun;
+
 /* An array that the function makes: no column of it is uniform. */
 typedef struct MadeArray {
     const char *array, *region;
@@ -42,6 +50,9 @@ typedef struct Writer {
     bool is_trial;            /* only to see whether it can be written, */
     jmp_buf *on_refusal;      /* ... if not, writing ends there */
     VEC(KnownCells) cells;
+    VEC(KnownRun) runs;
+    CoreVar decided;          /* a condition that is known in the loop that is being written, */
+    bool is_true;             /* ... and what it is */
     VEC(MadeArray) made;
     VEC(CoreFunctionId) callees; /* that make vectors */
     VEC(CoreVar) trial_globals;

@@ -114,16 +114,26 @@ MATH_INLINE uint64_t float_halves(double x)
     return ((uint64_t)float_to_small(upper) << 32) + (uint64_t)float_to_small(whole - upper * 0x1p32);
 }
 
+/* An integer whose float gcc must not take to be the whole part of the float it comes from: of -0.5 that is -0.0. */
+#if defined __has_builtin
+#if __has_builtin(__builtin_assoc_barrier)
+#define FLOAT_CUT(integer) __builtin_assoc_barrier(integer)
+#endif
+#endif
+#ifndef FLOAT_CUT
+#define FLOAT_CUT(integer) (integer)
+#endif
+
 /* -2^63 <= x < 2^63. */
 MATH_INLINE int64_t float_to_signed(double x)
 {
-    return FLOAT_CONVERTS_IN_VECTORS ? (int64_t)x : (int64_t)float_halves(x);
+    return FLOAT_CONVERTS_IN_VECTORS ? FLOAT_CUT((int64_t)x) : (int64_t)float_halves(x);
 }
 
 /* -1 < x < 2^64. */
 MATH_INLINE uint64_t float_to_unsigned(double x)
 {
-    return FLOAT_CONVERTS_IN_VECTORS ? (uint64_t)x : float_halves(x);
+    return FLOAT_CONVERTS_IN_VECTORS ? FLOAT_CUT((uint64_t)x) : float_halves(x);
 }
 
 /* ---- integers as f32, rounded once ----

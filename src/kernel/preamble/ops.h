@@ -432,12 +432,12 @@ MATH_INLINE uint64_t op_reverse(uint64_t bits)
 #define OP_FROM_FLOAT_ROWS(A, CONVERSION, CONVERSION_PARTIAL)                                                         \
     OP_IF_BOOL(CONVERSION(A, BOOL, a != 0))                                                                           \
     OP_IF_CHAR(CONVERSION_PARTIAL(A, CHAR, float_to_signed(op_inside((double)a, OP_I64_LIMITS, failed))))             \
-    OP_IF_I8(CONVERSION_PARTIAL(A, I8, (int32_t)op_inside((double)a, -129.0, 0x1p7, failed)))                         \
-    OP_IF_I16(CONVERSION_PARTIAL(A, I16, (int32_t)op_inside((double)a, -32769.0, 0x1p15, failed)))                    \
-    OP_IF_I32(CONVERSION_PARTIAL(A, I32, (int32_t)op_inside((double)a, -2147483649.0, 0x1p31, failed)))               \
+    OP_IF_I8(CONVERSION_PARTIAL(A, I8, FLOAT_CUT((int32_t)op_inside((double)a, -129.0, 0x1p7, failed))))              \
+    OP_IF_I16(CONVERSION_PARTIAL(A, I16, FLOAT_CUT((int32_t)op_inside((double)a, -32769.0, 0x1p15, failed))))         \
+    OP_IF_I32(CONVERSION_PARTIAL(A, I32, FLOAT_CUT((int32_t)op_inside((double)a, -2147483649.0, 0x1p31, failed))))    \
     OP_IF_I64(CONVERSION_PARTIAL(A, I64, float_to_signed(op_inside((double)a, OP_I64_LIMITS, failed))))               \
-    OP_IF_U8(CONVERSION_PARTIAL(A, U8, (int32_t)op_inside((double)a, -1.0, 0x1p8, failed)))                           \
-    OP_IF_U16(CONVERSION_PARTIAL(A, U16, (int32_t)op_inside((double)a, -1.0, 0x1p16, failed)))                        \
+    OP_IF_U8(CONVERSION_PARTIAL(A, U8, FLOAT_CUT((int32_t)op_inside((double)a, -1.0, 0x1p8, failed))))                \
+    OP_IF_U16(CONVERSION_PARTIAL(A, U16, FLOAT_CUT((int32_t)op_inside((double)a, -1.0, 0x1p16, failed))))             \
     OP_IF_U32(CONVERSION_PARTIAL(A, U32, float_to_small(float_trunc(op_inside((double)a, -1.0, 0x1p32, failed)))))    \
     OP_IF_U64(CONVERSION_PARTIAL(A, U64, float_to_unsigned(op_inside((double)a, -1.0, 0x1p64, failed))))              \
     OP_IF_F32(CONVERSION(A, F32, (float)a))                                                                           \

@@ -93,6 +93,17 @@ MATH_INLINE const void *kernel_run(KernelRegion *region, KernelArrayRef array, u
     return cells + (size_t)start * size;
 }
 
+/* The same for a loop of so many turns that reads some of them. Null also where writing them out would take longer than the loop. */
+MATH_INLINE const void *kernel_reach(KernelRegion *region, KernelArrayRef array, uint32_t leaf, size_t size, int64_t start, int64_t count, int64_t turns)
+{
+    const char *cells = (const char *)kernel_cells(array, leaf);
+    if (count == 0)
+        return kernel_nothing;
+    if (__builtin_expect(array->columns[leaf].is_uniform, 0))
+        return count / 8 <= turns ? kernel_filled(region, cells, size, count) : NULL;
+    return cells + (size_t)start * size;
+}
+
 /* Copies cells [start, start + count) of a column. */
 MATH_INLINE void kernel_copy(void *to, KernelArrayRef array, uint32_t leaf, size_t size, int64_t start, int64_t count)
 {
@@ -103,6 +114,15 @@ MATH_INLINE void kernel_copy(void *to, KernelArrayRef array, uint32_t leaf, size
         kernel_fill((char *)to, cells, size, count);
     else
         memcpy(to, cells + (size_t)start * size, (size_t)count * size);
+}
+
+/* Of indices [first, end): the first one for which index + a < b does not hold, if those for which it does come first. The sums are known not to wrap. */
+MATH_INLINE int64_t kernel_split(int64_t first, int64_t end, int64_t a, int64_t b, OpFlag *failed)
+{
+    const int64_t most = INT64_C(1) << 61;
+    *failed |= (a < -most) | (a > most) | (b < -most) | (b > most);
+    int64_t split = (int64_t)((uint64_t)b - (uint64_t)a);
+    return split < first ? first : split > end ? end : split;
 }
 
 /* How many integers there are from a up to b, b included. */
