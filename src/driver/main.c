@@ -1,8 +1,10 @@
 /* runnel: the command line, a thin user of the library. */
+#include "base/machine.h"
 #include "driver/commands.h"
 #include "driver/output.h"
 #include "driver/report.h"
 
+#include <limits.h>
 #include <malloc.h>
 #include <signal.h>
 
@@ -51,7 +53,7 @@ static void keep_memory(void)
 {
 #ifdef M_MMAP_THRESHOLD
     mallopt(M_MMAP_THRESHOLD, 1 << 30);
-    mallopt(M_TRIM_THRESHOLD, 256 << 20);
+    mallopt(M_TRIM_THRESHOLD, machine_memory() / 8 < INT_MAX ? (int)(machine_memory() / 8) : INT_MAX);
     mallopt(M_TOP_PAD, 4 << 20);
 #endif
 }

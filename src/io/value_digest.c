@@ -3,13 +3,6 @@
 #include <inttypes.h>
 #include <math.h>
 
-typedef struct Digest {
-    Types *types;
-    uint64_t count;
-    uint64_t sum, mix;
-    long double float_abs, float_sum, float_mix;
-} Digest;
-
 static bool has_floats(Types *types, TypeId type);
 
 static bool find_floats(Types *types, TypeId type)
@@ -52,7 +45,7 @@ static double as_float(ScalarType type, Scalar value)
     }
 }
 
-static void add_scalar(Digest *digest, ScalarType type, Scalar value)
+void value_digest_add(ValueDigest *digest, ScalarType type, Scalar value)
 {
     uint64_t weight = (++digest->count * UINT64_C(0x9E3779B97F4A7C15)) | 1;
     double number = as_float(type, value);
@@ -63,40 +56,37 @@ static void add_scalar(Digest *digest, ScalarType type, Scalar value)
     digest->float_mix += (long double)number * (long double)((double)(weight >> 11) * 0x1p-53);
 }
 
-static void add_value(Digest *digest, TypeId type, Value value)
+void value_digest_add_value(ValueDigest *digest, Types *types, TypeId type, Value value)
 {
-    Types *types = digest->types;
     switch (type_kind(types, type)) {
     case TYPE_SCALAR:
-        add_scalar(digest, type_scalar(types, type), value.scalar);
+        value_digest_add(digest, type_scalar(types, type), value.scalar);
         return;
     case TYPE_PAIR:
-        add_value(digest, type_first(types, type), value.object->items[0]);
-        add_value(digest, type_rest(types, type), value.object->items[1]);
+        value_digest_add_value(digest, types, type_first(types, type), value.object->items[0]);
+        value_digest_add_value(digest, types, type_rest(types, type), value.object->items[1]);
         return;
     case TYPE_CONTAINER: {
         TypeId element = type_element(types, type);
         for (size_t i = 0; i < value.object->count; i++)
-            add_value(digest, element, value.object->items[i]);
+            value_digest_add_value(digest, types, element, value.object->items[i]);
         return;
     }
     case TYPE_DATA:
     case TYPE_CLOSURE:
-        add_value(digest, type_representation(types, type), value);
+        value_digest_add_value(digest, types, type_representation(types, type), value);
         return;
     default:
         return;
     }
 }
 
-void value_digest(Types *types, TypeId type, Value value, Text *out)
+void value_digest_show(const ValueDigest *digest, Types *types, TypeId type, Text *out)
 {
-    Digest digest = {.types = types};
-    add_value(&digest, type, value);
     type_memo_start(types);
     if (has_floats(types, type))
-        text_addf(out, "f %" PRIu64 " %.17g %.17g %.17g", digest.count, (double)digest.float_abs, (double)digest.float_sum,
-                  (double)digest.float_mix);
+        text_addf(out, "f %" PRIu64 " %.17g %.17g %.17g", digest->count, (double)digest->float_abs, (double)digest->float_sum,
+                  (double)digest->float_mix);
     else
-        text_addf(out, "i %" PRIu64 " %" PRIu64 " %" PRIu64, digest.count, digest.sum, digest.mix);
+        text_addf(out, "i %" PRIu64 " %" PRIu64 " %" PRIu64, digest->count, digest->sum, digest->mix);
 }

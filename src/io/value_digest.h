@@ -10,6 +10,17 @@
 
 #include "io/value.h"
 
-void value_digest(Types *types, TypeId type, Value value, Text *out);
+typedef struct ValueDigest {
+    uint64_t count;
+    uint64_t sum, mix;
+    long double float_abs, float_sum, float_mix;
+} ValueDigest;
+
+/* The next number. */
+void value_digest_add(ValueDigest *digest, ScalarType type, Scalar value);
+/* All numbers of a value. */
+void value_digest_add_value(ValueDigest *digest, Types *types, TypeId type, Value value);
+/* Of numbers that were those of a value of the type. */
+void value_digest_show(const ValueDigest *digest, Types *types, TypeId type, Text *out);
 
 #endif

@@ -284,6 +284,7 @@ typedef struct Shown {
     const char *label;
     TypeId type;
     bool is_begun; /* something of it was written */
+    ValueDigest digest; /* where only that is shown */
 } Shown;
 
 static ValueFormat shown_format(const Shown *shown)
@@ -327,7 +328,10 @@ static VmPrinter shown_printer(Shown *shown)
 {
     if (goes_as_rows(shown->session))
         return (VmPrinter){.format = shown_format(shown), .rows = result_file_rows, .take_rows = result_file_take_rows, .context = shown->session};
-    return (VmPrinter){.format = shown_format(shown), .write = show_piece, .context = shown};
+    return (VmPrinter){.format = shown_format(shown),
+                       .write = show_piece,
+                       .context = shown,
+                       .digest = shown->session->results == RUNNEL_RESULTS_DIGESTED ? &shown->digest : NULL};
 }
 
 static bool take_output(void *context, Text *text)
@@ -358,16 +362,21 @@ static bool show_value(Shown *shown, Value value)
            report_stop(session);
 }
 
-/* Whether the engine is to give the value; it does not where it prints or nobody looks. */
+/* Whether the engine is to give the value; it does not where it prints, digests it, or nobody looks. */
 static bool is_wanted(const Shown *shown)
 {
-    return !engine_prints(shown->session, shown->type) && shown->session->results != RUNNEL_RESULTS_IGNORED;
+    const RunnelSession *session = shown->session;
+    bool is_digested = session->results == RUNNEL_RESULTS_DIGESTED && engine_streams(session);
+    return !engine_prints(session, shown->type) && !is_digested && session->results != RUNNEL_RESULTS_IGNORED;
 }
 
-static bool show_digest(const Shown *shown, Value value)
+/* Of what the engine has digested, or given. */
+static bool show_digest(Shown *shown, Value value)
 {
     RunnelSession *session = shown->session;
-    value_digest(&session->types, shown->type, value, &session->output);
+    if (is_wanted(shown))
+        value_digest_add_value(&shown->digest, &session->types, shown->type, value);
+    value_digest_show(&shown->digest, &session->types, shown->type, &session->output);
     text_add(&session->output, "\n");
     write_result(session);
     return true;
@@ -385,7 +394,7 @@ static bool show_result(Shown *shown, bool is_right, Value value)
 {
     RunnelSession *session = shown->session;
     if (is_right && session->results != RUNNEL_RESULTS_PRINTED && !engine_prints(session, shown->type))
-        return !is_wanted(shown) || show_digest(shown, value);
+        return session->results == RUNNEL_RESULTS_IGNORED || show_digest(shown, value);
     if (goes_as_rows(session))
         return result_file_end(session, is_right, engine_prints(session, shown->type) ? NULL : &value);
     bool is_shown = is_right && (engine_prints(session, shown->type) || show_value(shown, value));
@@ -417,8 +426,10 @@ static bool run_step(RunnelSession *session, const Step *step, bool is_shown)
     Shown shown = {
         .session = session, .dialect = item->dialect, .label = item->label, .type = item->block->result.type};
     VmPrinter printer = shown_printer(&shown);
-    if (!is_shown || (step->kind != STEP_EXPRESSION && item->dialect != DIALECT_NESL))
+    if (!is_shown || (step->kind != STEP_EXPRESSION && item->dialect != DIALECT_NESL)) {
+        printer.digest = NULL;
         return engine_run_item(session, step->item, &printer, NULL);
+    }
     Value value = {.scalar = {.bits = 0}};
     bool is_done = engine_run_item(session, step->item, &printer, is_wanted(&shown) ? &value : NULL);
     bool is_right = show_result(&shown, is_done, value);

@@ -290,6 +290,14 @@ Cells array_cells(const Array *array, uint32_t leaf, size_t start)
     return (Cells){cell_at(column->data, leaf_size(array->layout->leaves[leaf].type), start), false};
 }
 
+/* Appending is linear in the end: what is there is doubled, but for large blocks, of which half would be much memory for nothing. */
+static size_t larger_capacity(size_t capacity, size_t size, size_t needed)
+{
+    enum { LARGE = 64 << 20 };
+    size_t larger = capacity + (capacity * size < LARGE ? capacity : capacity / 4);
+    return larger > needed ? larger : needed;
+}
+
 void column_resize(Memory *memory, Column *column, size_t size, size_t capacity)
 {
     if (column->shared == NULL) {
@@ -304,7 +312,7 @@ void column_resize(Memory *memory, Column *column, size_t size, size_t capacity)
     column->capacity = capacity;
 }
 
-/* Makes room for `needed` cells in all. At least doubles what is there, so that appending is linear in the end. */
+/* Makes room for `needed` cells in all. */
 static void make_room(Memory *memory, Column *column, size_t size, size_t needed)
 {
     if (needed <= column->capacity)
@@ -312,7 +320,7 @@ static void make_room(Memory *memory, Column *column, size_t size, size_t needed
     size_t limit = SIZE_MAX / 2 / size;
     if (needed > limit)
         memory_fail(memory);
-    size_t capacity = column->capacity > needed / 2 ? column->capacity * 2 : needed;
+    size_t capacity = larger_capacity(column->capacity, size, needed);
     capacity = capacity < limit ? capacity : limit;
     column_resize(memory, column, size, capacity);
 }

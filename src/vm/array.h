@@ -10,6 +10,7 @@
 
 #include "flow/layout.h"
 #include "io/value.h"
+#include "io/value_digest.h"
 #include "math/scalar.h"
 #include "vm/team.h"
 
@@ -118,6 +119,8 @@ int rows_compare(const Layout *layout, const Cells *a, size_t i, const Cells *b,
 Order rows_order(const Layout *layout, const Cells *a, size_t i, const Cells *b, size_t j);
 /* As `hash` defines it (math/random.h); equal for values that rows_compare calls equal. */
 uint64_t rows_hash(const Layout *layout, const Cells *cells, size_t i, uint64_t seed);
+/* For tables, which nobody sees: another one, which texts have sooner. */
+uint64_t rows_table_hash(const Layout *layout, const Cells *cells, size_t i);
 
 /* ---- to and from the values of io/value.h ---- */
 /* Appends a value of the layout's type as one element. Inner vectors go into one array for each column of them. After a failed allocation the
@@ -125,6 +128,8 @@ uint64_t rows_hash(const Layout *layout, const Cells *cells, size_t i, uint64_t 
 void array_append_value(Memory *memory, Types *types, Array *array, Value value);
 /* One row as a value, a new reference. */
 Value rows_value(Heap *heap, Types *types, const Layout *layout, const Cells *cells, size_t i);
+/* Adds the numbers of one row. */
+void rows_digest(const Layout *layout, const Cells *cells, size_t i, ValueDigest *digest);
 
 /* ---- sorting (array_sort.c) ---- */
 /* The positions, counted from `start`, that sort elements [start, start + length) stably by rows_compare, into `out`; equal

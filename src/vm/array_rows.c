@@ -52,8 +52,22 @@ static Order scalar_cells_order(LeafType type, Cells a, size_t i, Cells b, size_
 #include "ops/scalars.def"
 #undef SCALAR
 
+/* Of bytes without a sign: the C library compares many at once. */
+static Order bytes_order(const unsigned char *a, const unsigned char *b, size_t count)
+{
+    int order = memcmp(a, b, count);
+    return order < 0 ? ORDER_LESS : order > 0 ? ORDER_GREATER : ORDER_EQUAL;
+}
+
+static bool is_byte(LeafType type)
+{
+    return type == SCALAR_CHAR || type == SCALAR_BOOL || type == SCALAR_U8;
+}
+
 static Order run_order(LeafType type, const void *a, size_t i, const void *b, size_t j, size_t count, bool is_total)
 {
+    if (is_byte(type))
+        return bytes_order((const unsigned char *)a + i, (const unsigned char *)b + j, count);
     switch (type) {
 #define SCALAR(ID, name, c_type, kind)                                                                                \
     case SCALAR_##ID:                                                                                                 \
@@ -155,6 +169,40 @@ static uint64_t row_hash(const Layout *layout, Row row, uint64_t seed)
 uint64_t rows_hash(const Layout *layout, const Cells *cells, size_t i, uint64_t seed)
 {
     return row_hash(layout, (Row){{.cells = cells}, i}, seed);
+}
+
+/* Of bytes, eight at a time; where one stands for all it is repeated. */
+static uint64_t bytes_hash(const unsigned char *bytes, bool is_uniform, size_t count)
+{
+    uint64_t seed = 0, word = UINT64_C(0x0101010101010101) * bytes[0];
+    for (; count >= sizeof word; count -= sizeof word) {
+        if (!is_uniform)
+            memcpy(&word, bytes, sizeof word);
+        bytes += is_uniform ? 0 : sizeof word;
+        seed = random_hash(seed, word);
+    }
+    word = count; /* and the length, so that bytes of 0 at the end count */
+    while (count-- > 0)
+        word = word << 8 | bytes[is_uniform ? 0 : count];
+    return random_hash(seed, word);
+}
+
+static bool is_of_bytes(const Layout *layout)
+{
+    const Layout *elements = layout->leaves[0].elements;
+    return layout->count == 3 && layout->leaves[0].type == LEAF_ARRAY && elements->count == 1 && is_byte(elements->leaves[0].type);
+}
+
+uint64_t rows_table_hash(const Layout *layout, const Cells *cells, size_t i)
+{
+    Row row = {{.cells = cells}, i};
+    if (layout->count == 0 || !is_of_bytes(layout))
+        return row_hash(layout, row, 0);
+    Vector vector = row_vector(row, 0);
+    if (vector.length == 0)
+        return 0;
+    Cells bytes = array_cells(vector.array, 0, vector.start);
+    return bytes_hash(bytes.data, bytes.is_uniform, vector.length);
 }
 
 /* ---- from values ---- */
@@ -274,4 +322,39 @@ Value rows_value(Heap *heap, Types *types, const Layout *layout, const Cells *ce
     Reader reader = {heap, types};
     uint32_t leaf = 0;
     return read_value(&reader, layout->type, (Row){{.cells = cells}, i}, &leaf);
+}
+
+/* ---- to digests ---- */
+
+static void digest_row(const Layout *layout, Row row, ValueDigest *digest);
+
+static void digest_vector(const Layout *layout, Vector vector, ValueDigest *digest)
+{
+    bool is_scalar = layout->count == 1 && layout->leaves[0].type != LEAF_ARRAY && vector.length > 0;
+    Cells cells = is_scalar ? rows_leaf(vector_row(vector, 0).rows, 0) : (Cells){0};
+    size_t first = is_scalar ? vector_row(vector, 0).index : 0;
+    for (size_t i = 0; i < vector.length; i++) {
+        if (is_scalar)
+            value_digest_add(digest, (ScalarType)layout->leaves[0].type, cells_scalar((ScalarType)layout->leaves[0].type, cells, first + i));
+        else
+            digest_row(layout, vector_row(vector, i), digest);
+    }
+}
+
+static void digest_row(const Layout *layout, Row row, ValueDigest *digest)
+{
+    enum { VECTOR_LEAVES = 3 };
+    for (uint32_t leaf = 0; leaf < layout->count;) {
+        LeafType type = layout->leaves[leaf].type;
+        if (type == LEAF_ARRAY) {
+            digest_vector(layout->leaves[leaf].elements, row_vector(row, leaf), digest);
+            leaf += VECTOR_LEAVES;
+        } else
+            value_digest_add(digest, (ScalarType)type, cells_scalar((ScalarType)type, rows_leaf(row.rows, leaf++), row.index));
+    }
+}
+
+void rows_digest(const Layout *layout, const Cells *cells, size_t i, ValueDigest *digest)
+{
+    digest_row(layout, (Row){{.cells = cells}, i}, digest);
 }

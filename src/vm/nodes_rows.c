@@ -282,20 +282,37 @@ typedef struct MatrixRow {
     size_t step;
 } MatrixRow;
 
-enum { TRANSPOSE_TILE = 32 }; /* a tile of 8-byte cells and its image fill half of the first cache */
+enum { TRANSPOSE_TILE = 32 }; /* columns that are done together, from the first row to the last */
 
-#define TRANSPOSE(SIZE)                                                                                               \
+/* A block of a few lines of the cache each way is read row by row and written column by column: each line once, whatever the distance of rows, which may be one at
+ * which they all fall to the same places of a cache. At the edges there are smaller ones. */
+#define TRANSPOSE(SIZE, Word, SIDE)                                                                                   \
+    static inline void transpose_block_##SIZE(const MatrixRow *rows, size_t height, size_t top, size_t left,          \
+                                              size_t bottom, size_t right, char *out)                                 \
+    {                                                                                                                 \
+        Word block[SIDE][SIDE];                                                                                       \
+        for (size_t row = top; row < bottom; row++)                                                                   \
+            for (size_t column = left; column < right; column++)                                                      \
+                memcpy(&block[column - left][row - top], rows[row].data + column * rows[row].step, SIZE);             \
+        for (size_t column = left; column < right; column++)                                                          \
+            memcpy(out + (column * height + top) * SIZE, block[column - left], (bottom - top) * SIZE);                \
+    }                                                                                                                 \
     static void transpose_tile_##SIZE(const MatrixRow *rows, size_t height, size_t top, size_t left, size_t bottom,   \
                                       size_t right, char *out)                                                        \
     {                                                                                                                 \
-        for (size_t column = left; column < right; column++)                                                          \
-            for (size_t row = top; row < bottom; row++)                                                               \
-                memcpy(out + (column * height + row) * SIZE, rows[row].data + column * rows[row].step, SIZE);         \
+        for (size_t row = top; row < bottom; row += SIDE)                                                             \
+            for (size_t column = left; column < right; column += SIDE) {                                              \
+                if (row + SIDE <= bottom && column + SIDE <= right)                                                   \
+                    transpose_block_##SIZE(rows, height, row, column, row + SIDE, column + SIDE, out);                \
+                else                                                                                                  \
+                    transpose_block_##SIZE(rows, height, row, column, least(row + SIDE, bottom),                      \
+                                           least(column + SIDE, right), out);                                         \
+            }                                                                                                         \
     }
-TRANSPOSE(1)
-TRANSPOSE(2)
-TRANSPOSE(4)
-TRANSPOSE(8)
+TRANSPOSE(1, uint8_t, 16)
+TRANSPOSE(2, uint16_t, 16)
+TRANSPOSE(4, uint32_t, 16)
+TRANSPOSE(8, uint64_t, 8)
 #undef TRANSPOSE
 
 static void transpose_tile(size_t size, const MatrixRow *rows, size_t height, size_t top, size_t left, size_t bottom,

@@ -103,14 +103,29 @@ typedef struct Writing {
     size_t first; /* of the points that are written */
 } Writing;
 
-/* Loops for one size of cells: in order; in any order, and looking them up then. */
+/* Loops for one size of cells: in order, up to the first place that is none, with one of their own where one value goes to all places; in any order, and looking
+ * them up then. */
 #define SCATTER(SIZE, Word)                                                                                           \
-    static void scatter_##SIZE(const Writing *writing, size_t count)                                                  \
+    static inline size_t scatter_by_##SIZE(const Writing *writing, size_t count, size_t length, size_t place_step,    \
+                                           size_t value_step)                                                         \
     {                                                                                                                 \
-        const int64_t *places = writing->places.data;                                                                 \
-        for (size_t i = writing->first; i < writing->first + count; i++)                                              \
-            memcpy((char *)writing->out + (size_t)places[cells_index(writing->places, i)] * SIZE,                     \
-                   (const char *)writing->from.data + cells_index(writing->from, i) * SIZE, SIZE);                    \
+        const int64_t *places = (const int64_t *)writing->places.data + writing->first * place_step;                  \
+        const char *from = (const char *)writing->from.data + writing->first * value_step * SIZE;                     \
+        char *out = writing->out;                                                                                     \
+        for (size_t i = 0; i < count; i++) {                                                                          \
+            size_t place = (size_t)places[i * place_step];                                                            \
+            if (place >= length)                                                                                      \
+                return i;                                                                                             \
+            memcpy(out + place * SIZE, from + i * value_step * SIZE, SIZE);                                           \
+        }                                                                                                             \
+        return count;                                                                                                 \
+    }                                                                                                                 \
+    static size_t scatter_##SIZE(const Writing *writing, size_t count, size_t length)                                 \
+    {                                                                                                                 \
+        if (writing->places.is_uniform)                                                                               \
+            return scatter_by_##SIZE(writing, count, length, 0, writing->from.is_uniform ? 0 : 1);                    \
+        return writing->from.is_uniform ? scatter_by_##SIZE(writing, count, length, 1, 0)                             \
+                                        : scatter_by_##SIZE(writing, count, length, 1, 1);                            \
     }                                                                                                                 \
     static void write_##SIZE(const Writing *writing, size_t first, size_t end)                                        \
     {                                                                                                                 \
@@ -140,14 +155,16 @@ SCATTER(4, uint32_t)
 SCATTER(8, uint64_t)
 #undef SCATTER
 
-static void scatter_in_order(const Writing *writing, size_t count)
+/* Gives how many have places that there are. */
+static size_t scatter_in_order(const Writing *writing, size_t count, size_t length)
 {
     switch (writing->size) {
-    case 1: scatter_1(writing, count); break;
-    case 2: scatter_2(writing, count); break;
-    case 4: scatter_4(writing, count); break;
-    case 8: scatter_8(writing, count); break;
+    case 1: return scatter_1(writing, count, length);
+    case 2: return scatter_2(writing, count, length);
+    case 4: return scatter_4(writing, count, length);
+    case 8: return scatter_8(writing, count, length);
     }
+    return count;
 }
 
 static void write_piece(void *context, size_t first, size_t end, uint32_t member)
@@ -190,15 +207,19 @@ static bool scatter_together(Team *team, size_t picoseconds, Writing *writing, s
     return team_check(team, count, picoseconds, find_piece, writing) == count;
 }
 
+static bool is_shared(Team *team, const Scatter *state, size_t size, size_t count)
+{
+    return !state->is_alone && team_shares(team, count, team_grain(team, scatter_picoseconds(state, size)));
+}
+
 static void scatter_cells(Team *team, Scatter *state, Writing *writing, size_t count)
 {
-    size_t picoseconds = scatter_picoseconds(state, writing->size);
-    if (!state->is_alone && team_shares(team, count, team_grain(team, picoseconds))) {
-        if (scatter_together(team, picoseconds, writing, count))
+    if (is_shared(team, state, writing->size, count)) {
+        if (scatter_together(team, scatter_picoseconds(state, writing->size), writing, count))
             return;
         state->is_alone = true;
     }
-    scatter_in_order(writing, count);
+    scatter_in_order(writing, count, state->made.length);
 }
 
 /* References are counted by this thread only. */
@@ -327,17 +348,39 @@ static void write_points(Firing *firing, const Walk *walk, Cells index, size_t c
         scatter_leaf(firing, leaf, firing_cells(firing, leaves + leaf), index, walk->child, count);
 }
 
+/* Whether indices can be looked at as elements are written: after a failure nobody sees the vector. */
+static bool is_one_pass(const Firing *firing, size_t count)
+{
+    const Layout *layout = firing->node->layout;
+    bool is_plain = !is_permutation(firing) && layout->count == 1 && layout->leaves[0].type != LEAF_ARRAY;
+    return is_plain && !is_shared(firing->vm->team, firing->state, leaf_size(layout->leaves[0].type), count);
+}
+
+/* Gives how many points come before the first with an index out of range. If there is none, all are written. */
+static size_t write_good(Firing *firing, const Walk *walk, Cells index, size_t count)
+{
+    Scatter *state = firing->state;
+    if (is_one_pass(firing, count)) {
+        Writing writing = {leaf_size(firing->node->layout->leaves[0].type), made_vector_cells(&state->made, 0),
+                           firing_cells(firing, walk->on_children.first + 1), index, walk->child};
+        return scatter_in_order(&writing, count, state->made.length);
+    }
+    size_t good = count_good(firing->vm->team, state, index, walk->child, count);
+    if (good == count)
+        write_points(firing, walk, index, count);
+    return good;
+}
+
 /* Takes the next `count` points; false after a failure. */
 static bool take_points(Firing *firing, Walk *walk, size_t count)
 {
     Scatter *state = firing->state;
     Cells index = firing_cells(firing, walk->on_children.first);
-    size_t good = count_good(firing->vm->team, state, index, walk->child, count);
+    size_t good = write_good(firing, walk, index, count);
     if (good < count) {
         int64_t place = cells_scalar(SCALAR_I64, index, walk->child + good).integer;
         return failure_index(walk_fail(walk, good), firing->node->core_op, place, state->made.length);
     }
-    write_points(firing, walk, index, count);
     walk->child += count;
     return true;
 }

@@ -182,7 +182,7 @@ static void key_words(const Layout *layout, const Cells *cells, size_t first, si
 {
     if (!is_scalar(layout)) {
         for (size_t i = 0; i < count; i++)
-            words[i] = rows_hash(layout, cells, first + i, 0);
+            words[i] = rows_table_hash(layout, cells, first + i);
         return;
     }
     bool is_uniform = cells[0].is_uniform;

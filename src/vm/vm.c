@@ -303,6 +303,8 @@ static void take_results(Vm *vm, TypeId type, CoreVar global, Value *result)
         bind_global(vm, global, cells);
     if (network->prints)
         vm_write_printed(vm);
+    else if (vm->printer != NULL && vm->printer->digest != NULL)
+        rows_digest(layout_of(vm->program->layouts, type), cells, 0, vm->printer->digest);
     else if (result != NULL)
         *result = rows_value(&vm->heap, vm->types, layout_of(vm->program->layouts, type), cells, 0);
 }

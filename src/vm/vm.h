@@ -9,6 +9,7 @@
 #include "base/progress.h"
 #include "base/stop.h"
 #include "flow/flatten.h"
+#include "io/value_digest.h"
 #include "io/value_source.h"
 #include "io/world.h"
 
@@ -46,6 +47,7 @@ typedef struct VmPrinter {
     Columns *(*rows)(void *context);
     const char *(*take_rows)(void *context, const Columns *rows);
     void *context;
+    ValueDigest *digest; /* gets the numbers of a result that is not printed, if there is one, instead of whoever asks for its value */
 } VmPrinter;
 
 Vm *vm_new(Memory *memory, const FlowProgram *program, Diagnostics *diagnostics, VmOptions options);
