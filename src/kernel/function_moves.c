@@ -149,6 +149,7 @@ static void write_pairs(Writer *writer, const CoreStatement *statement)
     target.statement = statement->op == OP_PUT_WITH ? statement : NULL;
     target.sink.is_straight = target.statement == NULL || reduce_is_straight(writer, statement);
     target.sink.take = take_pair;
+    target.sink.applied = target.statement == NULL ? NULL : reduce_operator(writer, statement);
     sequence_traverse(writer, pairs, &target.sink);
     finish(writer, statement, &target);
 }

@@ -214,19 +214,19 @@ static void write_length(Writer *writer, const CoreStatement *statement)
 
 /* ---- operators that are functions ---- */
 
-static const CoreBlock *operator_body(const Writer *writer, const CoreStatement *statement)
+const CoreBlock *reduce_operator(const Writer *writer, const CoreStatement *statement)
 {
-    return writer->program->functions.items[statement->function]->body;
+    return statement->function == 0 ? NULL : writer->program->functions.items[statement->function]->body;
 }
 
 bool reduce_is_straight(const Writer *writer, const CoreStatement *statement)
 {
-    return !writer->program->functions.items[statement->function]->is_recursive && shape_is_straight(writer->texts, operator_body(writer, statement));
+    return !writer->program->functions.items[statement->function]->is_recursive && shape_is_straight(writer->texts, reduce_operator(writer, statement));
 }
 
 const char **reduce_apply(Writer *writer, const CoreStatement *statement, const char **a, const char **b)
 {
-    const CoreBlock *body = operator_body(writer, statement);
+    const CoreBlock *body = reduce_operator(writer, statement);
     if (!reduce_is_straight(writer, statement) || shape_gives_up(body)) {
         vectors_refuse(writer);
         return a;
@@ -250,10 +250,21 @@ static const char **declare(Writer *writer, const Layout *layout, const char **v
     return words;
 }
 
-static void assign(Writer *writer, uint32_t count, const char **targets, const char **values)
+/* All at once: a value that is among the targets is kept before it is overwritten. */
+static void assign(Writer *writer, const Layout *layout, const char **targets, const char **values)
 {
-    for (uint32_t i = 0; i < count; i++)
-        write_line(writer, "%s = %s;", targets[i], values[i]);
+    const char **kept = ARENA_ARRAY(writer->arena, const char *, layout->count);
+    for (uint32_t i = 0; i < layout->count; i++) {
+        kept[i] = values[i];
+        for (uint32_t before = 0; before < i && kept[i] == values[i]; before++)
+            if (values[i] == targets[before] && values[before] != targets[before]) {
+                kept[i] = write_word(writer, 0);
+                write_line(writer, "const %s %s = %s;", write_leaf_type(layout->leaves[i].type), kept[i], values[i]);
+            }
+    }
+    for (uint32_t i = 0; i < layout->count; i++)
+        if (kept[i] != targets[i])
+            write_line(writer, "%s = %s;", targets[i], kept[i]);
 }
 
 /* A reduction, or a scan, in the order of math/combine.h: the value of the block so far, the one of the blocks before, and how many elements there were. */
@@ -268,7 +279,7 @@ typedef struct Combination {
 /* The result goes to variables that may be among the operands. */
 static void combine(Writer *writer, const Combination *combination, const char **to, const char **a, const char **b)
 {
-    assign(writer, combination->layout->count, to, reduce_apply(writer, combination->statement, a, b));
+    assign(writer, combination->layout, to, reduce_apply(writer, combination->statement, a, b));
 }
 
 static void open_if(Writer *writer, const char *format, const char *word)
@@ -283,9 +294,9 @@ static void take_combining(Writer *writer, Sink *sink, Element element)
     open_if(writer, "if (%s > COMBINE_BLOCK)", c->count);
     combine(writer, c, c->carry, c->carry, c->local);
     write_else(writer);
-    assign(writer, c->layout->count, c->carry, c->local);
+    assign(writer, c->layout, c->carry, c->local);
     write_close_brace(writer);
-    assign(writer, c->layout->count, c->local, element.words);
+    assign(writer, c->layout, c->local, element.words);
     write_else(writer);
     combine(writer, c, c->local, c->local, element.words);
     write_close_brace(writer);
@@ -317,10 +328,10 @@ static void write_combination(Writer *writer, const CoreStatement *statement)
     Traversal *traversal = sequence_prepare(writer, &statement->arguments[1]);
     const char **empty = write_atom(writer, &statement->arguments[0]);
     Combination c = new_combination(writer, statement, write_type(writer, statement->target));
-    c.sink = (Sink){.take = take_combining, .is_straight = true};
+    c.sink = (Sink){.take = take_combining, .is_straight = true, .applied = reduce_operator(writer, statement)};
     sequence_traverse(writer, traversal, &c.sink);
     open_if(writer, "if (%s == 0)", c.count);
-    assign(writer, c.layout->count, c.local, empty);
+    assign(writer, c.layout, c.local, empty);
     write_else(writer);
     open_if(writer, "if (%s > COMBINE_BLOCK)", c.count);
     combine(writer, &c, c.local, c.carry, c.local);
@@ -332,7 +343,7 @@ static void write_combination(Writer *writer, const CoreStatement *statement)
 /* The operators of the components of an operator that is built in and gives the same in every order; 0 if it is none. */
 static uint32_t exact_operators(const Writer *writer, const CoreStatement *statement, const Layout *layout, const BuiltinOperator **operators)
 {
-    uint32_t count = builtin_operators(operator_body(writer, statement), statement->captured_count, operators);
+    uint32_t count = builtin_operators(reduce_operator(writer, statement), statement->captured_count, operators);
     for (uint32_t i = 0; i < count; i++)
         if (!builtin_is_exact(operators[i], (ScalarType)layout->leaves[i].type))
             return 0;
@@ -429,13 +440,13 @@ static const char **step_combining(Writer *writer, ScanState *scan, const char *
         bool gives = (pass == 0) == (scan->identity != NULL);
         if (gives) { /* the blocks before and the part of this one that counts, as far as there are such */
             open_if(writer, scan->identity != NULL ? "if (%s == 0)" : "if (false)", c->count);
-            assign(writer, c->layout->count, output, scan->identity != NULL ? scan->identity : element);
+            assign(writer, c->layout, output, scan->identity != NULL ? scan->identity : element);
             write_else(writer);
             open_if(writer, scan->identity != NULL ? "if (%s <= COMBINE_BLOCK - 1)" : "if (%s < COMBINE_BLOCK)", c->count);
-            assign(writer, c->layout->count, output, c->local);
+            assign(writer, c->layout, output, c->local);
             write_else(writer);
             open_if(writer, scan->identity != NULL ? "if ((%s & (COMBINE_BLOCK - 1)) == 0)" : "if (false)", c->count);
-            assign(writer, c->layout->count, output, c->carry);
+            assign(writer, c->layout, output, c->carry);
             write_else(writer);
             combine(writer, c, output, c->carry, c->local);
             write_close_brace(writer);
@@ -444,14 +455,14 @@ static const char **step_combining(Writer *writer, ScanState *scan, const char *
             continue;
         }
         open_if(writer, "if ((%s & (COMBINE_BLOCK - 1)) == 0)", c->count);
-        assign(writer, c->layout->count, c->local, element);
+        assign(writer, c->layout, c->local, element);
         write_else(writer);
         combine(writer, c, c->local, c->local, element);
         write_close_brace(writer);
     }
     open_if(writer, "if (((%s + 1) & (COMBINE_BLOCK - 1)) == 0)", c->count);
     open_if(writer, "if (%s < COMBINE_BLOCK)", c->count);
-    assign(writer, c->layout->count, c->carry, c->local);
+    assign(writer, c->layout, c->carry, c->local);
     write_else(writer);
     combine(writer, c, c->carry, c->carry, c->local);
     write_close_brace(writer);

@@ -338,12 +338,26 @@ static bool is_straight(const Writer *writer, const Supply *supply)
     return supply->kind != SUPPLY_EACH || shape_is_straight(writer->texts, supply->statement->blocks[0]);
 }
 
-static bool may_go_on(const Writer *writer, const Supply *supply)
+static void go_on(const Writer *writer, const Supply *supply, Progress *progress)
 {
     for (uint32_t i = 0; i < supply->member_count; i++)
-        if (!may_go_on(writer, supply->members[i]))
-            return false;
-    return supply->kind != SUPPLY_EACH || shape_may_go_on(writer->texts, supply->statement->blocks[0]);
+        go_on(writer, supply->members[i], progress);
+    progress->has_failed |= supply->kind == SUPPLY_READ;
+    const CoreBlock *block = supply->kind == SUPPLY_EACH   ? supply->statement->blocks[0]
+                             : supply->kind == SUPPLY_SCAN ? reduce_operator(writer, supply->statement)
+                                                           : NULL;
+    if (block != NULL)
+        shape_go_on(writer->texts, block, progress);
+}
+
+/* Whether, where something fails for an element, the rest of the loop may be computed nonetheless. */
+static bool may_go_on(const Writer *writer, const Supply *supply, const Sink *sink)
+{
+    Progress progress = {0};
+    go_on(writer, supply, &progress);
+    if (sink->applied != NULL)
+        shape_go_on(writer->texts, sink->applied, &progress);
+    return !progress.must_stop;
 }
 
 /* ---- loops ---- */
@@ -404,7 +418,7 @@ static void loop(Writer *writer, const Supply *supply, Sink *sink, const char *f
         write_turn_of_few(writer, supply, sink, i);
     if (supply->few > 0)
         return;
-    bool straight = is_straight(writer, supply) && sink->is_straight, deferred = straight && may_go_on(writer, supply);
+    bool straight = is_straight(writer, supply) && sink->is_straight, deferred = straight && may_go_on(writer, supply, sink);
     const char *index = write_word(writer, 0);
     bool had_pending = writer->has_pending;
     writer->has_pending = false;
@@ -618,6 +632,7 @@ void sequence_traverse(Writer *writer, Traversal *traversal, Sink *sink)
     if (traversal->filters) {
         through.sink.take = take_inner;
         through.sink.is_straight = sink->is_straight;
+        through.sink.applied = sink->applied;
         loop(writer, traversal->supply, &through.sink, "0", traversal->supply->length, true);
     } else if (statement->kind == CORE_GUARD) {
         traverse_guard(writer, statement, sink);

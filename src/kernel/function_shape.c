@@ -386,7 +386,10 @@ bool shape_makes(const FunctionTexts *texts, const CoreStatement *statement)
     if (statement->kind != CORE_OP)
         return false;
     switch ((int)statement->op) {
-    case OP_TAB: return !statement->arguments[0].is_constant && shape_of(texts, statement->arguments[0].variable)->is_delayed;
+    case OP_TAB: { /* what is used in other places too may be made for one of them, and is then the same vector */
+        const VariableShape *argument = shape_of(texts, statement->arguments[0].variable);
+        return !statement->arguments[0].is_constant && argument->is_delayed && argument->uses == 1;
+    }
     case OP_SEQ:
     case OP_SLICE:
     case OP_SUBSEQ:
@@ -525,13 +528,7 @@ bool shape_is_straight(const FunctionTexts *texts, const CoreBlock *block)
     return true;
 }
 
-/* What is known on the way through a block. */
-typedef struct Progress {
-    bool has_failed; /* perhaps */
-    bool must_stop;
-} Progress;
-
-static void progress_block(const FunctionTexts *texts, const CoreBlock *block, Progress *progress)
+void shape_go_on(const FunctionTexts *texts, const CoreBlock *block, Progress *progress)
 {
     progress->must_stop |= shape_gives_up(block);
     progress->has_failed |= shape_gives_up(block);
@@ -544,22 +541,15 @@ static void progress_block(const FunctionTexts *texts, const CoreBlock *block, P
         }
         for (uint32_t b = 0; b < 2; b++)
             if (statement->blocks[b] != NULL)
-                progress_block(texts, statement->blocks[b], progress);
+                shape_go_on(texts, statement->blocks[b], progress);
     }
 }
 
 bool shape_cannot_fail(const FunctionTexts *texts, const CoreBlock *block)
 {
     Progress progress = {0};
-    progress_block(texts, block, &progress);
+    shape_go_on(texts, block, &progress);
     return !progress.has_failed && !progress.must_stop;
-}
-
-bool shape_may_go_on(const FunctionTexts *texts, const CoreBlock *block)
-{
-    Progress progress = {0};
-    progress_block(texts, block, &progress);
-    return !progress.must_stop;
 }
 
 /* What the next turn of a loop is given is not to be given back at the end of this one. */

@@ -50,7 +50,11 @@ bool shape_gives_up(const CoreBlock *block);
 bool shape_is_straight(const FunctionTexts *texts, const CoreBlock *block);
 /* Whether nothing in such a block can fail. */
 bool shape_cannot_fail(const FunctionTexts *texts, const CoreBlock *block);
-/* Whether, where something fails in such a block, the rest of it may be computed nonetheless. */
-bool shape_may_go_on(const FunctionTexts *texts, const CoreBlock *block);
+/* What is known on the way through such blocks, one after the other. */
+typedef struct Progress {
+    bool has_failed; /* perhaps */
+    bool must_stop;  /* where something has failed the rest may not be computed nonetheless */
+} Progress;
+void shape_go_on(const FunctionTexts *texts, const CoreBlock *block, Progress *progress);
 
 #endif

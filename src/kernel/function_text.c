@@ -238,6 +238,8 @@ static void need_callees(FunctionTexts *texts, const CoreBlock *block)
         const CoreStatement *statement = &block->statements[i];
         if (statement->kind == CORE_CALL)
             function_text_need(texts, statement->function);
+        if (statement->kind == CORE_OP && statement->function != 0) /* an operator, which is applied where the operation is */
+            need_callees(texts, texts->program->functions.items[statement->function]->body);
         for (uint32_t a = 0; a < statement->argument_count; a++)
             need_global(texts, &statement->arguments[a]);
         for (uint32_t a = 0; a < statement->captured_count; a++)

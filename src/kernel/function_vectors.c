@@ -336,6 +336,7 @@ const char **vectors_make(Writer *writer, const CoreAtom *atom)
         return write_atom(writer, atom);
     words = make_vector(writer, sequence_prepare(writer, atom), atom, vectors_region(writer, atom->variable));
     writer->texts->values[atom->variable] = words;
+    *vec_push(writer->arena, &writer->made_late) = (MadeLate){atom->variable, writer->depth};
     return words;
 }
 
@@ -432,6 +433,7 @@ static void add_vector(Writer *writer, Parts *parts, const CoreAtom *atom)
         Part *part = add_part(writer, parts);
         part->traversal = sequence_prepare(writer, atom);
         part->length = sequence_most(part->traversal);
+        vectors_fail_if(writer, "%s > KERNEL_COUNT_MAX", part->length); /* the sum does not wrap */
     } else {
         const char **words = vectors_make(writer, atom);
         add_words(writer, parts, words[VECTOR_ARRAY], words[VECTOR_START], words[VECTOR_LENGTH]);

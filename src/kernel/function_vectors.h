@@ -32,6 +32,7 @@ struct Sink {
     bool is_straight;      /* no loops, calls, returns */
     const char *index;     /* of the element, where it is known: set by the traversal */
     const char *region;    /* where elements are built; null if they are not kept */
+    const CoreBlock *applied; /* of the operator that it applies; null if it applies none */
 };
 
 /* ---- function_sequences.c ---- */
@@ -97,6 +98,8 @@ bool reduce_write(Writer *writer, const CoreStatement *statement);
 const char **reduce_apply(Writer *writer, const CoreStatement *statement, const char **a, const char **b);
 /* Whether it takes neither loop nor call. */
 bool reduce_is_straight(const Writer *writer, const CoreStatement *statement);
+/* The body of the operator of an operation; null if that has none. */
+const CoreBlock *reduce_operator(const Writer *writer, const CoreStatement *statement);
 /* A scan: its state is declared before the loop, and taken a step with each element. */
 typedef struct ScanState ScanState;
 bool reduce_is_scan(Op op);

@@ -37,6 +37,8 @@ static void leave_braces(Writer *writer)
         writer->cells.count--;
     while (writer->runs.count > 0 && writer->runs.items[writer->runs.count - 1].depth > writer->depth)
         writer->runs.count--;
+    while (writer->made_late.count > 0 && writer->made_late.items[writer->made_late.count - 1].depth > writer->depth)
+        writer->texts->values[writer->made_late.items[--writer->made_late.count].variable] = NULL;
 }
 
 void write_close_brace(Writer *writer)
@@ -593,6 +595,9 @@ void write_globals(Writer *writer, const CoreBlock *block)
         for (uint32_t b = 0; b < 2; b++)
             if (statement->blocks[b] != NULL)
                 write_globals(writer, statement->blocks[b]);
+        bool is_applied_here = writer->into != NULL && statement->kind == CORE_OP && statement->function != 0 && reduce_is_straight(writer, statement);
+        if (is_applied_here)
+            write_globals(writer, reduce_operator(writer, statement));
     }
     load_global(writer, &block->result);
 }

@@ -29,6 +29,12 @@ typedef struct MadeArray {
     const char *array, *region;
 } MadeArray;
 
+/* A vector that was not made where its statement is but where it is needed: its words are known until the braces end. */
+typedef struct MadeLate {
+    CoreVar variable;
+    uint32_t depth;
+} MadeLate;
+
 /* A function that is being written. */
 typedef struct Writer {
     FunctionTexts *texts;
@@ -54,6 +60,7 @@ typedef struct Writer {
     CoreVar decided;          /* a condition that is known in the loop that is being written, */
     bool is_true;             /* ... and what it is */
     VEC(MadeArray) made;
+    VEC(MadeLate) made_late;
     VEC(CoreFunctionId) callees; /* that make vectors */
     VEC(CoreVar) trial_globals;
     bool has_turns;           /* it is a loop, */

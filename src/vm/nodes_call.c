@@ -8,11 +8,11 @@ typedef struct CallNode {
     size_t given; /* results of the call that were passed on */
 } CallNode;
 
-/* How many points are called together: as many as a buffer of theirs would hold. */
+/* How many points are called together: as many as a buffer of theirs would hold. Where there is one at most, there may be more if it is an error that has yet to be seen. */
 static size_t batch_size(const Firing *firing)
 {
     const FlowNetwork *network = firing->vm->program->networks.items[firing->node->network];
-    if (firing->node->is_serial || network->does_io)
+    if (firing->node->is_serial || network->does_io || network->is_single)
         return 1;
     return chunks_elements(&firing->instance->plan->chunks, firing->vm, sizeof(int64_t));
 }

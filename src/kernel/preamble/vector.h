@@ -18,6 +18,13 @@ MATH_INLINE size_t kernel_column_bytes(int64_t count, size_t size)
     return ((size_t)count * size + KERNEL_CELLS_ALIGNMENT - 1) & ~(size_t)(KERNEL_CELLS_ALIGNMENT - 1);
 }
 
+/* A loop that has failed may still read the first cell of a column that has none, and follow what it finds there. */
+MATH_INLINE void kernel_clear_nothing(char *cells, int64_t count)
+{
+    if (count == 0)
+        __builtin_memset(cells, 0, sizeof(uint64_t));
+}
+
 /* An array with room for that many elements, one at least; null if there is none. */
 MATH_INLINE KernelArray *kernel_array(KernelRegion *region, int64_t count, uint32_t columns, const uint8_t *sizes)
 {
@@ -36,6 +43,7 @@ MATH_INLINE KernelArray *kernel_array(KernelRegion *region, int64_t count, uint3
     memory += header;
     for (uint32_t i = 0; i < columns; i++) {
         array->columns[i] = (KernelColumn){memory, (size_t)count, false};
+        kernel_clear_nothing(memory, count);
         memory += kernel_column_bytes(count + (count == 0), sizes[i]);
     }
     return array;
@@ -47,14 +55,18 @@ MATH_INLINE void kernel_array_end(KernelRegion *region, KernelArray *array, int6
     char *end = (char *)array->columns[columns - 1].data;
     bool is_last = region->top == end + kernel_column_bytes((int64_t)array->columns[columns - 1].capacity + (array->columns[columns - 1].capacity == 0), sizes[columns - 1]);
     array->count = (size_t)count;
-    if (!is_last)
+    if (!is_last) {
+        for (uint32_t i = 0; i < columns; i++)
+            kernel_clear_nothing((char *)array->columns[i].data, count);
         return;
+    }
     char *to = (char *)array->columns[0].data;
     for (uint32_t i = 0; i < columns; i++) {
         if (to != (char *)array->columns[i].data)
             __builtin_memmove(to, array->columns[i].data, (size_t)count * sizes[i]);
         array->columns[i].data = to;
         array->columns[i].capacity = (size_t)count;
+        kernel_clear_nothing(to, count);
         to += kernel_column_bytes(count + (count == 0), sizes[i]);
     }
     region->top = to;
