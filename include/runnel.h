@@ -120,8 +120,8 @@ RunnelStatus runnel_write_cost(RunnelSession *session);
 const char *runnel_stats(RunnelSession *session);
 /* Writes `name : type` for every definition of the user's files. */
 RunnelStatus runnel_write_types(RunnelSession *session);
-/* Writes an intermediate form of what runnel_run would run: "core", as elaborated, "simple", as simplified, "flow",
- * as flattened (unless the engine is the reference), "counts", how much of what that has: spaces, descriptors, copies, "kernels", what is
+/* Writes an intermediate form of what runnel_run would run: "core", as elaborated, "simple", as simplified, "outlined", the same
+ * with bodies as functions (engine c), "flow", as flattened (unless the engine is the reference), "counts", how much of what that has: spaces, descriptors, copies, "kernels", what is
  * done together as loops, "c", these as the C file that is compiled, or "c-body", only what is the program's own in
  * that file. */
 RunnelStatus runnel_write_form(RunnelSession *session, const char *form);

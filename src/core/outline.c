@@ -15,6 +15,7 @@ typedef struct Body {
     const CoreBlock *block;
     uint8_t *parts;      /* Part, by statement of the block */
     uint32_t moved;      /* statements of that part */
+    uint32_t variable_count;
     bool *is_bound;      /* by variable: bound in the block, and not the same for all elements */
     bool *is_behind;     /* by variable: bound by a statement that follows the call */
     CoreVar *renamed;    /* by variable: what it is called in the function; 0 for itself */
@@ -50,21 +51,6 @@ static void visit_block(const CoreBlock *block, AtomVisitor *visit, void *contex
     for (uint32_t i = 0; i < block->statement_count; i++)
         visit_statement(&block->statements[i], visit, context);
     visit(context, &block->result);
-}
-
-static bool is_pure_block(const CoreProgram *program, const CoreBlock *block)
-{
-    for (uint32_t i = 0; i < block->statement_count; i++) {
-        const CoreStatement *statement = &block->statements[i];
-        if (statement->kind == CORE_OP && op_table[statement->op].effect != EFFECT_PURE)
-            return false;
-        if (statement->function != 0 && program->functions.items[statement->function]->effect != EFFECT_PURE)
-            return false;
-        for (uint32_t b = 0; b < 2; b++)
-            if (statement->blocks[b] != NULL && !is_pure_block(program, statement->blocks[b]))
-                return false;
-    }
-    return true;
 }
 
 /* ---- which bodies are worth it ---- */
@@ -106,21 +92,47 @@ static bool is_slice(Op op)
     }
 }
 
-/* A search for vectors that are made: in functions that are called too, each looked at once. */
+/* A search that goes into functions that are called too, each looked at once. */
 typedef struct Search {
     const CoreProgram *program;
     bool *is_seen; /* by function */
 } Search;
 
-static bool makes_vectors(const Search *search, const CoreBlock *block);
-
-static bool function_makes_vectors(const Search *search, CoreFunctionId function)
+static Search start_search(const CoreProgram *program)
 {
-    if (search->is_seen[function])
-        return false;
-    search->is_seen[function] = true;
-    return makes_vectors(search, search->program->functions.items[function]->body);
+    return (Search){.program = program, .is_seen = ARENA_ARRAY(program->arena, bool, program->functions.count)};
 }
+
+/* Whether a function is to be looked at: it will not be again. */
+static bool search_goes_into(const Search *search, CoreFunctionId function)
+{
+    bool is_new = function != 0 && !search->is_seen[function];
+    search->is_seen[function] = true;
+    return is_new;
+}
+
+/* To end with a message is no effect: the message is the network's to give. */
+static bool has_effect(Op op)
+{
+    return op_table[op].effect != EFFECT_PURE && op != OP_FAIL && op != OP_NOT_PROVIDED && op != OP_RAISE;
+}
+
+static bool is_pure_block(const Search *search, const CoreBlock *block)
+{
+    for (uint32_t i = 0; i < block->statement_count; i++) {
+        const CoreStatement *statement = &block->statements[i];
+        if (statement->kind == CORE_OP && has_effect(statement->op))
+            return false;
+        if (search_goes_into(search, statement->function) && !is_pure_block(search, search->program->functions.items[statement->function]->body))
+            return false;
+        for (uint32_t b = 0; b < 2; b++)
+            if (statement->blocks[b] != NULL && !is_pure_block(search, statement->blocks[b]))
+                return false;
+    }
+    return true;
+}
+
+static bool makes_vectors(const Search *search, const CoreBlock *block);
 
 static bool makes_vector(const Search *search, const CoreBlock *block, uint32_t index)
 {
@@ -140,7 +152,8 @@ static bool makes_vector(const Search *search, const CoreBlock *block, uint32_t 
     case CORE_GROUP:
         return is_vector;
     case CORE_CALL:
-        return function_makes_vectors(search, statement->function);
+        return search_goes_into(search, statement->function) &&
+               makes_vectors(search, search->program->functions.items[statement->function]->body);
     case CORE_OP:
         return is_vector && !is_slice(statement->op) && !is_walked_once(program, block, index);
     case CORE_IF:
@@ -171,8 +184,7 @@ static bool is_result(const CoreBlock *block, const CoreStatement *statement)
 static bool is_worth_outlining(const Body *body)
 {
     const CoreBlock *block = body->block;
-    const CoreProgram *program = body->outliner->program;
-    Search search = {.program = program, .is_seen = ARENA_ARRAY(program->arena, bool, program->functions.count)};
+    Search search = start_search(body->outliner->program);
     for (uint32_t i = 0; i < block->statement_count; i++) {
         if (body->parts[i] != PART_MOVED || is_result(block, &block->statements[i]))
             continue;
@@ -215,27 +227,55 @@ static void bind_block(Body *body, const CoreBlock *block)
         bind_statement(body, &block->statements[i]);
 }
 
-/* Whether a statement depends on nothing that is bound so far. Sequences do not leave the body: they cannot be passed to a function. */
+/* Whether a statement depends on nothing that is bound so far. */
 static bool is_same_for_all(const Body *body, const CoreStatement *statement)
 {
-    const CoreProgram *program = body->outliner->program;
     Bound bound = {.body = body};
     visit_statement(statement, find_bound, &bound);
-    return !bound.is_any && type_is_concrete(program->types, type_of(program, statement->target));
+    return !bound.is_any;
 }
 
-static void find_same(Body *body)
+static void part_statements(Body *body, const bool *is_moved)
 {
     const CoreBlock *block = body->block;
+    memset(body->is_bound, 0, body->variable_count * sizeof *body->is_bound);
     for (uint32_t i = 0; i < block->parameter_count; i++)
         body->is_bound[block->parameters[i]] = true;
     for (uint32_t i = 0; i < block->statement_count; i++) {
         const CoreStatement *statement = &block->statements[i];
         /* what is bound inside of a statement is not free in it */
-        body->parts[i] = is_same_for_all(body, statement) ? PART_SAME : PART_MOVED;
+        body->parts[i] = !is_moved[i] && is_same_for_all(body, statement) ? PART_SAME : PART_MOVED;
         if (body->parts[i] != PART_SAME)
             bind_statement(body, statement);
     }
+}
+
+/* Whether a sequence that is the same for all elements is wanted by something that is not: it cannot be passed to a function. */
+static bool is_wanted_inside(const Body *body, uint32_t index)
+{
+    const CoreProgram *program = body->outliner->program;
+    const CoreBlock *block = body->block;
+    Uses uses = {.variable = block->statements[index].target};
+    if (body->parts[index] != PART_SAME || type_is_concrete(program->types, type_of(program, uses.variable)))
+        return false;
+    for (uint32_t i = index + 1; i < block->statement_count; i++)
+        if (body->parts[i] != PART_SAME)
+            visit_statement(&block->statements[i], count_use, &uses);
+    count_use(&uses, &block->result);
+    return uses.count > 0;
+}
+
+static void find_same(Body *body)
+{
+    uint32_t count = body->block->statement_count;
+    bool *is_moved = ARENA_ARRAY(body->outliner->program->arena, bool, count);
+    part_statements(body, is_moved);
+    for (uint32_t i = 0; i < count; i++)
+        if (is_wanted_inside(body, i)) {
+            is_moved[i] = true;
+            part_statements(body, is_moved);
+            i = UINT32_MAX; /* from the beginning: more may be moved now */
+        }
 }
 
 /* ---- what follows the call ---- */
@@ -494,12 +534,15 @@ static CoreBlock *calling_block(const Body *body, CoreFunctionId function, Span 
 static CoreBlock *outline_body(const Outliner *outliner, const CoreBlock *block, Span span)
 {
     CoreProgram *program = outliner->program;
-    if (!is_pure_block(program, block))
+    enum { STATEMENTS_MAX = 1000 }; /* of the block: who looks at longer ones takes long */
+    Search search = start_search(program);
+    if (block->statement_count > STATEMENTS_MAX || !is_pure_block(&search, block))
         return NULL;
     /* variables that are made on the way are not looked up */
     uint32_t count = program->variables.count;
     Body body = {.outliner = outliner,
                  .block = block,
+                 .variable_count = count,
                  .is_bound = ARENA_ARRAY(program->arena, bool, count),
                  .renamed = ARENA_ARRAY(program->arena, CoreVar, count),
                  .is_behind = ARENA_ARRAY(program->arena, bool, count),

@@ -2,7 +2,7 @@
 #include "driver/host.h"
 #include "driver/report.h"
 
-const char *const emit_forms[] = {"core", "simple", "flow", "counts", "kernels", "c", "c-body", NULL};
+const char *const emit_forms[] = {"core", "simple", "outlined", "flow", "counts", "kernels", "c", "c-body", NULL};
 
 int command_emit(const Options *options)
 {

@@ -50,13 +50,14 @@ const Command commands[] = {
      1, 1, ENGINE_OPTIONS | COMPILE_OPTIONS, command_check, NULL},
     {"emit", "FORM FILE", "show a program in an intermediate form",
      "Prints what the program in FILE becomes on its way through the compiler. FORM is\n"
-     "  core     typed, monomorphic, first order, every intermediate result named\n"
-     "  simple   the same after simplification: functions inlined, nothing computed twice or in vain\n"
-     "  flow     after flattening: streams on spaces, which the VM runs chunk by chunk\n"
-     "  counts   how many spaces, segment descriptors, copies and nodes of other kinds that has\n"
-     "  kernels  what engine c does together, as loops, and what it leaves to the VM (`runnel help kernels.md`)\n"
-     "  c        the C file that is compiled for engine c\n"
-     "  c-body   the same without what every such file begins with\n",
+     "  core      typed, monomorphic, first order, every intermediate result named\n"
+     "  simple    the same after simplification: functions inlined, nothing computed twice or in vain\n"
+     "  outlined  the same for engine c: bodies of comprehensions that make vectors are functions\n"
+     "  flow      after flattening: streams on spaces, which the VM runs chunk by chunk\n"
+     "  counts    how many spaces, segment descriptors, copies and nodes of other kinds that has\n"
+     "  kernels   what engine c does together, as loops, and what it leaves to the VM (`runnel help kernels.md`)\n"
+     "  c         the C file that is compiled for engine c\n"
+     "  c-body    the same without what every such file begins with\n",
      2, 2, COMPILE_OPTIONS, command_emit, emit_forms},
     {"repl", "", "read and evaluate interactively",
      "Reads definitions and expressions, line by line, and evaluates them. What is defined stays defined; an\n"

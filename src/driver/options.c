@@ -391,11 +391,14 @@ RunnelDialect options_dialect(const Options *options)
     return options_has(options, OPTION_NESL) ? RUNNEL_DIALECT_NESL : RUNNEL_DIALECT_RNL;
 }
 
-/* What is emitted as it will be compiled. */
-static bool emits_kernels(const Options *options)
+/* Whether a form is shown as engine c has it. */
+static bool emits_compiled(const Options *options)
 {
-    return strcmp(options->words[0], "emit") == 0 && options->word_count > 1 &&
-           (strcmp(options->words[1], "kernels") == 0 || strcmp(options->words[1], "c") == 0 || strcmp(options->words[1], "c-body") == 0);
+    static const char *const compiled[] = {"outlined", "kernels", "c", "c-body"};
+    for (size_t i = 0; i < sizeof compiled / sizeof *compiled; i++)
+        if (strcmp(options->words[0], "emit") == 0 && options->word_count > 1 && strcmp(options->words[1], compiled[i]) == 0)
+            return true;
+    return false;
 }
 
 RunnelEngine options_engine(const Options *options)
@@ -404,7 +407,7 @@ RunnelEngine options_engine(const Options *options)
         return options->engine;
     bool is_asked_for = options_has(options, OPTION_CC) || options_has(options, OPTION_FAST);
     bool is_of_file = strcmp(options->words[0], "run") == 0 || strcmp(options->words[0], "bench") == 0;
-    return is_asked_for || emits_kernels(options) || (is_of_file && runnel_has_compiler()) ? RUNNEL_ENGINE_C : RUNNEL_ENGINE_VM;
+    return is_asked_for || emits_compiled(options) || (is_of_file && runnel_has_compiler()) ? RUNNEL_ENGINE_C : RUNNEL_ENGINE_VM;
 }
 
 const char *options_engine_name(const Options *options)

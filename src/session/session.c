@@ -778,7 +778,7 @@ static const struct {
     const char *name;
     void (*write)(RunnelSession *session);
 } forms[] = {
-    {"core", write_core},     {"simple", write_simple},   {"flow", write_flow},
+    {"core", write_core},     {"simple", write_simple},   {"outlined", write_simple}, {"flow", write_flow},
     {"counts", write_counts}, {"kernels", write_kernels}, {"c", write_c},
     {"c-body", write_c_body},
 };
@@ -795,7 +795,7 @@ static RunnelStatus write_form_work(RunnelSession *session, void *argument)
             return RUNNEL_OK;
         }
     diagnostics_error(&session->diagnostics, ERROR_USAGE, (Span){0},
-                      "there is no form `%s`: the forms are core, simple, flow, counts, kernels, c and c-body", form);
+                      "there is no form `%s`: the forms are core, simple, outlined, flow, counts, kernels, c and c-body", form);
     return RUNNEL_COMPILE_ERROR;
 }
 
