@@ -14,21 +14,44 @@ static bool is_of_region(const Array *array)
     return array != NULL && array->references == 0;
 }
 
+/* What is copied for each vector: cells from one place of its array to one of the new array. */
+typedef struct Move {
+    int64_t from, to, count;
+} Move;
+
+/* Vectors next to each other that share elements of an array go on doing so: slices are not copied more than once. */
+typedef struct Run {
+    const Array *array;
+    int64_t start, end; /* there */
+    int64_t to;         /* where it begins in the new array */
+} Run;
+
 /* Where the elements of those vectors that are copied come to lie, one behind the other; gives how many there are. */
-static size_t place_elements(const MadeVectors *made, int64_t *starts)
+static size_t place_elements(const MadeVectors *made, int64_t *starts, Move *moves)
 {
-    size_t total = 0;
+    int64_t total = 0;
+    Run run = {0};
     for (size_t i = 0; i < made->count; i++) {
-        bool is_copied = is_of_region(made->arrays[i]);
-        starts[i] = is_copied ? (int64_t)total : made->starts[i];
-        total += is_copied ? (size_t)made->lengths[i] : 0;
+        int64_t start = made->starts[i], end = start + made->lengths[i];
+        moves[i] = (Move){0};
+        starts[i] = start;
+        if (!is_of_region(made->arrays[i]))
+            continue;
+        if (made->arrays[i] != run.array || start < run.start || start > run.end)
+            run = (Run){made->arrays[i], start, start, total};
+        starts[i] = run.to + (start - run.start);
+        if (end <= run.end)
+            continue;
+        moves[i] = (Move){run.end, total, end - run.end};
+        total += end - run.end;
+        run.end = end;
     }
-    return total;
+    return (size_t)total;
 }
 
 typedef struct Copying {
     const MadeVectors *made;
-    const int64_t *starts;
+    const Move *moves;
     uint32_t leaf;
     size_t size;
     char *out;
@@ -37,33 +60,32 @@ typedef struct Copying {
 static void copy_vectors(void *context, size_t first, size_t end, uint32_t member)
 {
     const Copying *copying = context;
-    const MadeVectors *made = copying->made;
     (void)member;
     for (size_t i = first; i < end; i++) {
-        if (!is_of_region(made->arrays[i]) || made->lengths[i] == 0)
+        Move move = copying->moves[i];
+        if (move.count == 0)
             continue;
-        const char *column = made->arrays[i]->columns[copying->leaf].data;
-        memcpy(copying->out + (size_t)copying->starts[i] * copying->size, column + (size_t)made->starts[i] * copying->size,
-               (size_t)made->lengths[i] * copying->size);
+        const char *column = copying->made->arrays[i]->columns[copying->leaf].data;
+        memcpy(copying->out + (size_t)move.to * copying->size, column + (size_t)move.from * copying->size, (size_t)move.count * copying->size);
     }
 }
 
 /* One column of the elements of all vectors that are copied, `total` in all. */
-static void copy_column(Team *team, const MadeVectors *made, const int64_t *starts, uint32_t leaf, LeafType type, size_t total, void *out)
+static void copy_column(Team *team, const MadeVectors *made, const Move *moves, uint32_t leaf, LeafType type, size_t total, void *out)
 {
-    Copying copying = {made, starts, leaf, leaf_size(type), out};
+    Copying copying = {made, moves, leaf, leaf_size(type), out};
     size_t bytes = total * copying.size / made->count + 1; /* of a vector, about */
     team_run(team, made->count, team_grain(team, bytes * COPY_PICOSECONDS), copy_vectors, &copying);
 }
 
 /* Vectors in vectors: their descriptors are copied aside, and adopted in their turn. */
-static void adopt_inner(Memory *memory, Team *team, const MadeVectors *made, const int64_t *starts, Array *array, uint32_t leaf)
+static void adopt_inner(Memory *memory, Team *team, const MadeVectors *made, const Move *moves, Array *array, uint32_t leaf)
 {
     size_t total = array->count;
     Array **inner = team_alloc(team, total * sizeof(Array *));
     int64_t *inner_starts = team_alloc(team, total * sizeof(int64_t));
-    copy_column(team, made, starts, leaf, LEAF_ARRAY, total, inner);
-    copy_column(team, made, starts, leaf + 1, SCALAR_I64, total, inner_starts);
+    copy_column(team, made, moves, leaf, LEAF_ARRAY, total, inner);
+    copy_column(team, made, moves, leaf + 1, SCALAR_I64, total, inner_starts);
     MadeVectors vectors = {inner, inner_starts, array->columns[leaf + 2].data, total};
     vectors_adopt(memory, team, array->layout->leaves[leaf].elements, &vectors, array->columns[leaf].data, array->columns[leaf + 1].data);
     array_join_cells(array, leaf);
@@ -71,27 +93,29 @@ static void adopt_inner(Memory *memory, Team *team, const MadeVectors *made, con
     team_give_back(team, inner);
 }
 
-static void adopt_elements(Memory *memory, Team *team, const MadeVectors *made, const int64_t *starts, Array *array, size_t total)
+static void adopt_elements(Memory *memory, Team *team, const MadeVectors *made, const Move *moves, Array *array, size_t total)
 {
     const Layout *layout = array->layout;
     array_append_empty(memory, array, total);
     for (uint32_t leaf = 0; leaf < layout->count; leaf++)
         if (layout->leaves[leaf].type != LEAF_ARRAY)
-            copy_column(team, made, starts, leaf, layout->leaves[leaf].type, total, array->columns[leaf].data);
+            copy_column(team, made, moves, leaf, layout->leaves[leaf].type, total, array->columns[leaf].data);
     for (uint32_t leaf = 0; leaf < layout->count; leaf++)
         if (layout->leaves[leaf].type == LEAF_ARRAY)
-            adopt_inner(memory, team, made, starts, array, leaf);
+            adopt_inner(memory, team, made, moves, array, leaf);
 }
 
 void vectors_adopt(Memory *memory, Team *team, const Layout *elements, const MadeVectors *made, Array **arrays, int64_t *starts)
 {
-    size_t total = place_elements(made, starts), first = 0;
+    Move *moves = team_alloc(team, made->count * sizeof(Move));
+    size_t total = place_elements(made, starts, moves), first = 0;
     while (first < made->count && !is_of_region(made->arrays[first]))
         first++;
     if (total > 0) {
         arrays[first] = array_new(memory, elements);
-        adopt_elements(memory, team, made, starts, arrays[first], total);
+        adopt_elements(memory, team, made, moves, arrays[first], total);
     }
+    team_give_back(team, moves);
     Array *array = total > 0 ? arrays[first] : NULL;
     for (size_t i = 0; i < made->count; i++) {
         if (array != NULL && i == first)
