@@ -93,6 +93,7 @@ typedef struct CoreFunction {
     TypeId result_type;
     Effect effect; /* the strongest effect of its body, calls included */
     bool is_recursive;
+    uint32_t shared_count; /* of a body that became a function (core/outline.h): so many of its parameters are the same for all elements */
 } CoreFunction;
 
 /* One thing to do when the program runs, in order. */

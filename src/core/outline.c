@@ -466,6 +466,7 @@ static CoreFunctionId make_function(Body *body, Span span)
     CoreFunction *function = program->functions.items[id];
     function->body = function_block(body, span);
     function->result_type = function->body->result.type;
+    function->shared_count = body->captured.count;
     return id;
 }
 

@@ -7,12 +7,7 @@
 
 /* ---- the operators that are built in ---- */
 
-typedef struct Fold {
-    Op operator; /* the reduction that goes with it */
-    bool is_scan, is_inclusive;
-} Fold;
-
-static bool find_fold(Op op, Fold *fold)
+bool reduce_find_fold(Op op, Fold *fold)
 {
     switch ((int)op) {
 #define FOLD_OPERATOR(OPERATOR, on_scalars, reduction, scan, inclusive)                            \
@@ -29,7 +24,7 @@ static bool find_fold(Op op, Fold *fold)
 bool reduce_is_scan(Op op)
 {
     Fold fold;
-    return find_fold(op, &fold) && fold.is_scan;
+    return reduce_find_fold(op, &fold) && fold.is_scan;
 }
 
 static Scalar neutral(Op operator, ScalarType type)
@@ -53,6 +48,11 @@ static const char *constant_of(const Writer *writer, ScalarType type, Scalar val
     return constant;
 }
 
+const char *reduce_neutral(const Writer *writer, Op operator, ScalarType type)
+{
+    return constant_of(writer, type, neutral(operator, type));
+}
+
 static const char *suffix_of(ScalarType type)
 {
     return type == SCALAR_F32 ? "F32" : "F64";
@@ -64,13 +64,13 @@ static bool is_float(ScalarType type)
 }
 
 /* Sums and products of floats, whose order is math/combine.h's. */
-static bool is_ordered(Op operator, ScalarType type)
+bool reduce_is_ordered(Op operator, ScalarType type)
 {
     return is_float(type) && (operator == OP_SUM || operator == OP_PRODUCT);
 }
 
 /* Integers wrap. */
-static const char *total_type(Op operator, ScalarType type)
+const char *reduce_total_type(Op operator, ScalarType type)
 {
     static const char *const unsigned_types[] = {[1] = "uint8_t", [2] = "uint16_t", [4] = "uint32_t", [8] = "uint64_t"};
     if (operator == OP_COUNT_TRUE)
@@ -78,9 +78,9 @@ static const char *total_type(Op operator, ScalarType type)
     return operator == OP_SUM || operator == OP_PRODUCT ? unsigned_types[leaf_size((LeafType)type)] : c_type(type);
 }
 
-static void write_fold_step(Writer *writer, Op operator, ScalarType type, const char *total, const char *x)
+void reduce_write_step(Writer *writer, Op operator, ScalarType type, const char *total, const char *x)
 {
-    const char *c = total_type(operator, type);
+    const char *c = reduce_total_type(operator, type);
     switch ((int)operator) {
     case OP_SUM: write_line(writer, "%s += (%s)%s;", total, c, x); return;
     case OP_PRODUCT: write_line(writer, "%s = (%s)(1u * %s * (%s)%s);", total, c, total, c, x); return;
@@ -116,7 +116,7 @@ typedef struct Reduction {
 static void take_into_total(Writer *writer, Sink *sink, Element element)
 {
     const Reduction *reduction = (const Reduction *)(const void *)sink;
-    write_fold_step(writer, reduction->operator, reduction->type, reduction->total, element.words[0]);
+    reduce_write_step(writer, reduction->operator, reduction->type, reduction->total, element.words[0]);
 }
 
 static void take_into_total_if(Writer *writer, Sink *sink, Element element, const char *condition)
@@ -125,14 +125,14 @@ static void take_into_total_if(Writer *writer, Sink *sink, Element element, cons
     const char *word = write_word(writer, 0);
     write_line(writer, "const %s %s = %s ? %s : %s;", c_type(reduction->type), word, condition, element.words[0],
                constant_of(writer, reduction->type, neutral(reduction->operator, reduction->type)));
-    write_fold_step(writer, reduction->operator, reduction->type, reduction->total, word);
+    reduce_write_step(writer, reduction->operator, reduction->type, reduction->total, word);
 }
 
 static void write_exact(Writer *writer, const CoreStatement *statement, Op operator, ScalarType type)
 {
     ScalarType result = operator == OP_COUNT_TRUE ? SCALAR_I64 : type;
     Traversal *traversal = sequence_prepare(writer, &statement->arguments[0]);
-    const char *total = write_word(writer, 0), *c = total_type(operator, type);
+    const char *total = write_word(writer, 0), *c = reduce_total_type(operator, type);
     Reduction reduction = {.operator = operator, .type = type, .total = total};
     reduction.sink = (Sink){.take = take_into_total, .take_if = take_into_total_if, .is_straight = true};
     write_line(writer, "%s %s = (%s)%s;", c, total, c, constant_of(writer, result, neutral(operator, result)));
@@ -362,7 +362,7 @@ static void take_components(Writer *writer, Sink *sink, Element element)
 {
     const ExactCombination *c = (const ExactCombination *)(const void *)sink;
     for (uint32_t i = 0; i < c->layout->count; i++)
-        write_fold_step(writer, c->operators[i]->reduction, (ScalarType)c->layout->leaves[i].type, c->totals[i], element.words[i]);
+        reduce_write_step(writer, c->operators[i]->reduction, (ScalarType)c->layout->leaves[i].type, c->totals[i], element.words[i]);
     write_line(writer, "%s++;", c->count);
 }
 
@@ -377,7 +377,7 @@ static bool write_exact_combination(Writer *writer, const CoreStatement *stateme
     write_line(writer, "int64_t %s = 0;", c.count);
     for (uint32_t i = 0; i < c.layout->count; i++) {
         ScalarType type = (ScalarType)c.layout->leaves[i].type;
-        const char *total_c = total_type(c.operators[i]->reduction, type);
+        const char *total_c = reduce_total_type(c.operators[i]->reduction, type);
         c.totals[i] = write_word(writer, 0);
         *writer->types |= (ClassSet)1 << type;
         write_line(writer, "%s %s = (%s)%s;", total_c, c.totals[i], total_c, constant_of(writer, type, builtin_neutral(c.operators[i], type)));
@@ -402,12 +402,12 @@ bool reduce_write(Writer *writer, const CoreStatement *statement)
             write_combination(writer, statement);
         return true;
     }
-    if (!find_fold(statement->op, &fold) || fold.is_scan)
+    if (!reduce_find_fold(statement->op, &fold) || fold.is_scan)
         return false;
     TypeId element = write_element_type(writer, statement->arguments[0].type);
     ScalarType type = type_scalar(writer->program->types, element);
     write_note_type(writer, element);
-    if (is_ordered(fold.operator, type))
+    if (reduce_is_ordered(fold.operator, type))
         write_ordered(writer, statement, fold.operator, type);
     else
         write_exact(writer, statement, fold.operator, type);
@@ -476,19 +476,19 @@ ScanState *reduce_scan_start(Writer *writer, const CoreStatement *statement)
     ScanState *scan = ARENA_NEW(writer->arena, ScanState);
     *scan = (ScanState){.state = write_word(writer, 0)};
     TypeId element = write_element_type(writer, write_type(writer, statement->target));
-    if (!find_fold(statement->op, &scan->fold)) {
+    if (!reduce_find_fold(statement->op, &scan->fold)) {
         start_combining(writer, scan, statement);
         return scan;
     }
     scan->type = type_scalar(writer->program->types, element);
     write_note_type(writer, element);
     scan->first = constant_of(writer, scan->type, neutral(scan->fold.operator, scan->type));
-    if (is_ordered(scan->fold.operator, scan->type)) {
+    if (reduce_is_ordered(scan->fold.operator, scan->type)) {
         const char *type = arena_format(writer->arena, "Scan%s_%s", op_table[scan->fold.operator].id, suffix_of(scan->type));
         write_line(writer, "%s %s;", type, scan->state);
         write_line(writer, "%s_start(&%s);", type, scan->state);
     } else {
-        const char *c = total_type(scan->fold.operator, scan->type);
+        const char *c = reduce_total_type(scan->fold.operator, scan->type);
         write_line(writer, "%s %s = (%s)%s;", c, scan->state, c, scan->first);
     }
     return scan;
@@ -500,15 +500,15 @@ const char **reduce_scan_step(Writer *writer, ScanState *scan, const char **elem
         return step_combining(writer, scan, element);
     const char **words = ARENA_ARRAY(writer->arena, const char *, 1), *c = c_type(scan->type);
     words[0] = write_word(writer, 0);
-    if (is_ordered(scan->fold.operator, scan->type)) {
+    if (reduce_is_ordered(scan->fold.operator, scan->type)) {
         write_line(writer, "const %s %s = Scan%s_%s_next(&%s, %s, %s, %s);", c, words[0], op_table[scan->fold.operator].id, suffix_of(scan->type), scan->state,
                    element[0], scan->fold.is_inclusive ? "true" : "false", scan->first);
         return words;
     }
     if (scan->fold.is_inclusive)
-        write_fold_step(writer, scan->fold.operator, scan->type, scan->state, element[0]);
+        reduce_write_step(writer, scan->fold.operator, scan->type, scan->state, element[0]);
     write_line(writer, "const %s %s = (%s)%s;", c, words[0], c, scan->state);
     if (!scan->fold.is_inclusive)
-        write_fold_step(writer, scan->fold.operator, scan->type, scan->state, element[0]);
+        reduce_write_step(writer, scan->fold.operator, scan->type, scan->state, element[0]);
     return words;
 }

@@ -17,6 +17,7 @@ FunctionTexts *function_texts_new(Arena *arena, const CoreProgram *program, Layo
     FunctionTexts *texts = ARENA_NEW(arena, FunctionTexts);
     *texts = (FunctionTexts){.arena = arena, .program = program, .layouts = layouts, .next_global = first_global};
     texts->is_listed = ARENA_ARRAY(arena, bool, program->functions.count);
+    texts->is_wide = ARENA_ARRAY(arena, bool, program->functions.count);
     texts->values = ARENA_ARRAY(arena, const char **, program->variables.count);
     texts->shapes = ARENA_ARRAY(arena, VariableShape, program->variables.count);
     for (uint32_t i = 0; i < program->functions.count; i++)
@@ -262,6 +263,13 @@ void function_texts_write(FunctionTexts *texts, const Sources *sources, Text *ou
         if (function_text_has_lanes(texts, texts->functions.items[i]))
             function_lanes_write(texts, texts->functions.items[i], out, types, with_math);
     }
-    for (uint32_t i = 0; i < texts->entries.count; i++)
-        function_write_entry(texts, texts->entries.items[i], out);
+    for (uint32_t i = 0; i < texts->entries.count; i++) {
+        CoreFunctionId entry = texts->entries.items[i];
+        texts->is_wide[entry] = !function_text_accepts(texts, entry) && function_wide_is_possible(texts, entry);
+        if (texts->is_wide[entry]) {
+            function_wide_write(texts, entry, sources, out, types, with_math);
+            function_wide_write_entry(texts, entry, out);
+        } else
+            function_write_entry(texts, entry, out);
+    }
 }

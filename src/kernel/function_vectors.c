@@ -21,7 +21,7 @@ void vectors_fail_if(Writer *writer, const char *format, ...)
     va_start(arguments, format);
     text_add_list(&condition, format, arguments);
     va_end(arguments);
-    write_line(writer, "if (%s)", text_string(&condition));
+    write_line(writer, "if (OP_RARELY(%s))", text_string(&condition));
     write_line(writer, "    return false;");
     text_free(&condition);
 }

@@ -94,6 +94,19 @@ bool moves_write(Writer *writer, const CoreStatement *statement);
 
 /* ---- function_reduce.c ---- */
 bool reduce_write(Writer *writer, const CoreStatement *statement);
+/* A reduction or scan by an operator that is built in. */
+typedef struct Fold {
+    Op operator; /* the reduction that goes with it */
+    bool is_scan, is_inclusive;
+} Fold;
+bool reduce_find_fold(Op op, Fold *fold);
+/* Whether its order is math/combine.h's. */
+bool reduce_is_ordered(Op operator, ScalarType type);
+/* Of the variable for what there is so far. */
+const char *reduce_total_type(Op operator, ScalarType type);
+const char *reduce_neutral(const Writer *writer, Op operator, ScalarType type);
+/* Another element is added to it. */
+void reduce_write_step(Writer *writer, Op operator, ScalarType type, const char *total, const char *x);
 /* The operator of a statement, applied to the leaves of two operands. */
 const char **reduce_apply(Writer *writer, const CoreStatement *statement, const char **a, const char **b);
 /* Whether it takes neither loop nor call. */

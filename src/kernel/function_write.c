@@ -72,7 +72,7 @@ void write_check(Writer *writer)
     writer->has_pending |= writer->is_deferred;
     if (writer->is_deferred)
         return;
-    write_line(writer, "if (failed)");
+    write_line(writer, "if (OP_RARELY(failed))");
     write_line(writer, "    return false;");
 }
 
@@ -357,12 +357,12 @@ static void write_call(Writer *writer, const CoreStatement *statement)
     for (uint32_t i = 0; i < results->count; i++)
         write_line(writer, "%s %s;", write_leaf_type(results->leaves[i].type), targets[i]);
     text_add_repeated(writer->out, ' ', writer->depth * C_INDENT);
-    text_add(writer->out, "if (!");
+    text_add(writer->out, "if (OP_RARELY(!");
     begin_call(writer, statement);
     for (uint32_t i = 0; i < results->count; i++)
         text_addf(writer->out, "&%s, ", targets[i]);
     const char *into = writer->into == NULL ? NULL : vectors_region(writer, statement->target);
-    text_addf(writer->out, "%sdepth - 1, scalars))\n", write_regions(writer, statement->function, into));
+    text_addf(writer->out, "%sdepth - 1, scalars)))\n", write_regions(writer, statement->function, into));
     write_line(writer, "    return false;");
 }
 
@@ -640,7 +640,7 @@ void function_write_prototype(FunctionTexts *texts, CoreFunctionId function, Tex
 
 static void write_body(Writer *writer, const CoreBlock *body)
 {
-    write_line(writer, "if (!kernel_may_enter(depth, scalars))");
+    write_line(writer, "if (OP_RARELY(!kernel_may_enter(depth, scalars)))");
     write_line(writer, "    return false;");
     if (writer->into != NULL) {
         write_line(writer, "const KernelMark mark = kernel_mark(aside);");
@@ -650,7 +650,7 @@ static void write_body(Writer *writer, const CoreBlock *body)
     bool loops = write_has_turn(body, writer->function);
     if (loops) {
         write_open_brace(writer, "for (uint32_t turn = 1;; turn++)");
-        write_line(writer, "if (!kernel_may_turn(turn, scalars))");
+        write_line(writer, "if (OP_RARELY(!kernel_may_turn(turn, scalars)))");
         write_line(writer, "    return false;");
     }
     write_block(writer, body, (Destination){.is_tail = true});

@@ -78,7 +78,7 @@ void function_write(FunctionTexts *texts, CoreFunctionId function, const Sources
 /* Whether there is text for a function that makes vectors, provided that there is for trial->callees, which are found then. */
 bool function_write_is_possible(FunctionTexts *texts, CoreFunctionId function, Writer *trial);
 
-/* The same at many points, one after the other, for those who have them in memory. */
+/* The same at many points, one after the other or many at once, for those who have them in memory. */
 void function_write_entry(FunctionTexts *texts, CoreFunctionId function, Text *out);
 
 /* ---- pieces of it ---- */
@@ -121,6 +121,13 @@ bool write_is_last(const CoreBlock *block, uint32_t statement);
 bool write_has_turn(const CoreBlock *block, CoreFunctionId function);
 /* `result`, or `result0` and so on. */
 const char *write_result_word(const Writer *writer, uint32_t leaf, uint32_t count);
+
+/* ---- function_wide.c ---- */
+/* Whether there is a wide version of a function that makes vectors (kernel/function_wide.h). */
+bool function_wide_is_possible(FunctionTexts *texts, CoreFunctionId function);
+void function_wide_write(FunctionTexts *texts, CoreFunctionId function, const Sources *sources, Text *out, ClassSet *types, bool *with_math);
+/* What calls it for points in memory. */
+void function_wide_write_entry(FunctionTexts *texts, CoreFunctionId function, Text *out);
 
 /* ---- function_lanes.c ---- */
 bool function_lanes_accepts(const FunctionTexts *texts, CoreFunctionId function);

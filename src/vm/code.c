@@ -6,11 +6,16 @@
 #include <stdio.h>
 #include <string.h>
 
+typedef struct Entry {
+    KernelFunction *code; /* null if there is none */
+    bool is_wide;
+} Entry;
+
 struct Code {
     VEC(const Fusion *) fusions;    /* by network; null where it has none */
     VEC(KernelFunction *) kernels;  /* by number; [0] unused */
     VEC(Compiled *) objects;
-    VEC(KernelFunction *) entries;  /* by function; null where there is none */
+    VEC(Entry) entries;             /* by function */
     VEC(FunctionGlobal) globals;    /* that functions read */
     uint32_t cell_count;            /* of their leaves */
     double milliseconds;
@@ -65,8 +70,8 @@ static void find_functions(Vm *vm, Code *code, Compiled *object, uint32_t count,
     for (uint32_t i = 0; i < functions->entries.count; i++) {
         CoreFunctionId id = functions->entries.items[i];
         while (code->entries.count <= id)
-            *vec_push(&vm->arena, &code->entries) = NULL;
-        code->entries.items[id] = find_function(object, "entry", id);
+            *vec_push(&vm->arena, &code->entries) = (Entry){0};
+        code->entries.items[id] = (Entry){find_function(object, "entry", id), functions->is_wide[id]};
     }
 }
 
@@ -136,7 +141,12 @@ const volatile int *code_stop_word(const StopFlag *stop)
 
 KernelFunction *code_of_function(const Vm *vm, CoreFunctionId function)
 {
-    return vm->code == NULL || function >= vm->code->entries.count ? NULL : vm->code->entries.items[function];
+    return vm->code == NULL || function >= vm->code->entries.count ? NULL : vm->code->entries.items[function].code;
+}
+
+bool code_is_wide(const Vm *vm, CoreFunctionId function)
+{
+    return vm->code->entries.items[function].is_wide;
 }
 
 void code_forget(Vm *vm, uint32_t function_count)

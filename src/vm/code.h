@@ -18,6 +18,8 @@ const void **code_global_cells(Vm *vm);
 const volatile int *code_stop_word(const StopFlag *stop);
 /* A function on scalars as code (entry_ID of kernel/function_text.h); null if there is none. */
 KernelFunction *code_of_function(const Vm *vm, CoreFunctionId function);
+/* Whether it does KERNEL_WIDE points at once, if they are alike. */
+bool code_is_wide(const Vm *vm, CoreFunctionId function);
 /* The program has been cut back: forgets the functions from `function_count` on. */
 void code_forget(Vm *vm, uint32_t function_count);
 void code_free(Vm *vm);

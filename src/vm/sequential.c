@@ -8,7 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PIECES = 64 }; /* of a thread, at most: more cost more than they even out */
+enum {
+    PIECES = 64,     /* of a thread, at most: more cost more than they even out */
+    WIDE_PIECES = 4, /* ... at least, where points are done many at once, */
+    WIDE_GRAIN = 16 * KERNEL_WIDE, /* ... which those of a piece should allow */
+};
 
 /* What compiled code takes memory from. Threads take blocks at the same time, and not through the session's memory, which belongs to one. */
 struct Workspaces {
@@ -225,16 +229,27 @@ static KernelFunction *code_of_call(const Vm *vm, const Call *call)
     return vm->options.compiles && function != 0 ? code_of_function(vm, function) : NULL;
 }
 
+/* Points of a piece, at least. */
+static size_t grain_of(const Vm *vm, const Call *call, size_t count)
+{
+    size_t threads = team_size(vm->team), grain = count / (PIECES * threads);
+    if (code_is_wide(vm, call->plan->network->function)) {
+        size_t wanted = least(WIDE_GRAIN, count / (WIDE_PIECES * threads));
+        grain = grain > wanted ? grain : wanted;
+    }
+    return grain == 0 ? 1 : grain;
+}
+
 bool sequential_run(Vm *vm, Call *call)
 {
     KernelFunction *code = call->good == call->count ? NULL : code_of_call(vm, call);
     if (code == NULL || !is_worth_it(vm, call))
         return false;
-    size_t count = call->count - call->good, grain = count / ((size_t)PIECES * team_size(vm->team));
+    size_t count = call->count - call->good;
     prepare_workspaces(vm);
     Handover handover = {.vm = vm, .call = call, .code = code, .globals = code_global_cells(vm), .first = call->good, .done = count};
     take_outputs(&handover, count);
-    team_run(vm->team, count, grain == 0 ? 1 : grain, do_points, &handover);
+    team_run(vm->team, count, grain_of(vm, call, count), do_points, &handover);
     size_t done = atomic_load(&handover.done);
     adopt_results(&handover, done);
     give_back(&handover);

@@ -47,6 +47,7 @@ typedef struct KernelCall {
     KernelWorkspace *workspace;  /* of this thread, for functions that make vectors; null for others */
 } KernelCall;
 
+enum { KERNEL_WIDE = 64 }; /* points that wide versions of functions do at once */
 enum { KERNEL_ENTRY_LEAVES = 32 }; /* of the arguments, and of the result, of a function that is called from outside of kernels */
 
 enum {

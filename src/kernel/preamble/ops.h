@@ -20,6 +20,14 @@
 #include "math/float_pieces.h"
 #include "math/random.h"
 
+/* A condition that hardly ever holds. Compilers think so of no branch themselves, and after many of those that end a function they take what follows for code that is never
+ * reached, and make no vectors there. */
+#if defined __has_builtin && __has_builtin(__builtin_expect_with_probability)
+#define OP_RARELY(condition) __builtin_expect_with_probability(!!(condition), 0, 0.999999)
+#else
+#define OP_RARELY(condition) __builtin_expect(!!(condition), 0)
+#endif
+
 typedef uint64_t OpFlag;
 typedef uint8_t OpBOOL, OpCHAR, OpU8;
 typedef uint16_t OpU16;

@@ -1,0 +1,123 @@
+/* Wide versions: functions that make vectors, as C for KERNEL_WIDE points at once.
+ *
+ *     static bool body_f15_wide(..., int64_t const *i_27, double *result, KernelRegion *region, const KernelScalars *scalars)
+ *
+ * What is the same for all points is computed once, as in a sequential version: lengths, indices, conditions that decide what is done next. What differs is computed in loops over
+ * the points, *lanes*, each as long as a run of operations on scalars, so that compilers make vectors of them; between two of those it lies in an array. A vector is cells of all lanes for each
+ * of its elements. So the vectors of all points have the same lengths: points are sorted by the lengths of what they are given, and a function in which a length or a loop depends on
+ * anything else has no wide version. It gives up where an operation fails or a vector is long; then the points are done one by one. */
+#ifndef RUNNEL_KERNEL_FUNCTION_WIDE_H
+#define RUNNEL_KERNEL_FUNCTION_WIDE_H
+
+#include "kernel/function_vectors.h"
+
+/* A scalar that differs from point to point: a variable inside the loop that computes it, and an array if anybody needs it later. */
+typedef struct Lane {
+    const char *word;
+    ScalarType type;
+    uint32_t loop;  /* that computes it; 0 if it is an array only, `word` */
+    bool is_stored; /* there is an array, `word`_w */
+    bool is_given;  /* ... which is a parameter */
+} Lane;
+
+typedef enum WideKind {
+    WIDE_GIVEN,   /* a vector as the VM has it: array and start; of each point another one if it differs, then `columns` are arrays of pointers */
+    WIDE_MADE,    /* cells in `columns` */
+    WIDE_ROWS,    /* of vectors: `columns` are arrays of pointers to their cells, `lengths` their lengths */
+    WIDE_COLUMNS, /* of `base`, a vector of vectors of the length `width` */
+    WIDE_COLUMN,  /* elements `index` of the vectors in `base` */
+    WIDE_PARTS,   /* of `base`: `starts` and `lengths` */
+    WIDE_SLICE,   /* of `base`, from `index` on */
+    WIDE_RANGE,   /* integers from `index` on; null: from 0 on */
+    WIDE_EACH,    /* computed by whoever takes the elements; so is the next */
+    WIDE_ZIP,
+    WIDE_FILTER,  /* the elements of `members[0]` are guards */
+    WIDE_GUARD,   /* an element of `statement` if `condition` holds */
+} WideKind;
+
+typedef struct WideValue WideValue;
+
+/* A vector or sequence. */
+typedef struct WideVector {
+    WideKind kind;
+    TypeId element;
+    const char *length; /* of all points; null if `own_length` has those of each */
+    Lane *own_length;
+    const char *array, *start;
+    const char **columns; /* by leaf of the element */
+    bool *are_varying;    /* ... whether its cells differ from point to point */
+    const char *starts, *lengths, *index, *width;
+    const WideValue *base;
+    const CoreStatement *statement;
+    const WideValue **members;
+    uint32_t member_count;
+    const WideValue *condition;
+} WideVector;
+
+/* A scalar or a vector. */
+typedef struct WidePart {
+    ScalarType type;
+    const char *word;   /* of a scalar that is the same for all points */
+    Lane *lane;         /* of one that differs */
+    WideVector *vector;
+} WidePart;
+
+/* A tuple is its components. */
+struct WideValue {
+    uint32_t count;
+    WidePart *parts;
+};
+
+typedef struct Wide {
+    Writer writer;         /* its text is that outside of loops over lanes */
+    Text lanes;            /* the loop that is being written: all that is outside may come before it */
+    bool lanes_can_fail;
+    uint32_t loop;         /* its number */
+    uint32_t branches;     /* of ifs around, inside it: everything is written there */
+    const char *flag;      /* where failures in it are noted */
+    const WidePart *mask;  /* the lanes that count: failures of others do not; null if all do */
+    const WideValue **values; /* by variable */
+    VEC(Lane *) all;       /* lanes */
+    uint32_t calls;        /* that are around what is being written */
+    VEC(Text *) apart;     /* texts that were begun */
+} Wide;
+
+/* ---- function_wide.c ---- */
+_Noreturn void wide_refuse(Wide *wide);
+/* A line outside of the loop over lanes, or in it. */
+__attribute__((format(printf, 2, 3))) void wide_line(Wide *wide, const char *format, ...);
+__attribute__((format(printf, 2, 3))) void wide_lane_line(Wide *wide, const char *format, ...);
+/* The loop over lanes ends here. */
+void wide_end_lanes(Wide *wide);
+__attribute__((format(printf, 2, 3))) void wide_open(Wide *wide, const char *format, ...);
+void wide_close(Wide *wide);
+__attribute__((format(printf, 2, 3))) void wide_give_up_if(Wide *wide, const char *format, ...);
+const char *wide_word(Wide *wide);
+/* An expression for a scalar: in the loop over lanes, if it differs from point to point. */
+const char *wide_scalar(Wide *wide, const WidePart *part);
+/* A scalar that was just computed in the loop, as a variable `word`; one that lives in an array `word`. */
+WidePart wide_lane(Wide *wide, ScalarType type, const char *word);
+WidePart wide_array_lane(Wide *wide, ScalarType type, const char *word);
+WidePart wide_same(ScalarType type, const char *word);
+const WideValue *wide_value(Wide *wide, const WidePart *parts, uint32_t count);
+const WideValue *wide_atom(Wide *wide, const CoreAtom *atom);
+/* How many parts a value has. */
+uint32_t wide_count(Wide *wide, TypeId type);
+void wide_write_statements(Wide *wide, const CoreBlock *block);
+/* What follows is written to a text of its own, to be added when more is known; gives the one before. */
+Text *wide_begin_apart(Wide *wide);
+/* It goes where what follows does. */
+void wide_add_apart(Wide *wide, Text *outer, Text *text);
+
+/* ---- function_wide_vectors.c ---- */
+/* Of vectors and sequences; false if the operation is none of them. */
+bool wide_write_vector_op(Wide *wide, const CoreStatement *statement);
+void wide_write_each(Wide *wide, const CoreStatement *statement);
+void wide_write_guard(Wide *wide, const CoreStatement *statement);
+void wide_write_make(Wide *wide, const CoreStatement *statement);
+/* A vector with cells in memory. */
+const WideValue *wide_made(Wide *wide, const WideValue *value);
+const WideValue *wide_vector(Wide *wide, WideVector vector);
+const WideValue *wide_element(Wide *wide, const WideValue *vector, const char *index);
+
+#endif

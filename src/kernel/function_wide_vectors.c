@@ -1,0 +1,956 @@
+/* Vectors and sequences of wide versions: their elements by index, and operations on them. */
+#include "kernel/function_wide.h"
+
+#include "kernel/op_text.h"
+#include "source/diagnostics.h"
+
+#include <string.h>
+
+static const Layout *leaves_of(Wide *wide, TypeId element)
+{
+    const Layout *leaves = write_layout(&wide->writer, element);
+    for (uint32_t i = 0; i < leaves->count; i++)
+        if (leaves->leaves[i].type == LEAF_ARRAY)
+            wide_refuse(wide);
+    return leaves;
+}
+
+const WideValue *wide_vector(Wide *wide, WideVector vector)
+{
+    WidePart part = {.vector = ARENA_NEW(wide->writer.arena, WideVector)};
+    *part.vector = vector;
+    return wide_value(wide, &part, 1);
+}
+
+static WideVector *vector_of(Wide *wide, const WideValue *value)
+{
+    if (value->count != 1 || value->parts[0].vector == NULL)
+        wide_refuse(wide);
+    return value->parts[0].vector;
+}
+
+/* That all points have in common. */
+static const char *length_of(Wide *wide, const WideValue *value)
+{
+    const WideVector *vector = vector_of(wide, value);
+    if (vector->length == NULL)
+        wide_refuse(wide);
+    return vector->length;
+}
+
+static WideVector *argument(Wide *wide, const CoreStatement *statement, uint32_t index)
+{
+    return vector_of(wide, wide_atom(wide, &statement->arguments[index]));
+}
+
+static void give(Wide *wide, const CoreStatement *statement, const WideValue *value)
+{
+    wide->values[statement->target] = value;
+}
+
+static void give_part(Wide *wide, const CoreStatement *statement, WidePart part)
+{
+    give(wide, statement, wide_value(wide, &part, 1));
+}
+
+/* `const int64_t word = ...`, outside. */
+static const char *same_int(Wide *wide, const char *format, const char *a, const char *b)
+{
+    const char *word = wide_word(wide);
+    wide_line(wide, "const int64_t %s = %s;", word, arena_format(wide->writer.arena, format, a, b));
+    return word;
+}
+
+static const char *same_scalar(Wide *wide, const CoreAtom *atom)
+{
+    const WidePart *part = &wide_atom(wide, atom)->parts[0];
+    if (part->lane != NULL)
+        wide_refuse(wide);
+    return part->word;
+}
+
+/* ---- elements ---- */
+
+/* A scalar that is read: `const type word = ...`. */
+__attribute__((format(printf, 4, 5))) static WidePart read_scalar(Wide *wide, LeafType type, bool in_lanes, const char *format, ...)
+{
+    const char *word = wide_word(wide);
+    Text text;
+    text_init(&text, wide->writer.out->memory);
+    va_list arguments;
+    va_start(arguments, format);
+    text_add_list(&text, format, arguments);
+    va_end(arguments);
+    if (in_lanes)
+        wide_lane_line(wide, "const %s %s = %s;", write_leaf_type(type), word, text_string(&text));
+    else
+        wide_line(wide, "const %s %s = %s;", write_leaf_type(type), word, text_string(&text));
+    text_free(&text);
+    return in_lanes ? wide_lane(wide, (ScalarType)type, word) : wide_same((ScalarType)type, word);
+}
+
+/* Of a vector as the VM has it, the same for all points; `index` is that of the array. */
+static const WideValue *read_given(Wide *wide, const WideVector *vector, const char *index, bool in_lanes)
+{
+    const Layout *leaves = write_layout(&wide->writer, vector->element);
+    WidePart *parts = ARENA_ARRAY(wide->writer.arena, WidePart, leaves->count);
+    const char **words = ARENA_ARRAY(wide->writer.arena, const char *, leaves->count);
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < leaves->count; i++) {
+        bool is_array = leaves->leaves[i].type == LEAF_ARRAY;
+        if (is_array && in_lanes)
+            wide_refuse(wide);
+        const char *type = write_leaf_type(leaves->leaves[i].type), *cells = wide_word(wide), *stride = wide_word(wide);
+        wide_line(wide, "%s const *const %s = kernel_cells(%s, %u);", type, cells, vector->array, i);
+        wide_line(wide, "const int64_t %s = kernel_stride(%s, %u);", stride, vector->array, i);
+        WidePart part = read_scalar(wide, leaves->leaves[i].type, in_lanes, "%s[%s * %s]", cells, index, stride);
+        words[i] = part.word;
+        if (i >= VECTOR_LENGTH && leaves->leaves[i - VECTOR_LENGTH].type == LEAF_ARRAY) {
+            WideVector inner = {.kind = WIDE_GIVEN, .array = words[i - 2], .start = words[i - 1], .length = words[i], .element = leaves->leaves[i - 2].elements->type};
+            parts[count++] = wide_vector(wide, inner)->parts[0];
+        } else if (!is_array && !(i >= 1 && leaves->leaves[i - 1].type == LEAF_ARRAY))
+            parts[count++] = part;
+    }
+    return wide_value(wide, parts, count);
+}
+
+static const WideValue *read_own(Wide *wide, const WideVector *vector, const char *index)
+{
+    const Layout *leaves = leaves_of(wide, vector->element);
+    WidePart *parts = ARENA_ARRAY(wide->writer.arena, WidePart, leaves->count);
+    for (uint32_t i = 0; i < leaves->count; i++)
+        parts[i] = read_scalar(wide, leaves->leaves[i].type, true, "%s[lane][%s]", vector->columns[i], index);
+    return wide_value(wide, parts, leaves->count);
+}
+
+static const WideValue *read_made(Wide *wide, const WideVector *vector, const char *index, bool in_lanes)
+{
+    const Layout *leaves = leaves_of(wide, vector->element);
+    WidePart *parts = ARENA_ARRAY(wide->writer.arena, WidePart, leaves->count);
+    for (uint32_t i = 0; i < leaves->count; i++)
+        parts[i] = read_scalar(wide, leaves->leaves[i].type, in_lanes || vector->are_varying[i], vector->are_varying[i] ? "%s[%s][lane]" : "%s[%s]", vector->columns[i],
+                               index);
+    return wide_value(wide, parts, leaves->count);
+}
+
+static const char *pointer_type(Wide *wide, ScalarType type, bool is_varying, const char *word)
+{
+    return arena_format(wide->writer.arena, is_varying ? "%s (*%s)[KERNEL_WIDE]" : "%s *%s", c_type(type), word);
+}
+
+/* A vector in a vector. */
+static const WideValue *read_row(Wide *wide, const WideVector *rows, const char *index)
+{
+    const Layout *outer = write_layout(&wide->writer, rows->element);
+    TypeId element = outer->leaves[0].elements->type;
+    const Layout *leaves = leaves_of(wide, element);
+    WideVector row = {.kind = WIDE_MADE, .element = element, .are_varying = rows->are_varying};
+    row.columns = ARENA_ARRAY(wide->writer.arena, const char *, leaves->count);
+    row.length = same_int(wide, "%s[%s]", rows->lengths, index);
+    for (uint32_t i = 0; i < leaves->count; i++) {
+        row.columns[i] = wide_word(wide);
+        wide_line(wide, "%s = %s[%s];", pointer_type(wide, (ScalarType)leaves->leaves[i].type, row.are_varying[i], row.columns[i]), rows->columns[i], index);
+    }
+    return wide_vector(wide, row);
+}
+
+static const WideValue *read_part(Wide *wide, const WideVector *parts, const char *index)
+{
+    WideVector slice = {.kind = WIDE_SLICE, .element = vector_of(wide, parts->base)->element, .base = parts->base};
+    slice.index = same_int(wide, "%s[%s]", parts->starts, index);
+    slice.length = same_int(wide, "%s[%s]", parts->lengths, index);
+    return wide_vector(wide, slice);
+}
+
+static const WideValue *read_column(Wide *wide, const WideVector *columns, const char *index)
+{
+    const WideVector *rows = vector_of(wide, columns->base);
+    WideVector column = {.kind = WIDE_COLUMN, .base = columns->base, .index = index, .length = rows->length};
+    column.element = write_layout(&wide->writer, columns->element)->leaves[0].elements->type;
+    return wide_vector(wide, column);
+}
+
+/* Its statements are written here, for these members. */
+static const WideValue *write_element_of_each(Wide *wide, const WideVector *vector, const char *index)
+{
+    const CoreBlock *block = vector->statement->blocks[0];
+    for (uint32_t i = 0; i < vector->member_count; i++)
+        wide->values[block->parameters[i]] = wide_element(wide, vector->members[i], index);
+    wide_write_statements(wide, block);
+    return wide_atom(wide, &block->result);
+}
+
+static const WideValue *read_zipped(Wide *wide, const WideVector *vector, const char *index)
+{
+    const WideValue *a = wide_element(wide, vector->members[0], index), *b = wide_element(wide, vector->members[1], index);
+    WidePart *parts = ARENA_ARRAY(wide->writer.arena, WidePart, a->count + b->count);
+    for (uint32_t i = 0; i < a->count + b->count; i++)
+        parts[i] = i < a->count ? a->parts[i] : b->parts[i - a->count];
+    return wide_value(wide, parts, a->count + b->count);
+}
+
+/* The element of an index that all points have in common and that is inside. */
+const WideValue *wide_element(Wide *wide, const WideValue *value, const char *index)
+{
+    const WideVector *vector = vector_of(wide, value);
+    switch (vector->kind) {
+    case WIDE_GIVEN:
+        if (vector->columns != NULL)
+            return read_own(wide, vector, index);
+        return read_given(wide, vector, arena_format(wide->writer.arena, "(%s + %s)", vector->start, index), false);
+    case WIDE_MADE: return read_made(wide, vector, index, false);
+    case WIDE_ROWS: return read_row(wide, vector, index);
+    case WIDE_COLUMNS: return read_column(wide, vector, index);
+    case WIDE_COLUMN: return wide_element(wide, wide_element(wide, vector->base, index), vector->index);
+    case WIDE_PARTS: return read_part(wide, vector, index);
+    case WIDE_SLICE: return wide_element(wide, vector->base, same_int(wide, "%s + %s", vector->index, index));
+    case WIDE_RANGE: {
+        WidePart part = wide_same(SCALAR_I64, vector->index == NULL ? index : same_int(wide, "%s + %s", vector->index, index));
+        return wide_value(wide, &part, 1);
+    }
+    case WIDE_EACH: return write_element_of_each(wide, vector, index);
+    case WIDE_ZIP: return read_zipped(wide, vector, index);
+    case WIDE_FILTER:
+    case WIDE_GUARD: wide_refuse(wide);
+    }
+    bug("kernels", "a vector of no such kind");
+}
+
+/* ---- loops ---- */
+
+static const char *open_loop(Wide *wide, const char *length)
+{
+    const char *index = wide_word(wide);
+    wide_open(wide, "for (int64_t %s = 0; %s < %s; %s++) {", index, index, length, index);
+    return index;
+}
+
+/* ---- making ---- */
+
+/* Memory for that many elements, as a pointer. */
+static void take_cells(Wide *wide, ScalarType type, bool is_varying, const char *word, const char *count)
+{
+    wide_line(wide, "%s = kernel_wide_take(region, mark, %s, sizeof *%s);", pointer_type(wide, type, is_varying, word), count, word);
+    wide_give_up_if(wide, "%s == NULL", word);
+}
+
+static void store_part(Wide *wide, const WidePart *part, bool is_varying, const char *cells, const char *index)
+{
+    if (is_varying)
+        wide_lane_line(wide, "%s[%s][lane] = %s;", cells, index, wide_scalar(wide, part));
+    else
+        wide_line(wide, "%s[%s] = %s;", cells, index, part->word);
+}
+
+static WideVector new_made(Wide *wide, TypeId element, const char *length)
+{
+    const Layout *leaves = leaves_of(wide, element);
+    WideVector made = {.kind = WIDE_MADE, .element = element, .length = length};
+    made.columns = ARENA_ARRAY(wide->writer.arena, const char *, leaves->count);
+    made.are_varying = ARENA_ARRAY(wide->writer.arena, bool, leaves->count);
+    for (uint32_t i = 0; i < leaves->count; i++)
+        made.columns[i] = wide_word(wide);
+    return made;
+}
+
+static void take_made(Wide *wide, const WideVector *made, const char *room)
+{
+    const Layout *leaves = leaves_of(wide, made->element);
+    for (uint32_t i = 0; i < leaves->count; i++)
+        take_cells(wide, (ScalarType)leaves->leaves[i].type, made->are_varying[i], made->columns[i], room);
+}
+
+static void note_varying(Wide *wide, const WideVector *made, const WideValue *value)
+{
+    for (uint32_t i = 0; i < value->count; i++) {
+        if (value->parts[i].vector != NULL)
+            wide_refuse(wide);
+        made->are_varying[i] |= value->parts[i].lane != NULL;
+    }
+}
+
+/* Of scalars. Which of them differ is known once the loop is written. */
+static const WideValue *make_flat(Wide *wide, const WideValue *value)
+{
+    const char *length = length_of(wide, value);
+    WideVector made = new_made(wide, vector_of(wide, value)->element, length);
+    Text *outer = wide_begin_apart(wide), *text = wide->writer.out;
+    const char *index = open_loop(wide, length);
+    const WideValue *element = wide_element(wide, value, index);
+    note_varying(wide, &made, element);
+    for (uint32_t i = 0; i < element->count; i++)
+        store_part(wide, &element->parts[i], made.are_varying[i], made.columns[i], index);
+    wide_close(wide);
+    wide->writer.out = outer;
+    take_made(wide, &made, length);
+    wide_add_apart(wide, outer, text);
+    return wide_vector(wide, made);
+}
+
+/* Of vectors, which lie in memory each. */
+static const WideValue *make_rows(Wide *wide, const WideValue *value, const Layout *layout)
+{
+    const char *length = length_of(wide, value);
+    TypeId type = vector_of(wide, value)->element;
+    const Layout *leaves = leaves_of(wide, layout->leaves[0].elements->type);
+    WideVector rows = {.kind = WIDE_ROWS, .element = type, .length = length, .lengths = wide_word(wide)};
+    rows.columns = ARENA_ARRAY(wide->writer.arena, const char *, leaves->count);
+    for (uint32_t i = 0; i < leaves->count; i++)
+        rows.columns[i] = wide_word(wide);
+    Text *outer = wide_begin_apart(wide), *text = wide->writer.out;
+    const char *index = open_loop(wide, length);
+    const WideVector *row = vector_of(wide, wide_made(wide, wide_element(wide, value, index)));
+    if (row->kind != WIDE_MADE || row->length == NULL)
+        wide_refuse(wide);
+    wide_line(wide, "%s[%s] = %s;", rows.lengths, index, row->length);
+    for (uint32_t i = 0; i < leaves->count; i++)
+        wide_line(wide, "%s[%s] = %s;", rows.columns[i], index, row->columns[i]);
+    wide_close(wide);
+    wide->writer.out = outer;
+    rows.are_varying = row->are_varying;
+    take_cells(wide, SCALAR_I64, false, rows.lengths, length);
+    for (uint32_t i = 0; i < leaves->count; i++) {
+        const char *pointers = arena_format(wide->writer.arena, row->are_varying[i] ? "%s (**%s)[KERNEL_WIDE]" : "%s **%s",
+                                            c_type((ScalarType)leaves->leaves[i].type), rows.columns[i]);
+        wide_line(wide, "%s = kernel_wide_take(region, mark, %s, sizeof(void *));", pointers, length);
+        wide_give_up_if(wide, "%s == NULL", rows.columns[i]);
+    }
+    wide_add_apart(wide, outer, text);
+    return wide_vector(wide, rows);
+}
+
+/* What passes a condition that differs from point to point: so do lengths. */
+static const WideValue *make_filtered(Wide *wide, const WideVector *filter)
+{
+    const char *most = length_of(wide, filter->members[0]), *count = wide_word(wide);
+    WideVector made = new_made(wide, filter->element, NULL);
+    made.own_length = wide_array_lane(wide, SCALAR_I64, count).lane;
+    wide_lane_line(wide, "%s[lane] = 0;", count);
+    wide_end_lanes(wide);
+    memset(made.are_varying, true, leaves_of(wide, filter->element)->count);
+    take_made(wide, &made, same_int(wide, "%s + %s", most, "1"));
+    const char *index = open_loop(wide, most);
+    const WideVector *guard = vector_of(wide, wide_element(wide, filter->members[0], index));
+    if (guard->kind != WIDE_GUARD)
+        wide_refuse(wide);
+    wide_write_statements(wide, guard->statement->blocks[0]);
+    const WideValue *element = wide_atom(wide, &guard->statement->blocks[0]->result);
+    for (uint32_t i = 0; i < element->count; i++)
+        store_part(wide, &element->parts[i], true, made.columns[i], arena_format(wide->writer.arena, "%s[lane]", count));
+    wide_lane_line(wide, "%s[lane] += %s;", count, wide_scalar(wide, &guard->condition->parts[0]));
+    wide_close(wide);
+    return wide_vector(wide, made);
+}
+
+static bool is_in_memory(WideKind kind)
+{
+    return kind == WIDE_MADE || kind == WIDE_ROWS;
+}
+
+static const WideValue *make(Wide *wide, const WideValue *value)
+{
+    const WideVector *vector = vector_of(wide, value);
+    if (is_in_memory(vector->kind))
+        return value;
+    if (wide->branches > 0 || vector->kind == WIDE_GUARD)
+        wide_refuse(wide);
+    if (vector->kind == WIDE_FILTER)
+        return make_filtered(wide, vector);
+    const Layout *layout = write_layout(&wide->writer, vector->element);
+    bool is_of_vectors = layout->count == VECTOR_LEAVES && layout->leaves[0].type == LEAF_ARRAY;
+    return is_of_vectors ? make_rows(wide, value, layout) : make_flat(wide, value);
+}
+
+const WideValue *wide_made(Wide *wide, const WideValue *value)
+{
+    WidePart *parts = ARENA_ARRAY(wide->writer.arena, WidePart, value->count);
+    for (uint32_t i = 0; i < value->count; i++)
+        parts[i] = value->parts[i].vector == NULL ? value->parts[i] : make(wide, wide_value(wide, &value->parts[i], 1))->parts[0];
+    return wide_value(wide, parts, value->count);
+}
+
+/* Whether taking an element takes no more than reading it. */
+static bool is_there(Wide *wide, const WideVector *vector)
+{
+    switch (vector->kind) {
+    case WIDE_EACH:
+    case WIDE_FILTER:
+    case WIDE_GUARD: return false;
+    case WIDE_ZIP: return is_there(wide, vector_of(wide, vector->members[0])) && is_there(wide, vector_of(wide, vector->members[1]));
+    default: return true;
+    }
+}
+
+/* As it is, or made if its elements are still to be computed. */
+static const WideValue *settled(Wide *wide, const WideValue *value)
+{
+    return is_there(wide, vector_of(wide, value)) ? value : make(wide, value);
+}
+
+static const WideValue *settled_argument(Wide *wide, const CoreStatement *statement, uint32_t index)
+{
+    return settled(wide, wide_atom(wide, &statement->arguments[index]));
+}
+
+/* What is taken once, in one place, is computed there. */
+static void give_computed(Wide *wide, const CoreStatement *statement, WideVector vector)
+{
+    const VariableShape *shape = &wide->writer.texts->shapes[statement->target];
+    const WideValue *value = wide_vector(wide, vector);
+    give(wide, statement, shape->uses == 1 && (shape->is_delayed || vector.kind == WIDE_FILTER) ? value : make(wide, value));
+}
+
+static WideVector with_members(Wide *wide, WideKind kind, const CoreStatement *statement)
+{
+    TypeId type = write_type(&wide->writer, statement->target);
+    WideVector vector = {.kind = kind, .element = write_element_type(&wide->writer, type), .statement = statement, .member_count = statement->argument_count};
+    vector.members = ARENA_ARRAY(wide->writer.arena, const WideValue *, statement->argument_count);
+    for (uint32_t i = 0; i < statement->argument_count; i++) {
+        vector.members[i] = wide_atom(wide, &statement->arguments[i]);
+        const char *length = length_of(wide, vector.members[i]);
+        if (i > 0 && strcmp(length, vector.length) != 0)
+            wide_give_up_if(wide, "%s != %s", length, vector.length);
+        vector.length = i == 0 ? length : vector.length;
+    }
+    return vector;
+}
+
+void wide_write_each(Wide *wide, const CoreStatement *statement)
+{
+    give_computed(wide, statement, with_members(wide, WIDE_EACH, statement));
+}
+
+void wide_write_guard(Wide *wide, const CoreStatement *statement)
+{
+    WideVector guard = {.kind = WIDE_GUARD, .element = statement->blocks[0]->result.type, .statement = statement, .condition = wide_atom(wide, &statement->arguments[0])};
+    if (!shape_is_straight(wide->writer.texts, statement->blocks[0]) || !shape_cannot_fail(wide->writer.texts, statement->blocks[0]))
+        wide_refuse(wide); /* it is computed also where it does not count */
+    give(wide, statement, wide_vector(wide, guard));
+}
+
+void wide_write_make(Wide *wide, const CoreStatement *statement)
+{
+    TypeId type = write_type(&wide->writer, statement->target);
+    WideVector made = new_made(wide, write_element_type(&wide->writer, type), arena_format(wide->writer.arena, "INT64_C(%u)", statement->argument_count));
+    for (uint32_t i = 0; i < statement->argument_count; i++) {
+        note_varying(wide, &made, wide_atom(wide, &statement->arguments[i]));
+        for (uint32_t leaf = 0; leaf < leaves_of(wide, made.element)->count && wide->branches > 0; leaf++)
+            if (made.are_varying[leaf])
+                wide_refuse(wide); /* what is the same for all points is made before the loop */
+    }
+    take_made(wide, &made, made.length);
+    for (uint32_t i = 0; i < statement->argument_count; i++) {
+        const WideValue *value = wide_atom(wide, &statement->arguments[i]);
+        for (uint32_t part = 0; part < value->count; part++)
+            store_part(wide, &value->parts[part], made.are_varying[part], made.columns[part], arena_format(wide->writer.arena, "%u", i));
+    }
+    if (wide->branches == 0)
+        wide_end_lanes(wide);
+    give(wide, statement, wide_vector(wide, made));
+}
+
+/* ---- ranges and slices ---- */
+
+static void write_range(Wide *wide, const CoreStatement *statement)
+{
+    const CoreAtom *arguments = statement->arguments;
+    bool is_inclusive = statement->op == OP_RANGE_INCLUSIVE;
+    if (arguments[0].type != TYPE_INT || (!is_inclusive && !(arguments[2].is_constant && arguments[2].constant.integer == 1)))
+        wide_refuse(wide);
+    const char *first = same_scalar(wide, &arguments[0]), *last = same_scalar(wide, &arguments[1]);
+    WideVector range = {.kind = WIDE_RANGE, .element = TYPE_INT, .index = strcmp(first, "0") == 0 ? NULL : first};
+    if (statement->op == OP_NESL_RANGE)
+        wide_give_up_if(wide, "%s < %s", last, first);
+    wide->writer.has_flag = true;
+    range.length = same_int(wide, is_inclusive ? "kernel_distance_inclusive(%s, %s, &failed)" : "kernel_distance(%s, %s, &failed)", first, last);
+    write_check(&wide->writer);
+    give(wide, statement, wide_vector(wide, range));
+}
+
+static void write_indices(Wide *wide, const CoreStatement *statement)
+{
+    WideVector range = {.kind = WIDE_RANGE, .element = TYPE_INT, .length = same_int(wide, "%s%s", same_scalar(wide, &statement->arguments[0]), "")};
+    wide_give_up_if(wide, "%s < 0", range.length);
+    give(wide, statement, wide_vector(wide, range));
+}
+
+static void give_slice(Wide *wide, const CoreStatement *statement, const WideValue *base, const char *start, const char *length)
+{
+    WideVector slice = {.kind = WIDE_SLICE, .element = vector_of(wide, base)->element, .base = base, .index = start, .length = length};
+    give(wide, statement, wide_vector(wide, slice));
+}
+
+static void write_slice(Wide *wide, const CoreStatement *statement)
+{
+    const WideValue *base = settled_argument(wide, statement, 0);
+    const char *length = length_of(wide, base), *from = same_scalar(wide, &statement->arguments[1]), *last = same_scalar(wide, &statement->arguments[2]);
+    bool is_checked = statement->op == OP_SUBSEQ;
+    wide->writer.has_flag = true;
+    wide_line(wide, "kernel_check_slice(%s, %s%s%s, %s, &failed);", from, last, is_checked ? "" : " + ", is_checked ? "" : from, length);
+    write_check(&wide->writer);
+    give_slice(wide, statement, base, from, is_checked ? same_int(wide, "%s - %s", last, from) : last);
+}
+
+static void write_cut(Wide *wide, const CoreStatement *statement)
+{
+    const WideValue *base = settled_argument(wide, statement, 0);
+    const char *length = length_of(wide, base), *count = same_scalar(wide, &statement->arguments[1]);
+    wide->writer.has_flag = true;
+    if (type_is_sequence(wide->writer.program->types, statement->arguments[0].type))
+        wide_give_up_if(wide, "%s < 0", count);
+    const char *cut = same_int(wide, "kernel_cut(%s, %s, &failed)", count, length);
+    write_check(&wide->writer);
+    if (statement->op == OP_TAKE)
+        give_slice(wide, statement, base, "0", cut);
+    else
+        give_slice(wide, statement, base, cut, same_int(wide, "%s - %s", length, cut));
+}
+
+/* ---- single elements ---- */
+
+static void write_length(Wide *wide, const CoreStatement *statement)
+{
+    const WideVector *vector = argument(wide, statement, 0);
+    if (!is_there(wide, vector))
+        vector = vector_of(wide, make(wide, wide_atom(wide, &statement->arguments[0])));
+    WidePart part = vector->length == NULL ? (WidePart){.type = SCALAR_I64, .lane = vector->own_length} : wide_same(SCALAR_I64, vector->length);
+    give_part(wide, statement, part);
+}
+
+/* At an index of each point. */
+static const WideValue *element_at(Wide *wide, const WideVector *vector, const char *index)
+{
+    WidePart length = {.type = SCALAR_I64, .word = vector->length, .lane = vector->own_length};
+    bool is_same = vector->kind == WIDE_GIVEN && vector->columns == NULL;
+    const char *place = wide_word(wide);
+    if (vector->kind != WIDE_GIVEN && vector->kind != WIDE_MADE)
+        wide_refuse(wide);
+    wide->writer.has_flag = wide->lanes_can_fail = true;
+    wide_lane_line(wide, "const int64_t %s = kernel_index(%s, %s, %s, &%s);", place, index, is_same ? vector->start : "0", wide_scalar(wide, &length), wide->flag);
+    if (vector->kind == WIDE_MADE)
+        return read_made(wide, vector, place, true);
+    return is_same ? read_given(wide, vector, place, true) : read_own(wide, vector, place);
+}
+
+static void write_element(Wide *wide, const CoreStatement *statement)
+{
+    const WidePart *index = &wide_atom(wide, &statement->arguments[1])->parts[0];
+    const WideValue *value = wide->branches > 0 ? wide_atom(wide, &statement->arguments[0]) : settled_argument(wide, statement, 0);
+    const WideVector *vector = vector_of(wide, value);
+    if (index->lane != NULL || wide->branches > 0 || vector->length == NULL) {
+        if (!is_in_memory(vector->kind) && vector->kind != WIDE_GIVEN && wide->branches == 0)
+            vector = vector_of(wide, make(wide, value));
+        give(wide, statement, element_at(wide, vector, wide_scalar(wide, index)));
+        return;
+    }
+    wide_give_up_if(wide, "(uint64_t)%s >= (uint64_t)%s", index->word, vector->length);
+    give(wide, statement, wide_element(wide, value, index->word));
+}
+
+static void write_checked_index(Wide *wide, const CoreStatement *statement)
+{
+    const WidePart *index = &wide_atom(wide, &statement->arguments[0])->parts[0], *length = &wide_atom(wide, &statement->arguments[1])->parts[0];
+    wide->writer.has_flag = wide->lanes_can_fail = true;
+    wide_lane_line(wide, "(void)kernel_index(%s, 0, %s, &%s);", wide_scalar(wide, index), wide_scalar(wide, length), wide->flag);
+    give_part(wide, statement, *index);
+}
+
+/* A copy with one element replaced. */
+static void write_replace(Wide *wide, const CoreStatement *statement)
+{
+    const WideValue *source = settled_argument(wide, statement, 0), *value = wide_atom(wide, &statement->arguments[1]);
+    const WidePart *index = &wide_atom(wide, &statement->arguments[2])->parts[0];
+    const char *length = length_of(wide, source);
+    WideVector made = new_made(wide, vector_of(wide, source)->element, length);
+    wide_end_lanes(wide);
+    memset(made.are_varying, true, value->count);
+    take_made(wide, &made, length);
+    const char *turn = open_loop(wide, length);
+    const WideValue *element = wide_element(wide, source, turn);
+    for (uint32_t i = 0; i < element->count; i++)
+        store_part(wide, &element->parts[i], true, made.columns[i], turn);
+    wide_close(wide);
+    const char *place = index->word;
+    if (index->lane != NULL) {
+        place = wide_word(wide);
+        wide->writer.has_flag = wide->lanes_can_fail = true;
+        wide_lane_line(wide, "const int64_t %s = kernel_index(%s, 0, %s, &%s);", place, wide_scalar(wide, index), length, wide->flag);
+    } else
+        wide_give_up_if(wide, "(uint64_t)%s >= (uint64_t)%s", place, length);
+    for (uint32_t i = 0; i < value->count; i++)
+        store_part(wide, &value->parts[i], true, made.columns[i], place);
+    wide_end_lanes(wide);
+    give(wide, statement, wide_vector(wide, made));
+}
+
+/* ---- joined ---- */
+
+typedef struct Piece {
+    const WideValue *vector; /* or one element: */
+    const WideValue *element;
+    const char *length;
+} Piece;
+
+static Piece piece_of_vector(Wide *wide, const WideValue *value)
+{
+    return (Piece){.vector = value, .length = length_of(wide, value)};
+}
+
+static Piece piece_of_element(const WideValue *value, const char *length)
+{
+    return (Piece){.element = value, .length = length};
+}
+
+static void write_piece(Wide *wide, const WideVector *made, const Piece *piece, const char *first)
+{
+    if (piece->vector == NULL)
+        wide_open(wide, "if (%s > 0) {", piece->length);
+    const char *index = piece->vector == NULL ? "0" : open_loop(wide, piece->length);
+    const WideValue *element = piece->vector == NULL ? piece->element : wide_element(wide, piece->vector, index);
+    const char *place = same_int(wide, "%s + %s", first, index);
+    for (uint32_t i = 0; i < element->count; i++)
+        store_part(wide, &element->parts[i], true, made->columns[i], place);
+    wide_close(wide);
+}
+
+static void join_pieces(Wide *wide, const CoreStatement *statement, const Piece *pieces)
+{
+    TypeId element = write_element_type(&wide->writer, write_type(&wide->writer, statement->target));
+    const char *length = same_int(wide, "%s + %s", pieces[0].length, pieces[1].length);
+    WideVector made = new_made(wide, element, length);
+    memset(made.are_varying, true, leaves_of(wide, element)->count);
+    wide_end_lanes(wide);
+    take_made(wide, &made, length);
+    write_piece(wide, &made, &pieces[0], "0");
+    write_piece(wide, &made, &pieces[1], pieces[0].length);
+    give(wide, statement, wide_vector(wide, made));
+}
+
+static void write_append(Wide *wide, const CoreStatement *statement)
+{
+    const WideValue *a = wide_atom(wide, &statement->arguments[0]), *b = wide_atom(wide, &statement->arguments[1]);
+    Piece pieces[2];
+    if (statement->op == OP_APPEND || statement->op == OP_SNOC || statement->op == OP_CONS) {
+        pieces[0] = statement->op == OP_CONS ? piece_of_element(a, "1") : piece_of_vector(wide, a);
+        pieces[1] = statement->op == OP_SNOC ? piece_of_element(b, "1") : piece_of_vector(wide, b);
+    } else { /* shifted by one */
+        bool is_next = statement->op == OP_NEXT;
+        const WideValue *base = settled(wide, a);
+        const char *length = length_of(wide, base), *one = same_int(wide, "%s > 0%s", length, ""), *rest = same_int(wide, "%s - %s", length, one);
+        WideVector slice = {.kind = WIDE_SLICE, .element = vector_of(wide, base)->element, .base = base, .index = is_next ? one : "0", .length = rest};
+        pieces[!is_next] = piece_of_vector(wide, wide_vector(wide, slice));
+        pieces[is_next] = piece_of_element(b, one);
+    }
+    join_pieces(wide, statement, pieces);
+}
+
+/* ---- vectors of vectors ---- */
+
+/* Cut by flags that are the same for all points. */
+static void write_flag_partition(Wide *wide, const CoreStatement *statement)
+{
+    const WideValue *base = settled_argument(wide, statement, 0);
+    const WideVector *flags = vector_of(wide, make(wide, wide_atom(wide, &statement->arguments[1])));
+    if (flags->kind != WIDE_MADE || flags->are_varying[0] || flags->length == NULL)
+        wide_refuse(wide);
+    TypeId element = write_element_type(&wide->writer, write_type(&wide->writer, statement->target));
+    WideVector parts = {.kind = WIDE_PARTS, .element = element, .base = base, .starts = wide_word(wide), .lengths = wide_word(wide), .length = wide_word(wide)};
+    wide_give_up_if(wide, "%s != %s", length_of(wide, base), flags->length);
+    take_cells(wide, SCALAR_I64, false, parts.starts, flags->length);
+    take_cells(wide, SCALAR_I64, false, parts.lengths, flags->length);
+    wide_line(wide, "const int64_t %s = kernel_wide_parts(%s, %s, %s, %s);", parts.length, flags->columns[0], flags->length, parts.starts, parts.lengths);
+    give(wide, statement, wide_vector(wide, parts));
+}
+
+/* The length that the vectors in a vector have in common. */
+static const char *width_of(Wide *wide, const WideVector *rows)
+{
+    wide->writer.has_flag = true;
+    switch (rows->kind) {
+    case WIDE_ROWS:
+    case WIDE_PARTS: {
+        const char *width = same_int(wide, "kernel_wide_width(%s, %s, &failed)", rows->lengths, rows->length);
+        write_check(&wide->writer);
+        return width;
+    }
+    case WIDE_COLUMNS: return length_of(wide, rows->base);
+    case WIDE_GIVEN: {
+        const char *place = arena_format(wide->writer.arena, "%s, %s", rows->array, rows->start);
+        const char *width = same_int(wide, "kernel_width(%s, %s, &failed)", place, rows->length);
+        write_check(&wide->writer);
+        return width;
+    }
+    default: wide_refuse(wide);
+    }
+}
+
+static bool is_of_rows(Wide *wide, const WideVector *vector)
+{
+    const Layout *layout = write_layout(&wide->writer, vector->element);
+    return layout->count == VECTOR_LEAVES && layout->leaves[0].type == LEAF_ARRAY && vector->length != NULL;
+}
+
+static void write_transpose(Wide *wide, const CoreStatement *statement)
+{
+    const WideValue *base = settled_argument(wide, statement, 0);
+    const WideVector *rows = vector_of(wide, base);
+    if (!is_of_rows(wide, rows))
+        wide_refuse(wide);
+    WideVector columns = {.kind = WIDE_COLUMNS, .element = rows->element, .base = base, .length = width_of(wide, rows)};
+    give(wide, statement, wide_vector(wide, columns));
+}
+
+static void write_width(Wide *wide, const CoreStatement *statement)
+{
+    const WideVector *rows = vector_of(wide, settled_argument(wide, statement, 0));
+    if (!is_of_rows(wide, rows))
+        wide_refuse(wide);
+    give_part(wide, statement, wide_same(SCALAR_I64, width_of(wide, rows)));
+}
+
+/* ---- reductions ---- */
+
+/* A running value: a variable, or an array of them. */
+static void start_total(Wide *wide, const char *total, Op operator, ScalarType type, bool is_varying, const char *initial)
+{
+    const char *c = reduce_is_ordered(operator, type) ? c_type(type) : reduce_total_type(operator, type);
+    if (!is_varying) {
+        wide_line(wide, "%s %s = (%s)%s;", c, total, c, initial);
+        return;
+    }
+    wide_line(wide, "%s %s[KERNEL_WIDE] KERNEL_WIDE_ALIGNED;", c, total);
+    wide_lane_line(wide, "%s[lane] = (%s)%s;", total, c, initial);
+    wide_end_lanes(wide);
+}
+
+static void write_step(Wide *wide, Op operator, ScalarType type, bool is_varying, const char *total, const char *x)
+{
+    Text *out = wide->writer.out;
+    if (reduce_is_ordered(operator, type)) {
+        char sign = operator == OP_SUM ? '+' : '*';
+        if (is_varying)
+            wide_lane_line(wide, "%s[lane] = %s[lane] %c %s;", total, total, sign, x);
+        else
+            wide_line(wide, "%s = %s %c %s;", total, total, sign, x);
+        return;
+    }
+    if (!is_varying) {
+        wide_end_lanes(wide);
+        reduce_write_step(&wide->writer, operator, type, total, x);
+        return;
+    }
+    wide->writer.out = &wide->lanes;
+    wide->writer.depth++;
+    reduce_write_step(&wide->writer, operator, type, arena_format(wide->writer.arena, "%s[lane]", total), x);
+    wide->writer.depth--;
+    wide->writer.out = out;
+}
+
+static void give_total(Wide *wide, const CoreStatement *statement, ScalarType result, bool is_varying, const char *total)
+{
+    give_part(wide, statement, read_scalar(wide, (LeafType)result, is_varying, is_varying ? "(%s)%s[lane]" : "(%s)%s", c_type(result), total));
+}
+
+/* The element of a loop that is counted, or the neutral one where it is not. */
+static WidePart counted(Wide *wide, const WideVector *source, const WideValue *value, const char *index, Op operator, ScalarType type)
+{
+    if (source->kind != WIDE_FILTER)
+        return wide_element(wide, value, index)->parts[0];
+    const WideVector *guard = vector_of(wide, wide_element(wide, source->members[0], index));
+    if (guard->kind != WIDE_GUARD)
+        wide_refuse(wide);
+    wide_write_statements(wide, guard->statement->blocks[0]);
+    const WidePart *element = &wide_atom(wide, &guard->statement->blocks[0]->result)->parts[0], *condition = &guard->condition->parts[0];
+    bool in_lanes = element->lane != NULL || condition->lane != NULL;
+    const char *test = wide_scalar(wide, condition);
+    return read_scalar(wide, (LeafType)type, in_lanes, "%s ? %s : %s", test, wide_scalar(wide, element), reduce_neutral(&wide->writer, operator, type));
+}
+
+/* Whether it differs from point to point is known when the loop was written. */
+static void write_exact(Wide *wide, const CoreStatement *statement, Op operator, ScalarType type)
+{
+    const WideValue *value = wide_atom(wide, &statement->arguments[0]);
+    const WideVector *source = vector_of(wide, value);
+    ScalarType result = operator == OP_COUNT_TRUE ? SCALAR_I64 : type;
+    const char *length = source->kind == WIDE_FILTER ? length_of(wide, source->members[0]) : length_of(wide, value), *initial = reduce_neutral(&wide->writer, operator, result);
+    const char *total = wide_word(wide);
+    Text *outer = wide_begin_apart(wide), *text = wide->writer.out;
+    const char *index = open_loop(wide, length);
+    WidePart part = counted(wide, source, value, index, operator, type);
+    bool is_varying = part.lane != NULL;
+    write_step(wide, operator, type, is_varying, total, wide_scalar(wide, &part));
+    wide_close(wide);
+    wide->writer.out = outer;
+    start_total(wide, total, operator, type, is_varying, initial);
+    wide_add_apart(wide, outer, text);
+    give_total(wide, statement, result, is_varying, total);
+}
+
+/* Sums and products of floats, as math/combine.h orders them; what is absent is the exact identity. */
+static void write_ordered(Wide *wide, const CoreStatement *statement, Op operator, ScalarType type)
+{
+    const WideValue *value = wide_atom(wide, &statement->arguments[0]);
+    const char *length = length_of(wide, value), *c = c_type(type), *identity = operator == OP_SUM ? "-0.0" : "1.0";
+    const char *lanes = wide_word(wide), *whole = wide_word(wide), *to = wide_word(wide), *total = wide_word(wide);
+    start_total(wide, total, operator, type, true, identity);
+    char sign = operator == OP_SUM ? '+' : '*';
+    wide_give_up_if(wide, "%s > COMBINE_BLOCK", length);
+    wide_line(wide, "const int64_t %s = %s & ~(int64_t)(COMBINE_LANES - 1);", whole, length);
+    wide_line(wide, "%s %s[COMBINE_LANES][KERNEL_WIDE] KERNEL_WIDE_ALIGNED;", c, lanes);
+    const char *index = open_loop(wide, length);
+    wide_line(wide, "if (%s == %s && %s > 0)", index, whole, whole);
+    wide_line(wide, "    KERNEL_WIDE_HALVE(%s, %s, %c);", total, lanes, sign);
+    wide_line(wide, "%s *const %s = %s < %s ? %s[%s & (COMBINE_LANES - 1)] : %s;", c, to, index, whole, lanes, index, total);
+    wide_open(wide, "if (%s < %s && %s < COMBINE_LANES) {", index, whole, index);
+    wide_lane_line(wide, "%s[lane] = %s;", to, identity);
+    wide_close(wide);
+    const WideValue *element = wide_element(wide, value, index);
+    wide_lane_line(wide, "%s[lane] = %s[lane] %c %s;", to, to, sign, wide_scalar(wide, &element->parts[0]));
+    wide_close(wide);
+    wide_line(wide, "if (%s == %s && %s > 0)", length, whole, whole);
+    wide_line(wide, "    KERNEL_WIDE_HALVE(%s, %s, %c);", total, lanes, sign);
+    wide_open(wide, "if (%s == 0) {", length);
+    wide_lane_line(wide, "%s[lane] = %s;", total, reduce_neutral(&wide->writer, operator, type));
+    wide_close(wide);
+    give_total(wide, statement, type, true, total);
+}
+
+/* A scan makes its vector. */
+static void write_scan(Wide *wide, const CoreStatement *statement, const Fold *fold, ScalarType type)
+{
+    const WideValue *value = wide_atom(wide, &statement->arguments[0]);
+    bool is_ordered = reduce_is_ordered(fold->operator, type);
+    const char *length = length_of(wide, value), *neutral = reduce_neutral(&wide->writer, fold->operator, type);
+    const char *initial = !is_ordered ? neutral : fold->operator == OP_SUM ? "-0.0" : "1.0";
+    const char *total = wide_word(wide);
+    WideVector made = new_made(wide, write_element_type(&wide->writer, write_type(&wide->writer, statement->target)), length);
+    if (is_ordered)
+        wide_give_up_if(wide, "%s > COMBINE_BLOCK", length);
+    Text *outer = wide_begin_apart(wide), *text = wide->writer.out;
+    const char *index = open_loop(wide, length);
+    WidePart part = wide_element(wide, value, index)->parts[0];
+    bool is_varying = made.are_varying[0] = part.lane != NULL;
+    const char *x = wide_scalar(wide, &part), *given = arena_format(wide->writer.arena, is_varying ? "(%s)%s[lane]" : "(%s)%s", c_type(type), total);
+    if (fold->is_inclusive)
+        write_step(wide, fold->operator, type, is_varying, total, x);
+    if (is_ordered && !fold->is_inclusive)
+        given = arena_format(wide->writer.arena, "%s == 0 ? %s : %s", index, neutral, given);
+    WidePart output = read_scalar(wide, (LeafType)type, is_varying, "%s", given);
+    store_part(wide, &output, is_varying, made.columns[0], index);
+    if (!fold->is_inclusive)
+        write_step(wide, fold->operator, type, is_varying, total, x);
+    wide_close(wide);
+    wide->writer.out = outer;
+    take_made(wide, &made, length);
+    start_total(wide, total, fold->operator, type, is_varying, initial);
+    wide_add_apart(wide, outer, text);
+    give(wide, statement, wide_vector(wide, made));
+}
+
+static bool write_fold(Wide *wide, const CoreStatement *statement)
+{
+    Fold fold;
+    if (!reduce_find_fold(statement->op, &fold))
+        return false;
+    TypeId element = write_element_type(&wide->writer, statement->arguments[0].type);
+    ScalarType type = type_scalar(wide->writer.program->types, element);
+    write_note_type(&wide->writer, element);
+    if (wide->branches > 0)
+        wide_refuse(wide);
+    if (fold.is_scan)
+        write_scan(wide, statement, &fold, type);
+    else if (reduce_is_ordered(fold.operator, type))
+        write_ordered(wide, statement, fold.operator, type);
+    else
+        write_exact(wide, statement, fold.operator, type);
+    return true;
+}
+
+/* ---- all ---- */
+
+static void write_same_elements(Wide *wide, const CoreStatement *statement)
+{
+    const WideValue *value = wide_atom(wide, &statement->arguments[0]);
+    const VariableShape *shape = &wide->writer.texts->shapes[statement->target];
+    bool is_delayed = shape->uses == 1 && shape->is_delayed;
+    give(wide, statement, is_delayed ? value : settled(wide, value));
+}
+
+static void write_filter(Wide *wide, const CoreStatement *statement)
+{
+    const WideVector *source = argument(wide, statement, 0);
+    bool is_filter = source->kind == WIDE_EACH && type_is_sequence(wide->writer.program->types, source->element);
+    if (!is_filter)
+        wide_refuse(wide);
+    WideVector filter = {.kind = WIDE_FILTER, .element = write_element_type(&wide->writer, write_type(&wide->writer, statement->target)), .member_count = 1};
+    filter.members = ARENA_ARRAY(wide->writer.arena, const WideValue *, 1);
+    filter.members[0] = wide_atom(wide, &statement->arguments[0]);
+    give(wide, statement, wide_vector(wide, filter));
+}
+
+bool wide_write_vector_op(Wide *wide, const CoreStatement *statement)
+{
+    switch ((int)statement->op) {
+    case OP_SEQ:
+    case OP_TAB: write_same_elements(wide, statement); return true;
+    case OP_LENGTH: write_length(wide, statement); return true;
+    case OP_ELEMENT:
+    case OP_INSIDE: write_element(wide, statement); return true;
+    case OP_CHECKED_INDEX: write_checked_index(wide, statement); return true;
+    default: break;
+    }
+    bool is_of_vectors = true;
+    Fold fold;
+    switch ((int)statement->op) {
+    case OP_IOTA:
+    case OP_INDICES:
+    case OP_RANGE:
+    case OP_RANGE_INCLUSIVE:
+    case OP_NESL_RANGE:
+    case OP_ZIP:
+    case OP_REPLACE:
+    case OP_APPEND:
+    case OP_CONS:
+    case OP_SNOC:
+    case OP_PREVIOUS:
+    case OP_NEXT:
+    case OP_SLICE:
+    case OP_SUBSEQ:
+    case OP_TAKE:
+    case OP_DROP:
+    case OP_FLAG_PARTITION:
+    case OP_TRANSPOSE:
+    case OP_WIDTH:
+    case OP_CONCAT:
+    case OP_FLATTEN: break;
+    default: is_of_vectors = reduce_find_fold(statement->op, &fold); break;
+    }
+    if (!is_of_vectors)
+        return false;
+    if (wide->branches > 0)
+        wide_refuse(wide);
+    switch ((int)statement->op) {
+    case OP_IOTA:
+    case OP_INDICES: write_indices(wide, statement); return true;
+    case OP_RANGE:
+    case OP_RANGE_INCLUSIVE:
+    case OP_NESL_RANGE: write_range(wide, statement); return true;
+    case OP_ZIP: give_computed(wide, statement, with_members(wide, WIDE_ZIP, statement)); return true;
+    case OP_REPLACE: write_replace(wide, statement); return true;
+    case OP_APPEND:
+    case OP_CONS:
+    case OP_SNOC:
+    case OP_PREVIOUS:
+    case OP_NEXT: write_append(wide, statement); return true;
+    case OP_SLICE:
+    case OP_SUBSEQ: write_slice(wide, statement); return true;
+    case OP_TAKE:
+    case OP_DROP: write_cut(wide, statement); return true;
+    case OP_FLAG_PARTITION: write_flag_partition(wide, statement); return true;
+    case OP_TRANSPOSE: write_transpose(wide, statement); return true;
+    case OP_WIDTH: write_width(wide, statement); return true;
+    case OP_CONCAT:
+    case OP_FLATTEN: write_filter(wide, statement); return true;
+    default: return write_fold(wide, statement);
+    }
+}

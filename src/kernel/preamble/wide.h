@@ -1,0 +1,157 @@
+/* What wide versions of functions need (kernel/function_wide.h). */
+#ifndef RUNNEL_KERNEL_PREAMBLE_WIDE_H
+#define RUNNEL_KERNEL_PREAMBLE_WIDE_H
+
+#include "kernel/preamble/function.h"
+#include "kernel/preamble/vector.h"
+
+enum {
+    KERNEL_WIDE_LEAST = 16,        /* fewer are done one by one */
+    KERNEL_WIDE_LENGTH = 256,      /* elements of a vector at most, */
+    KERNEL_WIDE_BYTES = 1 << 20,   /* ... and bytes of all, so that they stay in caches: the rest is done one by one */
+    KERNEL_WIDE_SHAPES = 32,       /* lengths that points are sorted by */
+    KERNEL_WIDE_MISSES = 4,        /* blocks of points that were not done before no more are tried */
+};
+
+#define KERNEL_WIDE_ALIGNED __attribute__((aligned(64)))
+/* Lanes know nothing of each other. There are many such loops: unrolled, they would take the compiler long. What stands before it keeps a loop inside of the loops around it. */
+#define KERNEL_WIDE_LOOP                                                                                              \
+    __asm__ volatile("");                                                                                             \
+    _Pragma("GCC unroll 1") _Pragma("GCC ivdep") for (int lane = 0; lane < KERNEL_WIDE; lane++)
+
+/* The sum, or product, of the lanes of math/combine.h, for all points. */
+#define KERNEL_WIDE_HALVE(to, x, operator)                                                                            \
+    do {                                                                                                              \
+        KERNEL_WIDE_LOOP                                                                                              \
+        to[lane] = ((x[0][lane] operator x[4][lane]) operator (x[2][lane] operator x[6][lane])) operator              \
+                   ((x[1][lane] operator x[5][lane]) operator (x[3][lane] operator x[7][lane]));                      \
+    } while (0)
+
+/* Memory for the cells of a vector; null if it is long. */
+MATH_INLINE void *kernel_wide_take(KernelRegion *region, KernelMark mark, int64_t count, size_t size)
+{
+    if ((uint64_t)count > KERNEL_WIDE_LENGTH || kernel_used(region, mark) > KERNEL_WIDE_BYTES)
+        return NULL;
+    return kernel_take(region, (size_t)(count + 1) * size);
+}
+
+/* Where the cells of each point's vector begin; false if one of them has one cell for all, or they are many. */
+MATH_INLINE bool kernel_wide_cells(const void **cells, const KernelArrayRef *arrays, const int64_t *starts, uint32_t leaf, size_t size, int64_t length)
+{
+    if (length > KERNEL_WIDE_LENGTH)
+        return false;
+    for (int lane = 0; lane < KERNEL_WIDE; lane++) {
+        if (length > 0 && kernel_stride(arrays[lane], leaf) != 1)
+            return false;
+        cells[lane] = length == 0 ? (const void *)kernel_nothing : (const char *)kernel_cells(arrays[lane], leaf) + (size_t)starts[lane] * size;
+    }
+    return true;
+}
+
+/* Whether a condition holds for some point. */
+MATH_INLINE bool kernel_wide_any(const uint8_t *conditions)
+{
+    uint8_t any = 0;
+    KERNEL_WIDE_LOOP
+        any |= conditions[lane];
+    return any != 0;
+}
+
+/* FLAG_PARTITION: a part begins at each true, and at the first element. Gives how many there are. */
+MATH_INLINE int64_t kernel_wide_parts(const uint8_t *flags, int64_t length, int64_t *starts, int64_t *lengths)
+{
+    int64_t count = 0, first = 0;
+    for (int64_t i = 1; i <= length; i++)
+        if (i == length || flags[i]) {
+            starts[count] = first;
+            lengths[count++] = i - first;
+            first = i;
+        }
+    return count;
+}
+
+MATH_INLINE int64_t kernel_wide_width(const int64_t *lengths, int64_t count, OpFlag *failed)
+{
+    int64_t width = count == 0 ? 0 : lengths[0];
+    for (int64_t i = 0; i < count; i++)
+        *failed |= lengths[i] != width;
+    return width;
+}
+
+/* ---- points of a call ---- */
+
+/* Does one point; false if it failed. */
+typedef bool KernelPoint(const KernelCall *call, const KernelScalars *scalars, int64_t point);
+/* The same for up to KERNEL_WIDE of them, of the same lengths; false if nothing was done. */
+typedef bool KernelPoints(const KernelCall *call, const KernelScalars *scalars, const int64_t *points, int64_t count);
+/* A number that the lengths of its vectors decide. */
+typedef uint64_t KernelKey(const KernelCall *call, int64_t point);
+
+typedef struct KernelShape {
+    uint64_t key;
+    int64_t count;
+    int64_t points[KERNEL_WIDE];
+} KernelShape;
+
+typedef struct KernelWideEntry {
+    const KernelCall *call;
+    KernelScalars scalars;
+    KernelPoint *one;
+    KernelPoints *many;
+    int64_t least;           /* the first point that failed */
+    uint32_t misses, hits;
+    uint32_t shape_count;
+    KernelShape shapes[KERNEL_WIDE_SHAPES];
+} KernelWideEntry;
+
+static void kernel_wide_one(KernelWideEntry *entry, int64_t point)
+{
+    if (point < entry->least && !entry->one(entry->call, &entry->scalars, point))
+        entry->least = point;
+}
+
+static void kernel_wide_shape(KernelWideEntry *entry, KernelShape *shape)
+{
+    bool is_done = shape->count >= KERNEL_WIDE_LEAST && entry->many(entry->call, &entry->scalars, shape->points, shape->count);
+    entry->hits += is_done;
+    entry->misses += !is_done && shape->count >= KERNEL_WIDE_LEAST;
+    for (int64_t i = 0; i < shape->count && !is_done; i++)
+        kernel_wide_one(entry, shape->points[i]);
+    shape->count = 0;
+}
+
+/* Where points of these lengths are collected; null if there are too many such places. */
+static KernelShape *kernel_wide_find(KernelWideEntry *entry, uint64_t key)
+{
+    for (uint32_t i = 0; i < entry->shape_count; i++)
+        if (entry->shapes[i].key == key)
+            return &entry->shapes[i];
+    if (entry->shape_count == KERNEL_WIDE_SHAPES)
+        return NULL;
+    KernelShape *shape = &entry->shapes[entry->shape_count++];
+    shape->key = key;
+    shape->count = 0;
+    return shape;
+}
+
+__attribute__((noinline, unused)) static uint64_t kernel_wide_entry(const KernelCall *call, KernelKey *key, KernelPoints *many, KernelPoint *one)
+{
+    KernelWideEntry entry = {.call = call, .scalars = kernel_scalars(call), .one = one, .many = many, .least = call->count};
+    for (int64_t i = 0; i < call->count; i++) {
+        bool is_tried = entry.misses < KERNEL_WIDE_MISSES + entry.hits;
+        KernelShape *shape = is_tried ? kernel_wide_find(&entry, key(call, i)) : NULL;
+        if (shape == NULL) {
+            kernel_wide_one(&entry, i);
+            continue;
+        }
+        shape->points[shape->count++] = i;
+        if (shape->count == KERNEL_WIDE)
+            kernel_wide_shape(&entry, shape);
+    }
+    for (uint32_t i = 0; i < entry.shape_count; i++)
+        kernel_wide_shape(&entry, &entry.shapes[i]);
+    *call->done = entry.least;
+    return entry.least == call->count ? 0 : KERNEL_FAILED;
+}
+
+#endif
