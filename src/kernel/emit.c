@@ -28,6 +28,7 @@ typedef struct Emitter {
     uint32_t flat;     /* the innermost filter around that is computed whatever its condition; KERNEL_ROOT for none */
     GroupStep group;   /* in the loop that is being written */
     bool has_groups;   /* that can fail */
+    bool is_packing;   /* what filters keep is first put aside */
     bool *varying;     /* in the loop that is being written: by node of the kernel, whether it differs between points */
 } Emitter;
 
@@ -200,12 +201,14 @@ static bool may_be_full(const Emitter *e)
 
 static void emit_store(Emitter *e, uint32_t output, uint32_t scope, Word value)
 {
-    bool is_conditional = has_two_passes(e->kernel);
+    bool is_conditional = has_two_passes(e->kernel) && (scope == KERNEL_ROOT || !e->is_packing);
     if (is_conditional)
         line(e, "if (!wants_totals)");
     const char *indent = is_conditional ? "    " : "";
     if (scope == KERNEL_ROOT)
         line(e, "%sout%u[i] = %s;", indent, output, value.text);
+    else if (e->is_packing)
+        line(e, "pack%u[i - first] = %s;", output, value.text);
     else
         line(e, "%sout%u[given%u] = %s;", indent, output, scope, value.text);
 }
@@ -1721,7 +1724,9 @@ static void emit_if(Emitter *e, uint32_t number)
     if (is_merely_packed(e, scope)) {
         /* what is written and not kept is written over by the next one */
         emit_body(e, number);
-        if (gives_points(e, number))
+        if (gives_points(e, number) && e->is_packing)
+            line(e, "keep%u[i - first] = %s;", number, condition.text);
+        else if (gives_points(e, number))
             line(e, "given%u += %s;", number, condition.text);
         return;
     }
@@ -1924,6 +1929,91 @@ static void emit_blocks(Emitter *e)
     close_brace(e);
 }
 
+/* ---- filters whose elements are packed several at a time ----
+ * Elements and flags of some points are computed first, which vectorises; then what is kept is put together. */
+
+/* The scope that an output is on, and the type of its elements. */
+static uint32_t scope_of_output(const Emitter *e, uint32_t output, LeafType *type)
+{
+    const Kernel *kernel = e->kernel;
+    if (output < kernel->outputs.count) {
+        *type = e->network->streams.items[kernel->outputs.items[output]].type;
+        return scope_of_stream(e, kernel->outputs.items[output]);
+    }
+    output -= kernel->outputs.count;
+    if (output < kernel->ordered.count) {
+        *type = e->network->nodes.items[kernel->ordered.items[output]].inputs[0].type;
+        return KERNEL_ROOT;
+    }
+    *type = kernel->sinks.items[output - kernel->ordered.count].operand.type;
+    return kernel->sinks.items[output - kernel->ordered.count].scope;
+}
+
+static uint32_t output_count(const Kernel *kernel)
+{
+    return kernel->outputs.count + kernel->ordered.count + kernel->sinks.count;
+}
+
+static bool can_pack(const Emitter *e)
+{
+    const Kernel *kernel = e->kernel;
+    bool is_any = false;
+    for (uint32_t i = 1; i < kernel->scopes.count; i++) {
+        const KernelScope *scope = &kernel->scopes.items[i];
+        if (scope->kind != SCOPE_IF || (gives_points(e, i) && (scope->parent != KERNEL_ROOT || !is_merely_packed(e, scope))))
+            return false;
+    }
+    for (uint32_t i = 0; i < output_count(kernel); i++) {
+        LeafType type;
+        is_any |= scope_of_output(e, i, &type) != KERNEL_ROOT;
+        if (type == LEAF_ENDS)
+            return false;
+    }
+    return is_any && !e->calls_functions && !folds_blocks(e) && !kernel->has_loops;
+}
+
+/* Calls `emit` for each output on a filter. */
+static void each_packed(Emitter *e, void (*emit)(Emitter *e, uint32_t output, uint32_t scope, LeafType type))
+{
+    for (uint32_t i = 0; i < output_count(e->kernel); i++) {
+        LeafType type;
+        uint32_t scope = scope_of_output(e, i, &type);
+        if (scope != KERNEL_ROOT)
+            emit(e, i, scope, type);
+    }
+}
+
+static void declare_packed(Emitter *e, uint32_t output, uint32_t scope, LeafType type)
+{
+    (void)scope;
+    line(e, "%s pack%u[KERNEL_PACK];", leaf_c_type(type), output);
+}
+
+static void emit_pack(Emitter *e, uint32_t output, uint32_t scope, LeafType type)
+{
+    line(e, "%skernel_pack_%zu(out%u + given%u, pack%u, keep%u, end - first, call->room - given%u);",
+         has_two_passes(e->kernel) ? "if (!wants_totals) " : "", leaf_size(type), output, scope, output, scope, scope);
+}
+
+static void emit_packed_loop(Emitter *e)
+{
+    line(e, "for (int64_t first = 0; first < count; first += KERNEL_PACK) {");
+    open_brace(e);
+    line(e, "const int64_t end = count - first < KERNEL_PACK ? count : first + KERNEL_PACK;");
+    each_packed(e, declare_packed);
+    for (uint32_t i = 1; i < e->kernel->scopes.count; i++)
+        if (gives_points(e, i))
+            line(e, "uint8_t keep%u[KERNEL_PACK];", i);
+    e->is_packing = true;
+    emit_root_loop(e, "for (int64_t i = first; i < end; i++) {");
+    e->is_packing = false;
+    each_packed(e, emit_pack);
+    for (uint32_t i = 1; i < e->kernel->scopes.count; i++)
+        if (gives_points(e, i))
+            line(e, "given%u += kernel_count_kept(keep%u, end - first);", i, i);
+    close_brace(e);
+}
+
 static void emit_work(Emitter *e)
 {
     emit_parameters(e);
@@ -1939,6 +2029,8 @@ static void emit_work(Emitter *e)
     declare_lanes(e, KERNEL_ROOT);
     if (folds_blocks(e))
         emit_blocks(e);
+    else if (can_pack(e))
+        emit_packed_loop(e);
     else
         emit_root_loop(e, "for (int64_t i = 0; i < count; i++) {");
     emit_results(e);
