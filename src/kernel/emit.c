@@ -8,7 +8,11 @@
 
 #include <stdio.h>
 
-enum { OPERAND_SIZE = 96, OPERANDS_MAX = 8 };
+enum {
+    OPERAND_SIZE = 96,
+    OPERANDS_MAX = 8,
+    FLAT_OPERATIONS = 24, /* of filters without branches: more are done at fewer points */
+};
 
 typedef struct Emitter {
     const EmitContext *context;
@@ -1337,31 +1341,13 @@ static void emit_only_counted(Emitter *e, uint32_t number)
     line(e, "if (wants_totals) {");
     open_brace(e);
     if (gives_points(e, number))
-        line(e, "given%u += n%u;", number, number);
+        line(e, "kernel_count(&given%u, n%u, &failed);", number, number);
     line(e, "n%u = 0;", number);
     close_brace(e);
 }
 
-static void emit_loop(Emitter *e, uint32_t number)
+static void emit_turns(Emitter *e, uint32_t number)
 {
-    emit_loop_count(e, number);
-    emit_slice_starts(e, number);
-    if (has_own_arrays(e, number))
-        line(e, "n%u = failed ? 0 : n%u;", number, number);
-    line(e, "int64_t from%u = 0;", number);
-    find_varying(e, number);
-    emit_cuts(e, number);
-    if (e->kernel->is_counted)
-        emit_only_counted(e, number);
-    if (may_be_full(e))
-        emit_room_check(e, number);
-    each_reduction(e, number, emit_fold_start);
-    uint32_t searched = searched_filter(e, number);
-    if (searched != KERNEL_NO_SCOPE) {
-        emit_search(e, number, searched);
-        return;
-    }
-    declare_lanes(e, number);
     bool is_tiled = has_tiles(e, number), is_outer = contains_loops(e, number);
     if (is_tiled) {
         line(e, "for (int64_t first%u = from%u; first%u < n%u; first%u += FOLD_TILE) {", number, number, number, number, number);
@@ -1393,6 +1379,71 @@ static void emit_loop(Emitter *e, uint32_t number)
         each_reduction(e, number, add_tile);
     if (is_tiled || !is_outer)
         close_brace(e);
+}
+
+/* ---- choices made before the loop ----
+ * A filter without branches whose condition is known before the loop begins is the same at all its points: there are two loops, and in each of them the condition is a constant. */
+
+static bool is_flat(const Emitter *e, uint32_t number, uint32_t *rest);
+
+/* The condition, of the loop's first filter of that kind; false if there is none. */
+static bool find_choice(const Emitter *e, uint32_t loop, FlowOperand *choice)
+{
+    const KernelScope *scope = &e->kernel->scopes.items[loop];
+    for (uint32_t i = 0; i < scope->body.count && !contains_loops(e, loop); i++) {
+        uint32_t filter = scope->body.items[i].index, rest = FLAT_OPERATIONS;
+        if (!scope->body.items[i].is_scope || !is_flat(e, filter, &rest))
+            continue;
+        *choice = fuse_resolve(e->fusion, e->kernel, (FlowOperand){.type = (LeafType)SCALAR_BOOL, .stream = e->kernel->scopes.items[filter].flags});
+        uint32_t made_on = choice->is_constant ? loop : scope_of_stream(e, choice->stream);
+        if (made_on == KERNEL_NO_SCOPE || (e->kernel->scopes.items[made_on].ancestors >> loop & 1) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void emit_chosen(Emitter *e, uint32_t number, FlowOperand choice, bool value)
+{
+    open_brace(e);
+    line(e, "const uint8_t %s = %d;", operand_text(e, choice).text, value);
+    emit_turns(e, number);
+    e->depth--;
+}
+
+static void emit_choice(Emitter *e, uint32_t number, FlowOperand choice)
+{
+    line(e, "if (%s) {", operand_text(e, choice).text);
+    emit_chosen(e, number, choice, true);
+    line(e, "} else {");
+    emit_chosen(e, number, choice, false);
+    line(e, "}");
+}
+
+static void emit_loop(Emitter *e, uint32_t number)
+{
+    emit_loop_count(e, number);
+    emit_slice_starts(e, number);
+    if (has_own_arrays(e, number))
+        line(e, "n%u = failed ? 0 : n%u;", number, number);
+    line(e, "int64_t from%u = 0;", number);
+    find_varying(e, number);
+    emit_cuts(e, number);
+    if (e->kernel->is_counted)
+        emit_only_counted(e, number);
+    if (may_be_full(e))
+        emit_room_check(e, number);
+    each_reduction(e, number, emit_fold_start);
+    uint32_t searched = searched_filter(e, number);
+    if (searched != KERNEL_NO_SCOPE) {
+        emit_search(e, number, searched);
+        return;
+    }
+    declare_lanes(e, number);
+    FlowOperand choice;
+    if (find_choice(e, number, &choice))
+        emit_choice(e, number, choice);
+    else
+        emit_turns(e, number);
     each_reduction(e, number, emit_fold_result);
 }
 
@@ -1515,7 +1566,6 @@ static void emit_flat_if(Emitter *e, uint32_t number)
 
 static void emit_if(Emitter *e, uint32_t number)
 {
-    enum { FLAT_OPERATIONS = 24 };
     const KernelScope *scope = &e->kernel->scopes.items[number];
     Word condition = condition_of(e, number);
     uint32_t rest = FLAT_OPERATIONS;
