@@ -128,6 +128,11 @@ static uint32_t column_of(const Emitter *e, FlowStreamId array, uint32_t leaf)
     return UINT32_MAX;
 }
 
+static uint32_t first_scatter(const Kernel *kernel)
+{
+    return kernel->outputs.count + kernel->ordered.count + kernel->sinks.count;
+}
+
 static void emit_parameters(Emitter *e)
 {
     const Kernel *kernel = e->kernel;
@@ -155,6 +160,10 @@ static void emit_parameters(Emitter *e)
     for (uint32_t i = 0; i < kernel->sinks.count; i++) {
         uint32_t number = kernel->outputs.count + kernel->ordered.count + i;
         line(e, "%s *const restrict out%u = call->outputs[%u];", leaf_c_type(kernel->sinks.items[i].operand.type), number, number);
+    }
+    for (uint32_t i = 0; i < kernel->scatters.count; i++) {
+        uint32_t number = first_scatter(kernel) + i;
+        line(e, "%s *const restrict out%u = call->outputs[%u];", leaf_c_type(kernel->scatters.items[i].operand.type), number, number);
     }
 }
 
@@ -215,6 +224,22 @@ static void emit_sinks(Emitter *e, FlowNodeId id)
             emit_store(e, e->kernel->outputs.count + e->kernel->ordered.count + i, sink->scope,
                        canonical(sink->operand.type, operand_text(e, sink->operand)));
     }
+}
+
+/* Elements are replaced only as long as all is well: what follows a failure may have come to a wrong place, and what is replaced stays so. */
+static void emit_scatter(Emitter *e, FlowNodeId id, const FlowNode *node)
+{
+    Word place = operand_text(e, node->inputs[SCATTER_INDEX]), length = operand_text(e, node->inputs[SCATTER_LENGTH]);
+    line(e, "failed |= (uint64_t)%s >= (uint64_t)%s;", place.text, length.text);
+    line(e, "if ((failed%s%s) == 0) {", e->has_fast ? " | slow" : "", has_two_passes(e->kernel) ? " | wants_totals" : "");
+    open_brace(e);
+    for (uint32_t i = 0; i < e->kernel->scatters.count; i++) {
+        const KernelSink *scatter = &e->kernel->scatters.items[i];
+        if (scatter->node == id)
+            line(e, "KERNEL_REPLACE(out%u[%s], %s);", first_scatter(e->kernel) + i, place.text,
+                 canonical(scatter->operand.type, operand_text(e, scatter->operand)).text);
+    }
+    close_brace(e);
 }
 
 /* After a scope inside `scope`: where the points end that others see, of it and of scopes inside. */
@@ -1615,6 +1640,7 @@ static void emit_node(Emitter *e, FlowNodeId id)
     case FLOW_EMPTY: emit_element(e, id, node); break;
     case FLOW_SCAN: emit_scan(e, id, node); break;
     case FLOW_COLLECT: emit_sinks(e, id); break;
+    case FLOW_SCATTER: emit_scatter(e, id, node); break;
     case FLOW_PACK:
     case FLOW_DISTRIBUTE: emit_output(e, node->outputs[0]); break;
     default: break; /* only says how points lie */

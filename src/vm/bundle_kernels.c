@@ -63,7 +63,7 @@ static uint32_t find_cursor(const Bundle *bundle, const Plan *plan, FlowStreamId
 static bool fits(const Kernel *kernel)
 {
     return kernel->streams.count <= TABLE_MAX && kernel->uniforms.count <= TABLE_MAX && kernel->columns.count <= TABLE_MAX &&
-           kernel->outputs.count + kernel->ordered.count + kernel->sinks.count <= TABLE_MAX && kernel->totals.count <= TABLE_MAX &&
+           kernel->outputs.count + kernel->ordered.count + kernel->sinks.count + kernel->scatters.count <= TABLE_MAX && kernel->totals.count <= TABLE_MAX &&
            kernel->scans.count <= TABLE_MAX;
 }
 
@@ -123,7 +123,7 @@ typedef struct Doing {
     const void **uniforms;
     const void **columns;
     int64_t *strides;
-    char **outputs;         /* of streams, of the elements of reductions that are kept, of vectors */
+    char **outputs;         /* of streams, of the elements of reductions that are kept, of vectors that are made, and of those with elements replaced */
     uint8_t *sizes;         /* of their elements */
     uint32_t *scopes;       /* on which they are */
     int64_t *done;          /* by tile: points */
@@ -176,6 +176,8 @@ static void fill_tables(const Doing *doing, size_t first, const void **streams, 
             place = first / COMBINE_BLOCK;
         outputs[i] = doing->outputs[i] + place * doing->sizes[i];
     }
+    for (uint32_t i = 0; i < kernel->scatters.count && doing->outputs != NULL; i++)
+        outputs[output_count(kernel) + i] = doing->outputs[output_count(kernel) + i];
 }
 
 /* Calls that may be nested in one of a function. */
@@ -453,16 +455,25 @@ static void describe_output(const Doing *doing, uint32_t number, uint32_t *scope
     }
 }
 
+static char *replaced_cells(const Doing *doing, const KernelSink *scatter)
+{
+    Firing firing = instance_firing(doing->vm, doing->instance, scatter->node);
+    return doing->instance->plan->nodes[scatter->node].kind->replaced(&firing, scatter->leaf);
+}
+
 static void find_outputs(Doing *doing)
 {
-    size_t outputs = output_count(doing->kernel);
-    doing->outputs = reserve(doing, outputs * sizeof *doing->outputs);
+    const Kernel *kernel = doing->kernel;
+    size_t outputs = output_count(kernel);
+    doing->outputs = reserve(doing, (outputs + kernel->scatters.count) * sizeof *doing->outputs);
     doing->sizes = reserve(doing, outputs * sizeof *doing->sizes);
     doing->scopes = reserve(doing, outputs * sizeof *doing->scopes);
     for (uint32_t i = 0; i < outputs; i++) {
         describe_output(doing, i, &doing->scopes[i], &doing->sizes[i]);
         doing->outputs[i] = output_room(doing, i);
     }
+    for (uint32_t i = 0; i < kernel->scatters.count; i++)
+        doing->outputs[outputs + i] = replaced_cells(doing, &kernel->scatters.items[i]);
 }
 
 /* ---- after ---- */

@@ -154,6 +154,13 @@ MATH_INLINE int64_t kernel_distance(int64_t a, int64_t b, OpFlag *failed)
     return b > a ? distance : 0;
 }
 
+/* An element that several threads may replace at once, all by the same one. */
+#define KERNEL_REPLACE(cell, value)                                                                                   \
+    do {                                                                                                              \
+        __typeof__(cell) replacement = value;                                                                         \
+        __atomic_store(&(cell), &replacement, __ATOMIC_RELAXED);                                                      \
+    } while (0)
+
 /* Adds to what will be given. So much that its sum could not be counted is not. */
 MATH_INLINE void kernel_count(int64_t *given, int64_t count, OpFlag *failed)
 {
