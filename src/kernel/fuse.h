@@ -4,7 +4,7 @@
  * *scopes*: a range is a loop, a filter an `if`; distributing and packing is using a variable from further out, a reduction
  * is a variable of the outer scope, `flat` is nothing at all. What ends a kernel:
  *
- *   - an operation that is not computed point by point (sort, calls, scatter, vectors made, input and output);
+ *   - an operation that is not computed point by point (sort, calls, scatter of values that differ, input and output);
  *   - the result of a loop that is needed inside the same loop, or one that must first go through somebody outside.
  *
  * Nodes of one kernel are thus those on a tree of spaces that can be done without waiting for anybody else in between. */
