@@ -8,7 +8,11 @@
 
 #include <stdio.h>
 
-enum { OPERAND_SIZE = 96, OPERANDS_MAX = 8 };
+enum {
+    OPERAND_SIZE = 96,
+    OPERANDS_MAX = 8,
+    FLAT_OPERATIONS = 24, /* of filters without branches: more are done at fewer points */
+};
 
 /* A loop of groups (below) is written twice: for whole groups, and for the few elements after the last. */
 typedef enum GroupStep { GROUP_NONE, GROUP_WHOLE, GROUP_REST } GroupStep;
@@ -130,6 +134,11 @@ static uint32_t column_of(const Emitter *e, FlowStreamId array, uint32_t leaf)
     return UINT32_MAX;
 }
 
+static uint32_t first_scatter(const Kernel *kernel)
+{
+    return kernel->outputs.count + kernel->ordered.count + kernel->sinks.count;
+}
+
 static void emit_parameters(Emitter *e)
 {
     const Kernel *kernel = e->kernel;
@@ -157,6 +166,10 @@ static void emit_parameters(Emitter *e)
     for (uint32_t i = 0; i < kernel->sinks.count; i++) {
         uint32_t number = kernel->outputs.count + kernel->ordered.count + i;
         line(e, "%s *const restrict out%u = call->outputs[%u];", leaf_c_type(kernel->sinks.items[i].operand.type), number, number);
+    }
+    for (uint32_t i = 0; i < kernel->scatters.count; i++) {
+        uint32_t number = first_scatter(kernel) + i;
+        line(e, "%s *const restrict out%u = call->outputs[%u];", leaf_c_type(kernel->scatters.items[i].operand.type), number, number);
     }
 }
 
@@ -234,6 +247,22 @@ static void emit_sinks(Emitter *e, FlowNodeId id)
             emit_store(e, e->kernel->outputs.count + e->kernel->ordered.count + i, sink->scope,
                        stored(e, sink->operand));
     }
+}
+
+/* Elements are replaced only as long as all is well: what follows a failure may have come to a wrong place, and what is replaced stays so. */
+static void emit_scatter(Emitter *e, FlowNodeId id, const FlowNode *node)
+{
+    Word place = operand_text(e, node->inputs[SCATTER_INDEX]), length = operand_text(e, node->inputs[SCATTER_LENGTH]);
+    line(e, "failed |= (uint64_t)%s >= (uint64_t)%s;", place.text, length.text);
+    line(e, "if ((failed%s%s) == 0) {", e->has_fast ? " | slow" : "", has_two_passes(e->kernel) ? " | wants_totals" : "");
+    open_brace(e);
+    for (uint32_t i = 0; i < e->kernel->scatters.count; i++) {
+        const KernelSink *scatter = &e->kernel->scatters.items[i];
+        if (scatter->node == id)
+            line(e, "KERNEL_REPLACE(out%u[%s], %s);", first_scatter(e->kernel) + i, place.text,
+                 canonical(scatter->operand.type, operand_text(e, scatter->operand)).text);
+    }
+    close_brace(e);
 }
 
 /* After a scope inside `scope`: where the points end that others see, of it and of scopes inside. */
@@ -1463,7 +1492,7 @@ static void emit_only_counted(Emitter *e, uint32_t number)
     line(e, "if (wants_totals) {");
     open_brace(e);
     if (gives_points(e, number))
-        line(e, "given%u += n%u;", number, number);
+        line(e, "kernel_count(&given%u, n%u, &failed);", number, number);
     line(e, "n%u = 0;", number);
     close_brace(e);
 }
@@ -1556,31 +1585,8 @@ static void emit_loop_of_groups(Emitter *e, uint32_t number)
     close_brace(e);
 }
 
-static void emit_loop(Emitter *e, uint32_t number)
+static void emit_turns(Emitter *e, uint32_t number)
 {
-    emit_loop_count(e, number);
-    emit_slice_starts(e, number);
-    if (has_own_arrays(e, number))
-        line(e, "n%u = failed ? 0 : n%u;", number, number);
-    line(e, "int64_t from%u = 0;", number);
-    find_varying(e, number);
-    emit_cuts(e, number);
-    if (e->kernel->is_counted || (e->kernel->scans.count > 0 && !do_scans_need(e, number)))
-        emit_only_counted(e, number);
-    if (may_be_full(e))
-        emit_room_check(e, number);
-    each_reduction(e, number, emit_fold_start);
-    uint32_t searched = searched_filter(e, number);
-    if (searched != KERNEL_NO_SCOPE) {
-        emit_search(e, number, searched);
-        return;
-    }
-    if (is_grouped(e, number)) {
-        emit_loop_of_groups(e, number);
-        each_reduction(e, number, emit_fold_result);
-        return;
-    }
-    declare_lanes(e, number);
     bool is_tiled = has_tiles(e, number), is_outer = contains_loops(e, number);
     if (is_tiled) {
         line(e, "for (int64_t first%u = from%u; first%u < n%u; first%u += FOLD_TILE) {", number, number, number, number, number);
@@ -1612,6 +1618,73 @@ static void emit_loop(Emitter *e, uint32_t number)
         each_reduction(e, number, add_tile);
     if (is_tiled || !is_outer)
         close_brace(e);
+}
+
+/* ---- choices made before the loop ----
+ * A filter without branches whose condition is known before the loop begins is the same at all its points: there are two loops, and in each of them the condition is a constant. */
+
+static bool is_flat(const Emitter *e, uint32_t number, uint32_t *rest);
+
+/* The condition, of the loop's first filter of that kind; false if there is none. */
+static bool find_choice(const Emitter *e, uint32_t loop, FlowOperand *choice)
+{
+    const KernelScope *scope = &e->kernel->scopes.items[loop];
+    for (uint32_t i = 0; i < scope->body.count && !contains_loops(e, loop); i++) {
+        uint32_t filter = scope->body.items[i].index, rest = FLAT_OPERATIONS;
+        if (!scope->body.items[i].is_scope || !is_flat(e, filter, &rest))
+            continue;
+        *choice = fuse_resolve(e->fusion, e->kernel, (FlowOperand){.type = (LeafType)SCALAR_BOOL, .stream = e->kernel->scopes.items[filter].flags});
+        uint32_t made_on = choice->is_constant ? loop : scope_of_stream(e, choice->stream);
+        if (made_on == KERNEL_NO_SCOPE || (e->kernel->scopes.items[made_on].ancestors >> loop & 1) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void emit_chosen(Emitter *e, uint32_t number, FlowOperand choice, bool value)
+{
+    open_brace(e);
+    line(e, "const uint8_t %s = %d;", operand_text(e, choice).text, value);
+    emit_turns(e, number);
+    e->depth--;
+}
+
+static void emit_choice(Emitter *e, uint32_t number, FlowOperand choice)
+{
+    line(e, "if (%s) {", operand_text(e, choice).text);
+    emit_chosen(e, number, choice, true);
+    line(e, "} else {");
+    emit_chosen(e, number, choice, false);
+    line(e, "}");
+}
+
+static void emit_loop(Emitter *e, uint32_t number)
+{
+    emit_loop_count(e, number);
+    emit_slice_starts(e, number);
+    if (has_own_arrays(e, number))
+        line(e, "n%u = failed ? 0 : n%u;", number, number);
+    line(e, "int64_t from%u = 0;", number);
+    find_varying(e, number);
+    emit_cuts(e, number);
+    if (e->kernel->is_counted || (e->kernel->scans.count > 0 && !do_scans_need(e, number)))
+        emit_only_counted(e, number);
+    if (may_be_full(e))
+        emit_room_check(e, number);
+    each_reduction(e, number, emit_fold_start);
+    uint32_t searched = searched_filter(e, number);
+    if (searched != KERNEL_NO_SCOPE) {
+        emit_search(e, number, searched);
+        return;
+    }
+    declare_lanes(e, number);
+    FlowOperand choice;
+    if (is_grouped(e, number))
+        emit_loop_of_groups(e, number);
+    else if (find_choice(e, number, &choice))
+        emit_choice(e, number, choice);
+    else
+        emit_turns(e, number);
     each_reduction(e, number, emit_fold_result);
 }
 
@@ -1717,7 +1790,6 @@ static void emit_flat_if(Emitter *e, uint32_t number)
 
 static void emit_if(Emitter *e, uint32_t number)
 {
-    enum { FLAT_OPERATIONS = 24 };
     const KernelScope *scope = &e->kernel->scopes.items[number];
     Word condition = condition_of(e, number);
     uint32_t rest = FLAT_OPERATIONS;
@@ -1769,6 +1841,7 @@ static void emit_node(Emitter *e, FlowNodeId id)
     case FLOW_EMPTY: emit_element(e, id, node); break;
     case FLOW_SCAN: emit_scan(e, id, node); break;
     case FLOW_COLLECT: emit_sinks(e, id); break;
+    case FLOW_SCATTER: emit_scatter(e, id, node); break;
     case FLOW_PACK:
     case FLOW_DISTRIBUTE: emit_output(e, node->outputs[0]); break;
     default: break; /* only says how points lie */

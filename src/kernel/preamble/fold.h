@@ -158,6 +158,20 @@ MATH_INLINE int64_t kernel_distance(int64_t a, int64_t b, OpFlag *failed)
     return b > a ? distance : 0;
 }
 
+/* An element that several threads may replace at once, all by the same one. */
+#define KERNEL_REPLACE(cell, value)                                                                                   \
+    do {                                                                                                              \
+        __typeof__(cell) replacement = value;                                                                         \
+        __atomic_store(&(cell), &replacement, __ATOMIC_RELAXED);                                                      \
+    } while (0)
+
+/* Adds to what will be given. So much that its sum could not be counted is not. */
+MATH_INLINE void kernel_count(int64_t *given, int64_t count, OpFlag *failed)
+{
+    *failed |= count >> 40 != 0;
+    *given += count;
+}
+
 /* A loop's points have the values from `first` on, one more each, unless that passes the largest number. Only those are kept that are less than the limit, or equal if `is_equal`. */
 MATH_INLINE void kernel_cut_below(int64_t *from, int64_t *count, int64_t first, int64_t limit, bool is_equal)
 {
