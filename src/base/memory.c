@@ -1,9 +1,9 @@
-#define _DEFAULT_SOURCE /* madvise */
 #include "base/memory.h"
+
+#include "base/large_blocks.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 _Noreturn void memory_fail(Memory *memory)
 {
@@ -25,27 +25,58 @@ static void count_bytes(Memory *memory, size_t old_size, size_t new_size)
         memory->peak_bytes = memory->live_bytes;
 }
 
-/* Large blocks are asked for in large pages: a page that is touched for the first time costs the system as much as working through it. */
-static void prefer_large_pages(void *block, size_t size)
+/* ---- blocks ---- */
+
+static void *take_zeroed(size_t size)
 {
-    enum { LARGE_BLOCK = 4 << 20, PAGE = 4096 };
-#ifdef MADV_HUGEPAGE
-    if (size < LARGE_BLOCK)
-        return;
-    uintptr_t first = ((uintptr_t)block + PAGE - 1) / PAGE * PAGE, end = ((uintptr_t)block + size) / PAGE * PAGE;
-    madvise((void *)first, end - first, MADV_HUGEPAGE); /* where that is not possible nothing changes */
-#else
-    (void)block, (void)size;
-#endif
+    if (!large_blocks_has(size))
+        return calloc(1, size == 0 ? 1 : size);
+    bool is_zeroed;
+    void *block = large_blocks_take(size, &is_zeroed);
+    if (block != NULL && !is_zeroed)
+        memset(block, 0, size);
+    return block;
 }
+
+static void *take(size_t size)
+{
+    bool is_zeroed;
+    return large_blocks_has(size) ? large_blocks_take(size, &is_zeroed) : malloc(size == 0 ? 1 : size);
+}
+
+static void give(void *block, size_t size)
+{
+    if (large_blocks_has(size))
+        large_blocks_give(block, size);
+    else
+        free(block);
+}
+
+static void *resize(void *old, size_t old_size, size_t new_size)
+{
+    if (old == NULL)
+        return take(new_size);
+    bool was_large = large_blocks_has(old_size), is_large = large_blocks_has(new_size);
+    if (was_large && is_large)
+        return large_blocks_resize(old, old_size, new_size);
+    if (!was_large && !is_large)
+        return realloc(old, new_size == 0 ? 1 : new_size);
+    void *block = take(new_size);
+    if (block != NULL) {
+        memcpy(block, old, old_size < new_size ? old_size : new_size);
+        give(old, old_size);
+    }
+    return block;
+}
+
+/* ---- for others ---- */
 
 void *memory_alloc(Memory *memory, size_t size)
 {
     count_request(memory);
-    void *block = calloc(1, size == 0 ? 1 : size);
+    void *block = take_zeroed(size);
     if (block == NULL)
         memory_fail(memory);
-    prefer_large_pages(block, size);
     count_bytes(memory, 0, size);
     return block;
 }
@@ -53,20 +84,21 @@ void *memory_alloc(Memory *memory, size_t size)
 void *memory_resize(Memory *memory, void *old, size_t old_size, size_t new_size)
 {
     count_request(memory);
-    void *block = realloc(old, new_size == 0 ? 1 : new_size);
+    void *block = resize(old, old_size, new_size);
     if (block == NULL)
         memory_fail(memory);
-    prefer_large_pages(block, new_size);
     count_bytes(memory, old_size, new_size);
     return block;
 }
 
 void *memory_alloc_outside(size_t size)
 {
-    void *block = malloc(size);
-    if (block != NULL)
-        prefer_large_pages(block, size);
-    return block;
+    return take(size);
+}
+
+void memory_free_outside(void *block, size_t size)
+{
+    give(block, size);
 }
 
 void memory_count_outside(Memory *memory, size_t old_size, size_t new_size)
@@ -78,6 +110,6 @@ void memory_free(Memory *memory, void *block, size_t size)
 {
     if (block == NULL)
         return;
-    free(block);
+    give(block, size);
     count_bytes(memory, size, 0);
 }

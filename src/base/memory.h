@@ -27,8 +27,9 @@ void *memory_resize(Memory *memory, void *old, size_t old_size, size_t new_size)
 /* Gives back a block of `size` bytes; null is allowed. */
 void memory_free(Memory *memory, void *block, size_t size);
 
-/* For threads that work for a session, which cannot use its memory: a block of malloc's, not zeroed, or null. The session counts it later, with memory_count_outside. */
+/* For threads that work for a session, which cannot use its memory: a block that is not zeroed, or null. The session counts it later, with memory_count_outside. */
 void *memory_alloc_outside(size_t size);
+void memory_free_outside(void *block, size_t size);
 void memory_count_outside(Memory *memory, size_t old_size, size_t new_size);
 
 /* Fails as an allocation would; for sizes that cannot be computed without overflow. */

@@ -629,10 +629,30 @@ static const FlowValue *op_part(const Operation *o)
     return check_parts(o, give_parts(o, parts, xs, ends), xs->space);
 }
 
+static FlowOperand fold_stream(const Operation *o, FlowOp kind, Op op, FlowOperand element, FlowSpaceId space, LeafType result,
+                               FlowSpaceId result_space);
+
+/* The parts of a vector for somebody who only goes through them: where each begins is a running sum of lengths. */
+static const FlowValue *pass_parts(const Operation *o)
+{
+    Flattener *f = o->f;
+    const FlowValue *xs = o->arguments[0], *lengths = o->arguments[1];
+    FlowOperand inputs[] = {xs->length, lengths->array, lengths->start, lengths->length};
+    flatten_node(f, FLOW_CHECK_PARTS, FLOW_UNIT, inputs, sizeof inputs / sizeof *inputs);
+    FlowOperand count = flatten_stream(f, flatten_output(f, SCALAR_I64, FLOW_UNIT));
+    const FlowValue *checked = flatten_value_vector(f, lengths->array, lengths->start, count, lengths->element_type);
+    const FlowValue *parts = flatten_as_sequence(f, checked, FLOW_UNIT);
+    FlowOperand length = parts->element->scalar;
+    FlowOperand before = fold_stream(o, FLOW_SCAN, OP_PLUS_SCAN, length, parts->space, SCALAR_I64, parts->space);
+    FlowOperand start = binary(f, OP_ADD, SCALAR_I64, xs->start, before);
+    const FlowValue *part = flatten_value_vector(f, xs->array, start, length, xs->element_type);
+    return flatten_value_sequence(f, parts->space, part, result_element(o));
+}
+
 static const FlowValue *op_partition(const Operation *o)
 {
     if (is_vector_result(o))
-        return op_rows(o);
+        return flatten_goes_through(o->f, o->statement->target) && flatten_is_unit(o->f, o->space) ? pass_parts(o) : op_rows(o);
     Flattener *f = o->f;
     const FlowValue *xs = o->arguments[0], *lengths = o->arguments[1];
     FlowOperand stream = flatten_bring_stream(f, lengths->element->scalar, lengths->space);

@@ -122,11 +122,18 @@ static bool is_one_pass(Op op)
     return false;
 }
 
+/* The parts of a vector, one after the other. */
+static bool cuts_vector(const Flattener *f, const CoreStatement *statement)
+{
+    return statement->kind == CORE_OP && statement->op == OP_PARTITION && type_is_vector(f->types, statement->arguments[0].type) &&
+           type_is_vector(f->types, statement->arguments[1].type);
+}
+
 /* Whether nothing else is traversed together with what a statement makes. Bodies of EACH see no sequences but their own (core.h). */
 static bool is_alone(Flattener *f, const CoreBlock *block, const CoreStatement *statement)
 {
     bool is_make = statement->kind == CORE_MAKE;
-    if (!is_make && statement->kind != CORE_EACH && !(statement->kind == CORE_OP && is_one_pass(statement->op)))
+    if (!is_make && statement->kind != CORE_EACH && !(statement->kind == CORE_OP && is_one_pass(statement->op)) && !cuts_vector(f, statement))
         return false;
     for (uint32_t i = 0; i < statement->argument_count; i++) {
         const CoreAtom *atom = &statement->arguments[i];

@@ -8,7 +8,14 @@
 
 #include <stdio.h>
 
-enum { OPERAND_SIZE = 96, OPERANDS_MAX = 8 };
+enum {
+    OPERAND_SIZE = 96,
+    OPERANDS_MAX = 8,
+    FLAT_OPERATIONS = 24, /* of filters without branches: more are done at fewer points */
+};
+
+/* A loop of groups (below) is written twice: for whole groups, and for the few elements after the last. */
+typedef enum GroupStep { GROUP_NONE, GROUP_WHOLE, GROUP_REST } GroupStep;
 
 typedef struct Emitter {
     const EmitContext *context;
@@ -23,6 +30,9 @@ typedef struct Emitter {
     bool may_stop;     /* some loop looks whether it is to go on */
     bool is_searching; /* values are computed ahead of the points they are for, and nothing is given */
     uint32_t flat;     /* the innermost filter around that is computed whatever its condition; KERNEL_ROOT for none */
+    GroupStep group;   /* in the loop that is being written */
+    bool has_groups;   /* that can fail */
+    bool is_packing;   /* what filters keep is first put aside */
     bool *varying;     /* in the loop that is being written: by node of the kernel, whether it differs between points */
 } Emitter;
 
@@ -124,6 +134,11 @@ static uint32_t column_of(const Emitter *e, FlowStreamId array, uint32_t leaf)
     return UINT32_MAX;
 }
 
+static uint32_t first_scatter(const Kernel *kernel)
+{
+    return kernel->outputs.count + kernel->ordered.count + kernel->sinks.count;
+}
+
 static void emit_parameters(Emitter *e)
 {
     const Kernel *kernel = e->kernel;
@@ -152,6 +167,10 @@ static void emit_parameters(Emitter *e)
         uint32_t number = kernel->outputs.count + kernel->ordered.count + i;
         line(e, "%s *const restrict out%u = call->outputs[%u];", leaf_c_type(kernel->sinks.items[i].operand.type), number, number);
     }
+    for (uint32_t i = 0; i < kernel->scatters.count; i++) {
+        uint32_t number = first_scatter(kernel) + i;
+        line(e, "%s *const restrict out%u = call->outputs[%u];", leaf_c_type(kernel->scatters.items[i].operand.type), number, number);
+    }
 }
 
 /* ---- values ---- */
@@ -164,6 +183,21 @@ static Word canonical(LeafType type, Word value)
     Word word;
     snprintf(word.text, sizeof word.text, "canonical_%s(%.60s)", type == (LeafType)SCALAR_F32 ? "F32" : "F64", value.text);
     return word;
+}
+
+static const FlowNode *maker_of(const Emitter *e, FlowStreamId stream)
+{
+    return &e->network->nodes.items[e->network->streams.items[stream].node];
+}
+
+/* What is stored of a value. One that was only loaded is as it was. */
+static Word stored(const Emitter *e, FlowOperand operand)
+{
+    operand = fuse_resolve(e->fusion, e->kernel, operand);
+    const FlowNode *maker = operand.is_constant ? NULL : maker_of(e, operand.stream);
+    bool is_loaded = maker != NULL && (maker->op == FLOW_SLICES || maker->op == FLOW_GATHER);
+    Word value = operand_text(e, operand);
+    return is_loaded ? value : canonical(operand.type, value);
 }
 
 /* It may be called for totals, of scans or of what it will give, before it is called to give it. */
@@ -180,12 +214,14 @@ static bool may_be_full(const Emitter *e)
 
 static void emit_store(Emitter *e, uint32_t output, uint32_t scope, Word value)
 {
-    bool is_conditional = has_two_passes(e->kernel);
+    bool is_conditional = has_two_passes(e->kernel) && (scope == KERNEL_ROOT || !e->is_packing);
     if (is_conditional)
         line(e, "if (!wants_totals)");
     const char *indent = is_conditional ? "    " : "";
     if (scope == KERNEL_ROOT)
         line(e, "%sout%u[i] = %s;", indent, output, value.text);
+    else if (e->is_packing)
+        line(e, "pack%u[i - first] = %s;", output, value.text);
     else
         line(e, "%sout%u[given%u] = %s;", indent, output, scope, value.text);
 }
@@ -199,7 +235,7 @@ static void emit_output(Emitter *e, FlowStreamId stream)
     uint32_t scope = scope_of_stream(e, stream);
     LeafType type = e->network->streams.items[stream].type;
     FlowOperand operand = {.type = type, .stream = stream};
-    emit_store(e, (uint32_t)output, scope, canonical(type, operand_text(e, operand)));
+    emit_store(e, (uint32_t)output, scope, stored(e, operand));
 }
 
 /* The last elements of vectors that are made. */
@@ -209,8 +245,24 @@ static void emit_sinks(Emitter *e, FlowNodeId id)
         const KernelSink *sink = &e->kernel->sinks.items[i];
         if (sink->node == id)
             emit_store(e, e->kernel->outputs.count + e->kernel->ordered.count + i, sink->scope,
-                       canonical(sink->operand.type, operand_text(e, sink->operand)));
+                       stored(e, sink->operand));
     }
+}
+
+/* Elements are replaced only as long as all is well: what follows a failure may have come to a wrong place, and what is replaced stays so. */
+static void emit_scatter(Emitter *e, FlowNodeId id, const FlowNode *node)
+{
+    Word place = operand_text(e, node->inputs[SCATTER_INDEX]), length = operand_text(e, node->inputs[SCATTER_LENGTH]);
+    line(e, "failed |= (uint64_t)%s >= (uint64_t)%s;", place.text, length.text);
+    line(e, "if ((failed%s%s) == 0) {", e->has_fast ? " | slow" : "", has_two_passes(e->kernel) ? " | wants_totals" : "");
+    open_brace(e);
+    for (uint32_t i = 0; i < e->kernel->scatters.count; i++) {
+        const KernelSink *scatter = &e->kernel->scatters.items[i];
+        if (scatter->node == id)
+            line(e, "KERNEL_REPLACE(out%u[%s], %s);", first_scatter(e->kernel) + i, place.text,
+                 canonical(scatter->operand.type, operand_text(e, scatter->operand)).text);
+    }
+    close_brace(e);
 }
 
 /* After a scope inside `scope`: where the points end that others see, of it and of scopes inside. */
@@ -402,25 +454,48 @@ static void emit_slice_start(Emitter *e, FlowNodeId id, const FlowNode *node)
              operand_text(e, array).text, node->leaf, start.text, position);
 }
 
+/* Whether an index is inside, as a variable beside the index itself. */
+static Word inside_flag(const Emitter *e, FlowStreamId index)
+{
+    Word word;
+    snprintf(word.text, sizeof word.text, "inside_%.80s", variable(e, index).text);
+    return word;
+}
+
 static void emit_index(Emitter *e, const FlowNode *node)
 {
     Word index = operand_text(e, node->inputs[0]), start = operand_text(e, node->inputs[1]), length = operand_text(e, node->inputs[2]);
-    emit_value(e, node->outputs[0], "kernel_index(%s, %s, %s, &failed)", index.text, start.text, length.text);
+    Word inside = inside_flag(e, node->outputs[0]);
+    line(e, "const bool %s = kernel_is_inside(%s, %s, &failed);", inside.text, index.text, length.text);
+    emit_value(e, node->outputs[0], "%s ? %s + %s : 0", inside.text, start.text, index.text);
+}
+
+/* An element of a column that serves all points. Of an index that is not inside nothing is loaded: a load that depends on a flag begins with a register of zeros, where one
+ * that does not waits, in vectors, for whatever the register had before. */
+static void emit_gather_from(Emitter *e, const FlowNode *node, uint32_t column)
+{
+    FlowOperand index = fuse_resolve(e->fusion, e->kernel, node->inputs[1]);
+    const FlowNode *maker = index.is_constant ? NULL : maker_of(e, index.stream);
+    Word at = operand_text(e, index);
+    if (e->kernel->columns.items[column].type == LEAF_ARRAY)
+        emit_value(e, node->outputs[0], "column%u[%s * call->strides[%u]]", column, at.text, column);
+    else if (maker != NULL && maker->op == FLOW_INDEX)
+        emit_value(e, node->outputs[0], "%s ? column%u[%s] : 0", inside_flag(e, index.stream).text, column, at.text);
+    else
+        emit_value(e, node->outputs[0], "column%u[%s]", column, at.text);
 }
 
 static void emit_gather(Emitter *e, const FlowNode *node)
 {
-    const char *type = leaf_c_type(e->network->streams.items[node->outputs[0]].type);
     FlowOperand array = fuse_resolve(e->fusion, e->kernel, node->inputs[0]);
-    Word index = operand_text(e, node->inputs[1]);
-    uint32_t column = fuse_is_uniform(e->network, &array) ? column_of(e, array.stream, node->leaf) : 0;
-    if (fuse_is_uniform(e->network, &array) && e->kernel->columns.items[column].type == LEAF_ARRAY)
-        emit_value(e, node->outputs[0], "column%u[%s * call->strides[%u]]", column, index.text, column);
-    else if (fuse_is_uniform(e->network, &array))
-        emit_value(e, node->outputs[0], "column%u[%s]", column, index.text);
-    else
-        emit_value(e, node->outputs[0], "((%s const *)kernel_cells(%s, %u))[kernel_place(%s, %u, %s)]", type,
-                   operand_text(e, array).text, node->leaf, operand_text(e, array).text, node->leaf, index.text);
+    if (fuse_is_uniform(e->network, &array)) {
+        emit_gather_from(e, node, column_of(e, array.stream, node->leaf));
+        return;
+    }
+    const char *type = leaf_c_type(e->network->streams.items[node->outputs[0]].type);
+    Word vector = operand_text(e, array), index = operand_text(e, node->inputs[1]);
+    emit_value(e, node->outputs[0], "((%s const *)kernel_cells(%s, %u))[kernel_place(%s, %u, %s)]", type, vector.text, node->leaf, vector.text,
+               node->leaf, index.text);
 }
 
 static void emit_merge(Emitter *e, const FlowNode *node)
@@ -638,6 +713,11 @@ static Word fold_type(const FlowNode *node)
     return word;
 }
 
+static const char *fold_symbol(const FlowNode *node)
+{
+    return member_scan_operator(node) == OP_SUM ? "+" : "*";
+}
+
 /* Its elements are all points of a loop, one after the other, directly below their parents: they are put into the tile by their index. */
 static bool fills_tiles(const Emitter *e, const FlowNode *node)
 {
@@ -758,6 +838,10 @@ static void emit_element(Emitter *e, FlowNodeId id, const FlowNode *node)
         line(e, "fold%u.tile[i - first] = %s;", id, value.text);
     else if (ordered >= 0)
         emit_store(e, e->kernel->outputs.count + (uint32_t)ordered, KERNEL_ROOT, canonical(node->inputs[0].type, value));
+    else if (e->group == GROUP_WHOLE)
+        line(e, "group%u[k%u] = %s;", id, scope_of(e, node), value.text);
+    else if (e->group == GROUP_REST)
+        line(e, "block%u = block%u %s %s;", id, id, fold_symbol(node), value.text);
     else if (fills_tiles(e, node))
         line(e, "fold%u.tile[k%u] = %s;", id, scope_of(e, node), value.text);
     else
@@ -783,9 +867,53 @@ static void emit_scan(Emitter *e, FlowNodeId id, const FlowNode *node)
     }
 }
 
+static bool can_fail(const Emitter *e, const FlowNode *node)
+{
+    return node->op == FLOW_INDEX ||
+           (node->op == FLOW_OPERATION && op_text_can_fail(node->core_op, node->scalar, member_result_type(e->network, node)));
+}
+
+/* Whether a node in a loop of groups may be there: it is little work, and leaves nothing for the next point. */
+static bool is_fit_for_groups(const Emitter *e, const FlowNode *node)
+{
+    ScalarType target;
+    switch (node->op) {
+    case FLOW_OPERATION:
+        target = member_result_type(e->network, node);
+        return !op_text_needs_math(node->core_op, node->scalar, target) && !(e->has_fast && op_text_has_fast(node->core_op, node->scalar, target));
+    case FLOW_FOLD: return fills_tiles(e, node);
+    case FLOW_RANGE:
+    case FLOW_SLICES:
+    case FLOW_INDEX:
+    case FLOW_GATHER:
+    case FLOW_DISTRIBUTE: return true;
+    default: return fuse_is_structure(node);
+    }
+}
+
+/* Where a loop does little for a point and only adds up, it goes by groups of as many elements as there are lanes: most of what short segments
+ * cost is beginning and ending. */
+static bool is_grouped(const Emitter *e, uint32_t number)
+{
+    enum { NODES_MAX = 24 };
+    const KernelScope *scope = &e->kernel->scopes.items[number];
+    bool has_sums = false;
+    for (uint32_t i = 0; i < scope->body.count; i++) {
+        const FlowNode *node = scope->body.items[i].is_scope ? NULL : &e->network->nodes.items[scope->body.items[i].index];
+        if (node == NULL || !is_fit_for_groups(e, node))
+            return false;
+        has_sums |= node->op == FLOW_FOLD;
+    }
+    return has_sums && scope->kind == SCOPE_LOOP && scope->body.count <= NODES_MAX && (e->kernel->given >> number & 1) == 0;
+}
+
 /* Before the loop. */
 static void emit_fold_start(Emitter *e, FlowNodeId id, const FlowNode *node)
 {
+    if (fills_tiles(e, node) && is_grouped(e, scope_of(e, node))) {
+        line(e, "%s total%u = %s_identity();", leaf_c_type(node->inputs[0].type), id, fold_type(node).text);
+        return;
+    }
     if (member_is_ordered(node)) {
         line(e, "%s fold%u;", fold_type(node).text, id);
         if (fills_tiles(e, node))
@@ -811,7 +939,9 @@ static void emit_fold_result(Emitter *e, FlowNodeId id, const FlowNode *node)
         ScalarType scalar = (ScalarType)node->inputs[0].type;
         Word empty = constant_word(e, scalar, identity_of(node, scalar));
         uint32_t loop = scope_of(e, node);
-        if (fills_tiles(e, node))
+        if (fills_tiles(e, node) && is_grouped(e, loop))
+            emit_value(e, stream, "n%u > 0 ? total%u : %s", loop, id, empty.text);
+        else if (fills_tiles(e, node))
             emit_value(e, stream, "n%u > FOLD_TILE ? %s_result(&fold%u, %s) : n%u > 0 ? fold%u.total : %s", loop, fold_type(node).text, id,
                        empty.text, loop, id, empty.text);
         else
@@ -991,10 +1121,10 @@ static void emit_all_values(Emitter *e, uint32_t scope)
 }
 
 /* Long loops look now and then whether anybody still wants them to go on. */
-static void emit_poll_of_tiles(Emitter *e, uint32_t number, const char *tile)
+static void emit_poll_of_tiles(Emitter *e, uint32_t number, const char *at, const char *tile)
 {
     e->may_stop = true;
-    line(e, "if (first%u %% KERNEL_STRIP < %s && first%u >= KERNEL_STRIP && kernel_is_over(call))", number, tile, number);
+    line(e, "if (%s%u %% KERNEL_STRIP < %s && %s%u >= KERNEL_STRIP && kernel_is_over(call))", at, number, tile, at, number);
     line(e, "    goto stopped;");
 }
 
@@ -1012,11 +1142,6 @@ static void emit_poll_of_turns(Emitter *e, uint32_t number)
 static bool is_index(const FlowNode *node)
 {
     return node->op == FLOW_RANGE || node->op == FLOW_LOCAL_INDEX;
-}
-
-static const FlowNode *maker_of(const Emitter *e, FlowStreamId stream)
-{
-    return &e->network->nodes.items[e->network->streams.items[stream].node];
 }
 
 static bool is_varying(const Emitter *e, const bool *varying, FlowOperand operand)
@@ -1249,7 +1374,7 @@ static void emit_search(Emitter *e, uint32_t number, uint32_t filter)
         emit_narrow_bounds(e, number, narrow);
     line(e, "for (int64_t first%u = from%u; first%u < n%u; first%u += KERNEL_SEARCH) {", number, number, number, number, number);
     open_brace(e);
-    emit_poll_of_tiles(e, number, "KERNEL_SEARCH");
+    emit_poll_of_tiles(e, number, "first", "KERNEL_SEARCH");
     line(e, "const int64_t end%u = n%u - first%u < KERNEL_SEARCH ? n%u : first%u + KERNEL_SEARCH;", number, number, number, number, number);
     line(e, "OpFlag found = 0;");
     if (narrow != NULL) {
@@ -1332,41 +1457,141 @@ static void emit_cuts(Emitter *e, uint32_t loop)
     }
 }
 
+/* Marks the nodes that a stream takes, by position in the kernel. */
+static void mark_needed(const Emitter *e, FlowStreamId stream, bool *is_needed)
+{
+    int position = index_of(&e->kernel->nodes, e->network->streams.items[stream].node);
+    if (position < 0 || is_needed[position])
+        return;
+    is_needed[position] = true;
+    const FlowNode *node = &e->network->nodes.items[e->kernel->nodes.items[position]];
+    for (uint32_t i = 0; i < node->input_count; i++)
+        if (!node->inputs[i].is_constant)
+            mark_needed(e, node->inputs[i].stream, is_needed);
+    for (uint32_t scope = scope_of(e, node); scope != KERNEL_NO_SCOPE && scope != KERNEL_ROOT; scope = e->kernel->scopes.items[scope].parent)
+        if (e->kernel->scopes.items[scope].kind == SCOPE_IF)
+            mark_needed(e, e->kernel->scopes.items[scope].flags, is_needed);
+}
+
+/* Whether what a loop gives is needed for the totals of scans. */
+static bool do_scans_need(const Emitter *e, uint32_t loop)
+{
+    bool *is_needed = ARENA_ARRAY(e->context->functions->arena, bool, e->kernel->nodes.count);
+    for (uint32_t i = 0; i < e->kernel->scans.count; i++)
+        mark_needed(e, e->network->nodes.items[e->kernel->scans.items[i]].outputs[0], is_needed);
+    for (uint32_t i = 0; i < e->kernel->nodes.count; i++) {
+        uint32_t scope = is_needed[i] ? scope_of(e, &e->network->nodes.items[e->kernel->nodes.items[i]]) : KERNEL_NO_SCOPE;
+        if (scope != KERNEL_NO_SCOPE && (e->kernel->scopes.items[scope].ancestors >> loop & 1) != 0)
+            return true;
+    }
+    return false;
+}
+
 static void emit_only_counted(Emitter *e, uint32_t number)
 {
     line(e, "if (wants_totals) {");
     open_brace(e);
     if (gives_points(e, number))
-        line(e, "given%u += n%u;", number, number);
+        line(e, "kernel_count(&given%u, n%u, &failed);", number, number);
     line(e, "n%u = 0;", number);
     close_brace(e);
 }
 
-static void emit_loop(Emitter *e, uint32_t number)
+/* ---- loops by groups ---- */
+
+/* Whether that is so of any node in a scope, or in one inside it. */
+static bool any_inside(const Emitter *e, uint32_t scope, bool (*is_so)(const Emitter *, const FlowNode *))
 {
-    emit_loop_count(e, number);
-    emit_slice_starts(e, number);
-    if (has_own_arrays(e, number))
-        line(e, "n%u = failed ? 0 : n%u;", number, number);
-    line(e, "int64_t from%u = 0;", number);
-    find_varying(e, number);
-    emit_cuts(e, number);
-    if (e->kernel->is_counted)
-        emit_only_counted(e, number);
-    if (may_be_full(e))
-        emit_room_check(e, number);
-    each_reduction(e, number, emit_fold_start);
-    uint32_t searched = searched_filter(e, number);
-    if (searched != KERNEL_NO_SCOPE) {
-        emit_search(e, number, searched);
-        return;
+    for (uint32_t i = 0; i < e->kernel->nodes.count; i++) {
+        const FlowNode *node = &e->network->nodes.items[e->kernel->nodes.items[i]];
+        uint32_t own = scope_of(e, node);
+        if (own != KERNEL_NO_SCOPE && (e->kernel->scopes.items[own].ancestors >> scope & 1) != 0 && is_so(e, node))
+            return true;
     }
-    declare_lanes(e, number);
+    return false;
+}
+
+static void begin_groups(Emitter *e, FlowNodeId id, const FlowNode *node)
+{
+    line(e, "%sLanes lanes%u = %s_none();", fold_type(node).text, id, fold_type(node).text);
+}
+
+static void declare_group(Emitter *e, FlowNodeId id, const FlowNode *node)
+{
+    line(e, "%s group%u[COMBINE_LANES];", c_type((ScalarType)node->inputs[0].type), id);
+}
+
+static void add_group(Emitter *e, FlowNodeId id, const FlowNode *node)
+{
+    line(e, "lanes%u = %s_groups(lanes%u, group%u, 0, COMBINE_LANES);", id, fold_type(node).text, id, id);
+}
+
+static void end_groups(Emitter *e, FlowNodeId id, const FlowNode *node)
+{
+    line(e, "%s block%u = %s_halve(lanes%u);", c_type((ScalarType)node->inputs[0].type), id, fold_type(node).text, id);
+}
+
+static void add_block(Emitter *e, FlowNodeId id, const FlowNode *node)
+{
+    line(e, "total%u = total%u %s block%u;", id, id, fold_symbol(node), id);
+}
+
+static void emit_group(Emitter *e, uint32_t number)
+{
+    bool fails = any_inside(e, number, can_fail);
+    each_reduction(e, number, declare_group);
+    if (fails)
+        line(e, "OpFlag flags%u[COMBINE_LANES];", number);
+    text_add(e->out, "#pragma GCC unroll 1\n"); /* else it is no loop any more when vectors are looked for */
+    line(e, "for (int64_t k%u = 0; k%u < COMBINE_LANES; k%u++) {", number, number, number);
+    open_brace(e);
+    line(e, "const int64_t i%u = first%u + k%u;", number, number, number);
+    if (fails)
+        line(e, "OpFlag failed = 0;");
+    e->group = GROUP_WHOLE;
+    emit_body(e, number);
+    e->group = GROUP_NONE;
+    if (fails)
+        line(e, "flags%u[k%u] = failed;", number, number);
+    close_brace(e);
+    each_reduction(e, number, add_group);
+    if (fails)
+        line(e, "kernel_add_flags(&failed_lanes, flags%u);", number);
+    e->has_groups |= fails;
+}
+
+/* Block by block, as sums are ordered (math/combine.h): groups of elements, added to lanes, then the rest one by one. */
+static void emit_loop_of_groups(Emitter *e, uint32_t number)
+{
+    line(e, "for (int64_t start%u = 0; start%u < n%u; start%u += COMBINE_BLOCK) {", number, number, number, number);
+    open_brace(e);
+    emit_poll_of_tiles(e, number, "start", "COMBINE_BLOCK");
+    line(e, "const int64_t end%u = n%u - start%u < COMBINE_BLOCK ? n%u : start%u + COMBINE_BLOCK;", number, number, number, number, number);
+    each_reduction(e, number, begin_groups);
+    line(e, "int64_t first%u = start%u;", number, number);
+    line(e, "for (; end%u - first%u >= COMBINE_LANES; first%u += COMBINE_LANES) {", number, number, number);
+    open_brace(e);
+    emit_group(e, number);
+    close_brace(e);
+    each_reduction(e, number, end_groups);
+    line(e, "for (int64_t i%u = first%u; i%u < end%u; i%u++) {", number, number, number, number, number);
+    open_brace(e);
+    line(e, "KERNEL_FEW_TURNS(i%u);", number);
+    e->group = GROUP_REST;
+    emit_body(e, number);
+    e->group = GROUP_NONE;
+    close_brace(e);
+    each_reduction(e, number, add_block);
+    close_brace(e);
+}
+
+static void emit_turns(Emitter *e, uint32_t number)
+{
     bool is_tiled = has_tiles(e, number), is_outer = contains_loops(e, number);
     if (is_tiled) {
         line(e, "for (int64_t first%u = from%u; first%u < n%u; first%u += FOLD_TILE) {", number, number, number, number, number);
         open_brace(e);
-        emit_poll_of_tiles(e, number, "FOLD_TILE");
+        emit_poll_of_tiles(e, number, "first", "FOLD_TILE");
         line(e, "const int64_t length = n%u - first%u < FOLD_TILE ? n%u - first%u : FOLD_TILE;", number, number, number, number);
         line(e, "for (int64_t k%u = 0; k%u < length; k%u++) {", number, number, number);
         open_brace(e);
@@ -1377,7 +1602,7 @@ static void emit_loop(Emitter *e, uint32_t number)
     } else {
         line(e, "for (int64_t first%u = from%u; first%u < n%u; first%u += KERNEL_STRIP) {", number, number, number, number, number);
         open_brace(e);
-        emit_poll_of_tiles(e, number, "KERNEL_STRIP");
+        emit_poll_of_tiles(e, number, "first", "KERNEL_STRIP");
         line(e, "const int64_t end%u = n%u - first%u < KERNEL_STRIP ? n%u : first%u + KERNEL_STRIP;", number, number, number, number, number);
         line(e, "for (int64_t i%u = first%u; i%u < end%u; i%u++) {", number, number, number, number, number);
         open_brace(e);
@@ -1393,6 +1618,73 @@ static void emit_loop(Emitter *e, uint32_t number)
         each_reduction(e, number, add_tile);
     if (is_tiled || !is_outer)
         close_brace(e);
+}
+
+/* ---- choices made before the loop ----
+ * A filter without branches whose condition is known before the loop begins is the same at all its points: there are two loops, and in each of them the condition is a constant. */
+
+static bool is_flat(const Emitter *e, uint32_t number, uint32_t *rest);
+
+/* The condition, of the loop's first filter of that kind; false if there is none. */
+static bool find_choice(const Emitter *e, uint32_t loop, FlowOperand *choice)
+{
+    const KernelScope *scope = &e->kernel->scopes.items[loop];
+    for (uint32_t i = 0; i < scope->body.count && !contains_loops(e, loop); i++) {
+        uint32_t filter = scope->body.items[i].index, rest = FLAT_OPERATIONS;
+        if (!scope->body.items[i].is_scope || !is_flat(e, filter, &rest))
+            continue;
+        *choice = fuse_resolve(e->fusion, e->kernel, (FlowOperand){.type = (LeafType)SCALAR_BOOL, .stream = e->kernel->scopes.items[filter].flags});
+        uint32_t made_on = choice->is_constant ? loop : scope_of_stream(e, choice->stream);
+        if (made_on == KERNEL_NO_SCOPE || (e->kernel->scopes.items[made_on].ancestors >> loop & 1) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void emit_chosen(Emitter *e, uint32_t number, FlowOperand choice, bool value)
+{
+    open_brace(e);
+    line(e, "const uint8_t %s = %d;", operand_text(e, choice).text, value);
+    emit_turns(e, number);
+    e->depth--;
+}
+
+static void emit_choice(Emitter *e, uint32_t number, FlowOperand choice)
+{
+    line(e, "if (%s) {", operand_text(e, choice).text);
+    emit_chosen(e, number, choice, true);
+    line(e, "} else {");
+    emit_chosen(e, number, choice, false);
+    line(e, "}");
+}
+
+static void emit_loop(Emitter *e, uint32_t number)
+{
+    emit_loop_count(e, number);
+    emit_slice_starts(e, number);
+    if (has_own_arrays(e, number))
+        line(e, "n%u = failed ? 0 : n%u;", number, number);
+    line(e, "int64_t from%u = 0;", number);
+    find_varying(e, number);
+    emit_cuts(e, number);
+    if (e->kernel->is_counted || (e->kernel->scans.count > 0 && !do_scans_need(e, number)))
+        emit_only_counted(e, number);
+    if (may_be_full(e))
+        emit_room_check(e, number);
+    each_reduction(e, number, emit_fold_start);
+    uint32_t searched = searched_filter(e, number);
+    if (searched != KERNEL_NO_SCOPE) {
+        emit_search(e, number, searched);
+        return;
+    }
+    declare_lanes(e, number);
+    FlowOperand choice;
+    if (is_grouped(e, number))
+        emit_loop_of_groups(e, number);
+    else if (find_choice(e, number, &choice))
+        emit_choice(e, number, choice);
+    else
+        emit_turns(e, number);
     each_reduction(e, number, emit_fold_result);
 }
 
@@ -1459,26 +1751,9 @@ static bool is_flat(const Emitter *e, uint32_t number, uint32_t *rest)
     return true;
 }
 
-static bool can_fail(const Emitter *e, const FlowNode *node)
-{
-    return node->op == FLOW_OPERATION && op_text_can_fail(node->core_op, node->scalar, member_result_type(e->network, node));
-}
-
 static bool can_be_slow(const Emitter *e, const FlowNode *node)
 {
     return node->op == FLOW_OPERATION && e->has_fast && op_text_has_fast(node->core_op, node->scalar, member_result_type(e->network, node));
-}
-
-/* Whether that is so of any node in a scope, or in one inside it. */
-static bool any_inside(const Emitter *e, uint32_t scope, bool (*is_so)(const Emitter *, const FlowNode *))
-{
-    for (uint32_t i = 0; i < e->kernel->nodes.count; i++) {
-        const FlowNode *node = &e->network->nodes.items[e->kernel->nodes.items[i]];
-        uint32_t own = scope_of(e, node);
-        if (own != KERNEL_NO_SCOPE && (e->kernel->scopes.items[own].ancestors >> scope & 1) != 0 && is_so(e, node))
-            return true;
-    }
-    return false;
 }
 
 static void emit_flat_if(Emitter *e, uint32_t number)
@@ -1515,14 +1790,15 @@ static void emit_flat_if(Emitter *e, uint32_t number)
 
 static void emit_if(Emitter *e, uint32_t number)
 {
-    enum { FLAT_OPERATIONS = 24 };
     const KernelScope *scope = &e->kernel->scopes.items[number];
     Word condition = condition_of(e, number);
     uint32_t rest = FLAT_OPERATIONS;
     if (is_merely_packed(e, scope)) {
         /* what is written and not kept is written over by the next one */
         emit_body(e, number);
-        if (gives_points(e, number))
+        if (gives_points(e, number) && e->is_packing)
+            line(e, "keep%u[i - first] = %s;", number, condition.text);
+        else if (gives_points(e, number))
             line(e, "given%u += %s;", number, condition.text);
         return;
     }
@@ -1565,6 +1841,7 @@ static void emit_node(Emitter *e, FlowNodeId id)
     case FLOW_EMPTY: emit_element(e, id, node); break;
     case FLOW_SCAN: emit_scan(e, id, node); break;
     case FLOW_COLLECT: emit_sinks(e, id); break;
+    case FLOW_SCATTER: emit_scatter(e, id, node); break;
     case FLOW_PACK:
     case FLOW_DISTRIBUTE: emit_output(e, node->outputs[0]); break;
     default: break; /* only says how points lie */
@@ -1680,7 +1957,7 @@ static void emit_marks(Emitter *e, MarkStep step)
 /* What is told when the points, or as many as there was room for, are done. */
 static void emit_results(Emitter *e)
 {
-    line(e, "if (failed)");
+    line(e, e->has_groups ? "if (failed || kernel_any_flag(failed_lanes))" : "if (failed)");
     line(e, "    return KERNEL_FAILED;");
     if (e->has_fast) {
         line(e, "if (slow)");
@@ -1725,6 +2002,91 @@ static void emit_blocks(Emitter *e)
     close_brace(e);
 }
 
+/* ---- filters whose elements are packed several at a time ----
+ * Elements and flags of some points are computed first, which vectorises; then what is kept is put together. */
+
+/* The scope that an output is on, and the type of its elements. */
+static uint32_t scope_of_output(const Emitter *e, uint32_t output, LeafType *type)
+{
+    const Kernel *kernel = e->kernel;
+    if (output < kernel->outputs.count) {
+        *type = e->network->streams.items[kernel->outputs.items[output]].type;
+        return scope_of_stream(e, kernel->outputs.items[output]);
+    }
+    output -= kernel->outputs.count;
+    if (output < kernel->ordered.count) {
+        *type = e->network->nodes.items[kernel->ordered.items[output]].inputs[0].type;
+        return KERNEL_ROOT;
+    }
+    *type = kernel->sinks.items[output - kernel->ordered.count].operand.type;
+    return kernel->sinks.items[output - kernel->ordered.count].scope;
+}
+
+static uint32_t output_count(const Kernel *kernel)
+{
+    return kernel->outputs.count + kernel->ordered.count + kernel->sinks.count;
+}
+
+static bool can_pack(const Emitter *e)
+{
+    const Kernel *kernel = e->kernel;
+    bool is_any = false;
+    for (uint32_t i = 1; i < kernel->scopes.count; i++) {
+        const KernelScope *scope = &kernel->scopes.items[i];
+        if (scope->kind != SCOPE_IF || (gives_points(e, i) && (scope->parent != KERNEL_ROOT || !is_merely_packed(e, scope))))
+            return false;
+    }
+    for (uint32_t i = 0; i < output_count(kernel); i++) {
+        LeafType type;
+        is_any |= scope_of_output(e, i, &type) != KERNEL_ROOT;
+        if (type == LEAF_ENDS)
+            return false;
+    }
+    return is_any && !e->calls_functions && !folds_blocks(e) && !kernel->has_loops;
+}
+
+/* Calls `emit` for each output on a filter. */
+static void each_packed(Emitter *e, void (*emit)(Emitter *e, uint32_t output, uint32_t scope, LeafType type))
+{
+    for (uint32_t i = 0; i < output_count(e->kernel); i++) {
+        LeafType type;
+        uint32_t scope = scope_of_output(e, i, &type);
+        if (scope != KERNEL_ROOT)
+            emit(e, i, scope, type);
+    }
+}
+
+static void declare_packed(Emitter *e, uint32_t output, uint32_t scope, LeafType type)
+{
+    (void)scope;
+    line(e, "%s pack%u[KERNEL_PACK];", leaf_c_type(type), output);
+}
+
+static void emit_pack(Emitter *e, uint32_t output, uint32_t scope, LeafType type)
+{
+    line(e, "%skernel_pack_%zu(out%u + given%u, pack%u, keep%u, end - first, call->room - given%u);",
+         has_two_passes(e->kernel) ? "if (!wants_totals) " : "", leaf_size(type), output, scope, output, scope, scope);
+}
+
+static void emit_packed_loop(Emitter *e)
+{
+    line(e, "for (int64_t first = 0; first < count; first += KERNEL_PACK) {");
+    open_brace(e);
+    line(e, "const int64_t end = count - first < KERNEL_PACK ? count : first + KERNEL_PACK;");
+    each_packed(e, declare_packed);
+    for (uint32_t i = 1; i < e->kernel->scopes.count; i++)
+        if (gives_points(e, i))
+            line(e, "uint8_t keep%u[KERNEL_PACK];", i);
+    e->is_packing = true;
+    emit_root_loop(e, "for (int64_t i = first; i < end; i++) {");
+    e->is_packing = false;
+    each_packed(e, emit_pack);
+    for (uint32_t i = 1; i < e->kernel->scopes.count; i++)
+        if (gives_points(e, i))
+            line(e, "given%u += kernel_count_kept(keep%u, end - first);", i, i);
+    close_brace(e);
+}
+
 static void emit_work(Emitter *e)
 {
     emit_parameters(e);
@@ -1740,6 +2102,8 @@ static void emit_work(Emitter *e)
     declare_lanes(e, KERNEL_ROOT);
     if (folds_blocks(e))
         emit_blocks(e);
+    else if (can_pack(e))
+        emit_packed_loop(e);
     else
         emit_root_loop(e, "for (int64_t i = 0; i < count; i++) {");
     emit_results(e);
@@ -1773,7 +2137,7 @@ static void emit_kernel(Emitter *e)
     e->out = &body;
     e->depth = 1;
     e->line = 0;
-    e->may_stop = false;
+    e->may_stop = e->has_groups = false;
     e->calls_functions = calls_functions(e);
     e->has_fast = !e->calls_functions && wants_fast(e);
     emit_work(e);
@@ -1784,7 +2148,8 @@ static void emit_kernel(Emitter *e)
         text_addf(out, "\nMATH_INLINE uint64_t kernel_%u_work(const KernelCall *restrict call, const bool is_exact, const bool wants_totals)\n{\n", number);
     else
         text_addf(out, "\nuint64_t kernel_%u(const KernelCall *restrict call)\n{\n", number);
-    text_addf(out, "    const int64_t count = call->count;\n    OpFlag failed = 0;\n%s", e->has_fast ? "    OpFlag slow = 0;\n" : "");
+    text_addf(out, "    const int64_t count = call->count;\n    OpFlag failed = 0;\n%s%s", e->has_fast ? "    OpFlag slow = 0;\n" : "",
+              e->has_groups ? "    KernelFlags failed_lanes = kernel_no_flags();\n" : "");
     text_add(out, text_string(&body));
     text_add(out, "}\n");
     text_free(&body);

@@ -360,6 +360,8 @@ static bool has_place(const Finder *finder, FlowNodeId id)
         return merge_is_near(finder, node, scope);
     case FLOW_COLLECT:
         return has_leaves_near(finder, node, scope);
+    case FLOW_SCATTER:
+        return tree_scope(finder, points_of_stream(finder->network, node->inputs[SCATTER_INDEX].stream)) == scope;
     case FLOW_SAME_LENGTHS:
         return node->segments == SEGMENTS_SINGLE ? scope == KERNEL_ROOT : compares_makers(finder, node);
     default:
@@ -792,6 +794,8 @@ static void find_inputs(Finder *finder, Kernel *kernel, const FlowNode *node)
             continue;
         bool is_vector = i == 0 && operand.type == LEAF_ARRAY && (node->op == FLOW_SLICES || node->op == FLOW_GATHER);
         bool is_count = node->op == FLOW_RANGE && node->segments == SEGMENTS_SINGLE;
+        if (node->op == FLOW_SCATTER && i < SCATTER_LENGTH)
+            continue; /* of the vector only the memory of its copy is wanted */
         if (is_vector && fuse_is_uniform(network, &operand))
             add_column(finder, kernel, node, operand.stream);
         else if (!is_count)
@@ -850,6 +854,16 @@ static void add_sinks(Finder *finder, Kernel *kernel, FlowNodeId id)
                                                                 .leaf = leaf,
                                                                 .scope = fuse_scope_of_node(finder->network, kernel, node),
                                                                 .operand = node->inputs[leaf + 1]};
+}
+
+static void add_scatters(Finder *finder, Kernel *kernel, FlowNodeId id)
+{
+    const FlowNode *node = &finder->network->nodes.items[id];
+    for (uint32_t leaf = 0; leaf < node->layout->count; leaf++)
+        *vec_push(finder->arena, &kernel->scatters) = (KernelSink){.node = id,
+                                                                   .leaf = leaf,
+                                                                   .scope = fuse_scope_of_node(finder->network, kernel, node),
+                                                                   .operand = node->inputs[SCATTER_LEAVES + leaf]};
 }
 
 static void note_given(Kernel *kernel, uint32_t scope, bool is_stored)
@@ -950,6 +964,8 @@ static void find_lists(Finder *finder, Kernel *kernel)
         kernel->has_loops |= node->op == FLOW_SCALAR_CALL;
         if (node->op == FLOW_COLLECT)
             add_sinks(finder, kernel, id);
+        if (node->op == FLOW_SCATTER)
+            add_scatters(finder, kernel, id);
         if (fuse_goes_on(finder->network, node))
             *vec_push(finder->arena, &kernel->scans) = id;
         if (fuse_is_total(finder->network, node))

@@ -4,7 +4,7 @@
  * *scopes*: a range is a loop, a filter an `if`; distributing and packing is using a variable from further out, a reduction
  * is a variable of the outer scope, `flat` is nothing at all. What ends a kernel:
  *
- *   - an operation that is not computed point by point (sort, calls, scatter, vectors made, input and output);
+ *   - an operation that is not computed point by point (sort, calls, scatter of values that differ, input and output);
  *   - the result of a loop that is needed inside the same loop, or one that must first go through somebody outside.
  *
  * Nodes of one kernel are thus those on a tree of spaces that can be done without waiting for anybody else in between. */
@@ -46,9 +46,9 @@ typedef struct KernelLeaf {
     LeafType type;
 } KernelLeaf;
 
-/* A column of a vector that is made of the points of a scope. */
+/* A column of a vector that is made of the points of a scope, or gets the operand at places that these give. */
 typedef struct KernelSink {
-    FlowNodeId node; /* COLLECT */
+    FlowNodeId node; /* COLLECT or SCATTER */
     uint32_t leaf;
     uint32_t scope;
     FlowOperand operand;
@@ -70,6 +70,7 @@ typedef struct Kernel {
     VEC(FlowStreamId) counted;  /* of which others want to know only how many there are */
     VEC(FlowNodeId) ordered;    /* reductions to unit whose elements come after the outputs */
     VEC(KernelSink) sinks;      /* and after those */
+    VEC(KernelSink) scatters;   /* and then columns of which elements are replaced */
     VEC(FlowNodeId) totals;     /* other reductions to unit */
     VEC(FlowNodeId) scans;      /* over all points, whose value goes on from call to call */
 } Kernel;

@@ -1,5 +1,6 @@
 #include "kernel/members.h"
 
+#include "kernel/fuse.h"
 #include "kernel/op_text.h"
 
 ScalarType member_result_type(const FlowNetwork *network, const FlowNode *node)
@@ -68,6 +69,7 @@ static bool accepts_kind(const FlowNetwork *network, const FlowNode *node, Funct
     case FLOW_COMPOSE:
     case FLOW_SAME_LENGTHS: return true;
     case FLOW_COLLECT: return member_is_sink(node);
+    case FLOW_SCATTER: return member_is_scatter(network, node);
     case FLOW_LOCAL_INDEX:
     case FLOW_LENGTH:
     case FLOW_EMPTY:
@@ -81,12 +83,25 @@ static bool accepts_kind(const FlowNetwork *network, const FlowNode *node, Funct
     }
 }
 
+static bool is_made_of_scalars(const Layout *layout)
+{
+    for (uint32_t i = 0; i < layout->count; i++)
+        if (layout->leaves[i].type == LEAF_ARRAY)
+            return false;
+    return layout->count > 0;
+}
+
 bool member_is_sink(const FlowNode *node)
 {
-    if (node->op != FLOW_COLLECT || node->segments != SEGMENTS_SINGLE || node->layout->count == 0)
+    return node->op == FLOW_COLLECT && node->segments == SEGMENTS_SINGLE && is_made_of_scalars(node->layout);
+}
+
+bool member_is_scatter(const FlowNetwork *network, const FlowNode *node)
+{
+    if (node->op != FLOW_SCATTER || node->core_op == OP_PERMUTE || node->segments != SEGMENTS_SINGLE || !is_made_of_scalars(node->layout))
         return false;
-    for (uint32_t i = 0; i < node->layout->count; i++)
-        if (node->layout->leaves[i].type == LEAF_ARRAY)
+    for (uint32_t i = 0; i < SCATTER_LEAVES + node->layout->count; i++)
+        if (fuse_is_uniform(network, &node->inputs[i]) != (i != SCATTER_INDEX))
             return false;
     return true;
 }

@@ -9,6 +9,9 @@
 bool member_accepts(const FlowNetwork *network, const FlowNode *node, FunctionTexts *functions);
 /* A vector of scalars, made of all points. */
 bool member_is_sink(const FlowNode *node);
+/* Elements of a vector on unit are replaced, all by the same one: in which order makes no difference. */
+bool member_is_scatter(const FlowNetwork *network, const FlowNode *node);
+enum { SCATTER_LENGTH = 2, SCATTER_INDEX, SCATTER_LEAVES }; /* inputs of such a node; the first are the vector */
 /* It relates points and their parents. */
 bool member_has_segments(const FlowNode *node);
 /* It does so only where the points are a loop directly below their parents. */

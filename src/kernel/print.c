@@ -148,6 +148,17 @@ static void print_collect(KernelPrinter *p, const FlowNode *node)
     print_values(p, node->inputs + 1, node->layout->count);
 }
 
+static void print_scatter(KernelPrinter *p, const FlowNode *node)
+{
+    print_operand(p, node->inputs[0]);
+    text_add(p->out, " with ");
+    print_values(p, node->inputs + SCATTER_LEAVES, node->layout->count);
+    text_add(p->out, " at ");
+    print_operand(p, node->inputs[SCATTER_INDEX]);
+    text_add(p->out, ", if below ");
+    print_operand(p, node->inputs[SCATTER_LENGTH]);
+}
+
 static void print_work(KernelPrinter *p, const FlowNode *node)
 {
     switch (node->op) {
@@ -163,6 +174,7 @@ static void print_work(KernelPrinter *p, const FlowNode *node)
     case FLOW_INDEX: print_index(p, node); break;
     case FLOW_MERGE: print_merge(p, node); break;
     case FLOW_COLLECT: print_collect(p, node); break;
+    case FLOW_SCATTER: print_scatter(p, node); break;
     case FLOW_SLICES:
         print_element(p, node->inputs[0], node->leaf);
         print_operand(p, node->inputs[1]);
@@ -313,6 +325,15 @@ static void print_totals(KernelPrinter *p, const FlowNodeId *nodes, uint32_t cou
     }
 }
 
+static void print_made_vectors(KernelPrinter *p, const KernelSink *sinks, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (sinks[i].leaf == 0) {
+            begin_list(p, "makes ");
+            print_stream_and_type(p, p->network->nodes.items[sinks[i].node].outputs[0]);
+        }
+}
+
 static void print_lists(KernelPrinter *p)
 {
     const Kernel *kernel = p->kernel;
@@ -325,11 +346,8 @@ static void print_lists(KernelPrinter *p)
     }
     print_streams(p, "gives ", kernel->outputs.items, kernel->outputs.count);
     print_streams(p, "counts ", kernel->counted.items, kernel->counted.count);
-    for (uint32_t i = 0; i < kernel->sinks.count; i++)
-        if (kernel->sinks.items[i].leaf == 0) {
-            begin_list(p, "makes ");
-            print_stream_and_type(p, p->network->nodes.items[kernel->sinks.items[i].node].outputs[0]);
-        }
+    print_made_vectors(p, kernel->sinks.items, kernel->sinks.count);
+    print_made_vectors(p, kernel->scatters.items, kernel->scatters.count);
     print_totals(p, kernel->ordered.items, kernel->ordered.count);
     print_totals(p, kernel->totals.items, kernel->totals.count);
 }

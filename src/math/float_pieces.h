@@ -99,13 +99,18 @@ MATH_INLINE int64_t float_to_small(double whole)
 #define float_trunc __builtin_trunc
 #define float_floor __builtin_floor
 #define float_ceil __builtin_ceil
+/* Halves away from zero: what is added is the float below a half. From a half on the sum reaches the next whole number, or is rounded to it, and below it does not. */
+MATH_INLINE double float_round(double x)
+{
+    return __builtin_trunc(x + __builtin_copysign(0x1.fffffffffffffp-2, x));
+}
 #else
 #define FLOAT_ROUNDS_IN_VECTORS false
 #define float_trunc math_trunc
 #define float_floor math_floor
 #define float_ceil math_ceil
-#endif
 #define float_round math_round
+#endif
 
 /* Floats to integers of 64 bits, cut to the whole part: its upper and its lower half are small each. */
 MATH_INLINE uint64_t float_halves(double x)

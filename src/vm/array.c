@@ -413,6 +413,14 @@ void array_reserve(Memory *memory, Array *array, size_t count)
     }
 }
 
+size_t array_row_size(const Array *array)
+{
+    size_t size = 0;
+    for (uint32_t leaf = 0; leaf < array->layout->count; leaf++)
+        size += leaf_size(array->layout->leaves[leaf].type);
+    return size;
+}
+
 void array_append_empty(Memory *memory, Array *array, size_t count)
 {
     for (uint32_t leaf = 0; leaf < array->layout->count; leaf++) {

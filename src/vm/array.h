@@ -57,6 +57,8 @@ void array_release(Memory *memory, Array *array);
 /* Makes room for `count` elements more, so that appending them does not move columns again; but for columns that are uniform, and
  * of arrays that may become so. */
 void array_reserve(Memory *memory, Array *array, size_t count);
+/* Bytes of an element, where no column is uniform. */
+size_t array_row_size(const Array *array);
 /* Appends rows [first, first + count) of `cells`, one Cells for each leaf; retains arrays among them. The cells are not the array's own.
  * Where an allocation fails, here or below, the array is as it was. The team shares the copying of many. */
 void array_append(Memory *memory, Team *team, Array *array, const Cells *cells, size_t first, size_t count);

@@ -63,7 +63,7 @@ static uint32_t find_cursor(const Bundle *bundle, const Plan *plan, FlowStreamId
 static bool fits(const Kernel *kernel)
 {
     return kernel->streams.count <= TABLE_MAX && kernel->uniforms.count <= TABLE_MAX && kernel->columns.count <= TABLE_MAX &&
-           kernel->outputs.count + kernel->ordered.count + kernel->sinks.count <= TABLE_MAX && kernel->totals.count <= TABLE_MAX &&
+           kernel->outputs.count + kernel->ordered.count + kernel->sinks.count + kernel->scatters.count <= TABLE_MAX && kernel->totals.count <= TABLE_MAX &&
            kernel->scans.count <= TABLE_MAX;
 }
 
@@ -123,7 +123,7 @@ typedef struct Doing {
     const void **uniforms;
     const void **columns;
     int64_t *strides;
-    char **outputs;         /* of streams, of the elements of reductions that are kept, of vectors */
+    char **outputs;         /* of streams, of the elements of reductions that are kept, of vectors that are made, and of those with elements replaced */
     uint8_t *sizes;         /* of their elements */
     uint32_t *scopes;       /* on which they are */
     int64_t *done;          /* by tile: points */
@@ -176,6 +176,8 @@ static void fill_tables(const Doing *doing, size_t first, const void **streams, 
             place = first / COMBINE_BLOCK;
         outputs[i] = doing->outputs[i] + place * doing->sizes[i];
     }
+    for (uint32_t i = 0; i < kernel->scatters.count && doing->outputs != NULL; i++)
+        outputs[output_count(kernel) + i] = doing->outputs[output_count(kernel) + i];
 }
 
 /* Calls that may be nested in one of a function. */
@@ -302,6 +304,28 @@ static size_t tile_count(const Doing *doing)
     return (doing->count + doing->tile - 1) / doing->tile;
 }
 
+/* What tiles tell of what they have done. */
+static void find_tallies(Doing *doing)
+{
+    const Kernel *kernel = doing->kernel;
+    size_t tiles = tile_count(doing);
+    doing->done = reserve(doing, tiles * sizeof *doing->done);
+    doing->given = reserve(doing, tiles * kernel->scopes.count * sizeof *doing->given);
+    doing->totals = reserve(doing, tiles * kernel->totals.count * sizeof *doing->totals);
+    doing->carries = reserve(doing, tiles * kernel->scans.count * sizeof *doing->carries);
+    memset(doing->done, 0, tiles * sizeof *doing->done);
+    memset(doing->given, 0, tiles * kernel->scopes.count * sizeof *doing->given);
+}
+
+static size_t grain_of(const Doing *doing)
+{
+    const BundleKernel *kernel = doing->bundle->kernel;
+    if (kernel->kernel->has_loops)
+        return doing->tile;
+    size_t grain = team_grain(doing->vm->team, kernel->picoseconds == 0 ? 1000 : kernel->picoseconds);
+    return (grain + BUNDLE_TILE - 1) / BUNDLE_TILE * BUNDLE_TILE;
+}
+
 /* ---- where results go ---- */
 
 static Array *array_of_sink(const Doing *doing, const KernelSink *sink)
@@ -340,12 +364,60 @@ static size_t given_by(const Doing *doing, size_t tiles, uint32_t scope)
 }
 
 /* Elements that a vector will have room for, if the points to come give as many as these. */
-static size_t elements_to_come(const Doing *doing, const KernelSink *sink, size_t count)
+static size_t elements_expected(const Doing *doing, const KernelSink *sink, size_t count)
 {
     size_t most = FORESIGHT * (array_of_sink(doing, sink)->count + count);
     double expected = 1.02 * (double)count * (double)points_to_come(doing) / (double)doing->count;
     bool is_known = doing->position + (int64_t)doing->count >= KNOWN_POINTS && expected <= EXPECTED_MOST;
     return expected < (double)count ? count : is_known || expected < (double)most ? (size_t)expected : most;
+}
+
+/* Asks all tiles how much they will give. */
+static bool count_tiles(Doing *doing)
+{
+    find_tallies(doing);
+    doing->wants_totals = true;
+    team_run(doing->vm->team, doing->count, grain_of(doing), do_tiles, doing);
+    doing->wants_totals = false;
+    return !atomic_load(&doing->has_failed);
+}
+
+/* Elements of a scope that these points and all to come give, as they say if all can be asked now; 0 if not. */
+static size_t count_to_come(const Doing *doing, uint32_t scope)
+{
+    Doing all = {.vm = doing->vm,
+                 .instance = doing->instance,
+                 .bundle = doing->bundle,
+                 .kernel = doing->kernel,
+                 .function = doing->function,
+                 .position = doing->position,
+                 .count = points_to_come(doing),
+                 .tile = BUNDLE_TILE,
+                 .streams = doing->streams,
+                 .uniforms = doing->uniforms,
+                 .columns = doing->columns,
+                 .strides = doing->strides,
+                 .globals = doing->globals};
+    bool is_all_there = doing->bundle->outside.count == 0;
+    return is_all_there && count_tiles(&all) ? given_by(&all, tile_count(&all), scope) : 0;
+}
+
+static bool is_much_memory(const Vm *vm, size_t count, size_t size)
+{
+    size_t live = vm->memory->live_bytes, limit = vm->options.memory_limit;
+    return live >= limit || count > (limit - live) / 2 / size;
+}
+
+/* Elements that a vector gets room for, with its first column, of which the next `count` are needed now. */
+static size_t elements_to_come(const Doing *doing, const KernelSink *sink, size_t count)
+{
+    const Array *array = array_of_sink(doing, sink);
+    const Column *column = &array->columns[sink->leaf];
+    bool has_room = !column->is_uniform && column->capacity >= array->count + count;
+    if (has_room || sink->leaf != 0)
+        return count;
+    size_t counted = count_to_come(doing, sink->scope);
+    return counted < count || is_much_memory(doing->vm, counted, array_row_size(array)) ? elements_expected(doing, sink, count) : counted;
 }
 
 /* Elements on the root's points go straight to where they are wanted, all others to a place of the tile's. */
@@ -383,29 +455,25 @@ static void describe_output(const Doing *doing, uint32_t number, uint32_t *scope
     }
 }
 
+static char *replaced_cells(const Doing *doing, const KernelSink *scatter)
+{
+    Firing firing = instance_firing(doing->vm, doing->instance, scatter->node);
+    return doing->instance->plan->nodes[scatter->node].kind->replaced(&firing, scatter->leaf);
+}
+
 static void find_outputs(Doing *doing)
 {
-    size_t outputs = output_count(doing->kernel);
-    doing->outputs = reserve(doing, outputs * sizeof *doing->outputs);
+    const Kernel *kernel = doing->kernel;
+    size_t outputs = output_count(kernel);
+    doing->outputs = reserve(doing, (outputs + kernel->scatters.count) * sizeof *doing->outputs);
     doing->sizes = reserve(doing, outputs * sizeof *doing->sizes);
     doing->scopes = reserve(doing, outputs * sizeof *doing->scopes);
     for (uint32_t i = 0; i < outputs; i++) {
         describe_output(doing, i, &doing->scopes[i], &doing->sizes[i]);
         doing->outputs[i] = output_room(doing, i);
     }
-}
-
-/* What tiles tell of what they have done. */
-static void find_tallies(Doing *doing)
-{
-    const Kernel *kernel = doing->kernel;
-    size_t tiles = tile_count(doing);
-    doing->done = reserve(doing, tiles * sizeof *doing->done);
-    doing->given = reserve(doing, tiles * kernel->scopes.count * sizeof *doing->given);
-    doing->totals = reserve(doing, tiles * kernel->totals.count * sizeof *doing->totals);
-    doing->carries = reserve(doing, tiles * kernel->scans.count * sizeof *doing->carries);
-    memset(doing->done, 0, tiles * sizeof *doing->done);
-    memset(doing->given, 0, tiles * kernel->scopes.count * sizeof *doing->given);
+    for (uint32_t i = 0; i < kernel->scatters.count; i++)
+        doing->outputs[outputs + i] = replaced_cells(doing, &kernel->scatters.items[i]);
 }
 
 /* ---- after ---- */
@@ -579,15 +647,6 @@ static size_t room_of(const Bundle *bundle, size_t tile)
     return (size_t)(2.0 * kernel->elements * (double)tile) + ROOM_LEAST;
 }
 
-static size_t grain_of(const Doing *doing)
-{
-    const BundleKernel *kernel = doing->bundle->kernel;
-    if (kernel->kernel->has_loops)
-        return doing->tile;
-    size_t grain = team_grain(doing->vm->team, kernel->picoseconds == 0 ? 1000 : kernel->picoseconds);
-    return (grain + BUNDLE_TILE - 1) / BUNDLE_TILE * BUNDLE_TILE;
-}
-
 /* What the points took, and gave, is what the next ones are expected to. */
 static void measure(const Doing *doing, uint64_t nanoseconds, size_t tiles, size_t points)
 {
@@ -689,21 +748,19 @@ static bool count_given(Doing *doing)
     doing->outputs = NULL;
     doing->places = NULL;
     doing->is_direct = false;
-    doing->wants_totals = true;
-    team_run(doing->vm->team, doing->count, grain_of(doing), do_tiles, doing);
-    doing->wants_totals = false;
-    return !atomic_load(&doing->has_failed) && find_places(doing);
+    return count_tiles(doing) && find_places(doing);
 }
 
 /* Gives how many points were done: none if it failed. */
 static size_t do_once(Doing *doing)
 {
-    uint64_t start = machine_clock();
     doing->is_direct = doing->kernel->stored != 0 && !doing->kernel->is_deep && !team_shares(doing->vm->team, doing->count, grain_of(doing));
-    find_tallies(doing);
-    if (doing->kernel->is_counted && !count_given(doing))
+    if (!doing->kernel->is_counted)
+        find_tallies(doing);
+    else if (!count_given(doing))
         return 0;
     find_outputs(doing);
+    uint64_t start = machine_clock();
     do_all_tiles(doing);
     if (atomic_load(&doing->has_failed))
         return 0;

@@ -2,6 +2,10 @@
  * tell the numbers. */
 #include "vm/nodes.h"
 
+#include "vm/points.h"
+
+#include <string.h>
+
 /* ---- the last flag of part ---- */
 
 typedef struct CheckPart {
@@ -140,6 +144,83 @@ static void fire_same_counts(Firing *firing)
 }
 
 const NodeKind node_kind_SAME_COUNTS = {.fire = fire_same_counts};
+
+/* ---- lengths of parts ---- */
+
+enum { PARTS_TOTAL, PARTS_ARRAY, PARTS_START, PARTS_COUNT, PARTS_INPUTS };
+
+/* Lengths that are summed up by a team, block by block. */
+typedef struct PartsSum {
+    const int64_t *lengths;
+    uint64_t limit;        /* of each, and of their sum */
+    _Atomic uint64_t total;
+    _Atomic bool is_bad;
+} PartsSum;
+
+/* One block: so many sums of limits are far from overflowing. */
+static void sum_block(PartsSum *sum, size_t first, size_t end)
+{
+    uint64_t total = 0, greatest = 0;
+    for (size_t i = first; i < end; i++) {
+        uint64_t length = (uint64_t)sum->lengths[i];
+        total += length;
+        greatest = length > greatest ? length : greatest;
+    }
+    if (greatest > sum->limit || total > sum->limit)
+        atomic_store_explicit(&sum->is_bad, true, memory_order_relaxed);
+    else
+        atomic_fetch_add_explicit(&sum->total, total, memory_order_relaxed);
+}
+
+static void sum_parts(void *context, size_t first, size_t end, uint32_t member)
+{
+    (void)member;
+    for (size_t at = first; at < end; at += COMBINE_BLOCK)
+        sum_block(context, at, end - at < COMBINE_BLOCK ? end : at + COMBINE_BLOCK);
+}
+
+static bool fail_parts(Failure *failure, Cells lengths, size_t count, uint64_t limit)
+{
+    uint64_t total = 0;
+    for (size_t i = 0; i < count; i++) {
+        int64_t length = cells_scalar(SCALAR_I64, lengths, i).integer;
+        if (length < 0)
+            return failure_part_length(failure, i, length);
+        total = (uint64_t)length > UINT64_MAX - total ? UINT64_MAX : total + (uint64_t)length;
+    }
+    return total == limit || failure_partition(failure, total, limit);
+}
+
+static bool are_parts_good(Firing *firing, Cells lengths, size_t count, uint64_t limit)
+{
+    enum { PICOSECONDS = 250 };
+    PartsSum sum = {.lengths = lengths.data, .limit = limit};
+    if (lengths.is_uniform && count > 1) {
+        uint64_t length = *(const uint64_t *)lengths.data;
+        return length <= limit && (length == 0 || count <= limit / length) && length * count == limit;
+    }
+    team_run(firing->vm->team, count, team_grain(firing->vm->team, PICOSECONDS) / COMBINE_BLOCK * COMBINE_BLOCK + COMBINE_BLOCK, sum_parts, &sum);
+    return !atomic_load(&sum.is_bad) && atomic_load(&sum.total) == limit;
+}
+
+static void fire_check_parts(Firing *firing)
+{
+    if (inputs_available(firing, (Inputs){0, PARTS_INPUTS}) == 0 || points_room(firing) == 0)
+        return;
+    uint64_t cells[PARTS_INPUTS];
+    for (uint32_t i = 0; i < PARTS_INPUTS; i++)
+        memcpy(&cells[i], firing_cells(firing, i).data, sizeof *cells);
+    const Array *array = *(Array *const *)firing_cells(firing, PARTS_ARRAY).data;
+    Cells lengths = array_cells(array, 0, cells[PARTS_START]);
+    if (!are_parts_good(firing, lengths, cells[PARTS_COUNT], cells[PARTS_TOTAL])) {
+        fail_parts(firing_fail_unit(firing, 0), lengths, cells[PARTS_COUNT], cells[PARTS_TOTAL]);
+        return;
+    }
+    firing_produce_uniform(firing, 0, &cells[PARTS_COUNT], 1);
+    firing_finish(firing);
+}
+
+const NodeKind node_kind_CHECK_PARTS = {.fire = fire_check_parts};
 
 /* ---- flags and elements to be merged ---- */
 

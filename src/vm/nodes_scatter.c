@@ -417,4 +417,24 @@ static void fire_scatter(Firing *firing)
         continue;
 }
 
-const NodeKind node_kind_SCATTER = {.fire = fire_scatter, .state_size = sizeof(Scatter), .release = release_scatter};
+/* ---- in bundles, of one vector ---- */
+
+static void skip_scatter(const FlowNode *node, void *state_memory, uint64_t points, uint64_t parents)
+{
+    (void)node, (void)parents;
+    Scatter *state = state_memory;
+    state->walk.position = points;
+}
+
+static void *replaced_cells(Firing *firing, uint32_t leaf)
+{
+    Scatter *state = firing->state;
+    open_vector(firing, 0);
+    return made_vector_cells(&state->made, leaf);
+}
+
+const NodeKind node_kind_SCATTER = {.fire = fire_scatter,
+                                    .state_size = sizeof(Scatter),
+                                    .release = release_scatter,
+                                    .skip = skip_scatter,
+                                    .replaced = replaced_cells};

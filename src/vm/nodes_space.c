@@ -51,6 +51,20 @@ static Cells counts_from(const Counts *counts, size_t parent)
     return (Cells){(const int64_t *)cells.data + cells_index(cells, parent), cells.is_uniform};
 }
 
+/* More points than can be counted: from there on no end is reached. Those before it are in order. */
+static void saturate_ends(int64_t *ends, size_t count, int64_t before)
+{
+    bool has_wrapped = ends[0] < before;
+    for (size_t i = 1; i < count; i++)
+        has_wrapped |= ends[i] < ends[i - 1];
+    if (!has_wrapped)
+        return;
+    for (size_t i = 0; i < count; i++) {
+        ends[i] = ends[i] < before ? INT64_MAX : ends[i];
+        before = ends[i];
+    }
+}
+
 /* Ends are known as soon as the counts are. `done` parents lie before the cursor. Points are given only under parents whose end was. */
 static void give_range_ends(Firing *firing, Counts *counts, uint64_t done)
 {
@@ -60,6 +74,7 @@ static void give_range_ends(Firing *firing, Counts *counts, uint64_t done)
     int64_t *out = firing_reserve(firing, RANGE_ENDS, count);
     if (count > 0) {
         movement_ends(firing->vm->team, out, counts_from(counts, first), count, state->total, INT64_MAX);
+        saturate_ends(out, count, state->total);
         state->total = out[count - 1];
     }
     state->ends_given += count;

@@ -41,7 +41,7 @@ static void free_blocks(KernelRegion *region)
 {
     for (KernelBlock *block = region->first; block != NULL;) {
         KernelBlock *next = block->next;
-        free(block);
+        memory_free_outside(block, block->size);
         block = next;
     }
 }

@@ -229,6 +229,8 @@ typedef struct NodeKind {
     void *(*running)(const struct NodePlan *plan, void *state);
     /* COLLECT: the array that is being made, to be appended to. */
     Array *(*array)(Vm *vm, const FlowNode *node, void *state);
+    /* SCATTER: a column of the vector whose elements are being replaced. */
+    void *(*replaced)(Firing *firing, uint32_t leaf);
 } NodeKind;
 
 /* Each is defined beside its firing function: `const NodeKind node_kind_RANGE = {...}`. */

@@ -23,6 +23,10 @@ enum { FOLD_TILE = 128 }; /* elements: a part of a block, a number of whole grou
         int64_t fill;    /* of the tile */                                                                            \
         Number tile[FOLD_TILE];                                                                                       \
     } name;                                                                                                           \
+    MATH_INLINE Number name##_identity(void)                                                                          \
+    {                                                                                                                 \
+        return identity;                                                                                              \
+    }                                                                                                                 \
     MATH_INLINE name##Lanes name##_none(void)                                                                         \
     {                                                                                                                 \
         name##Half none = {identity, identity, identity, identity};                                                   \
@@ -154,6 +158,20 @@ MATH_INLINE int64_t kernel_distance(int64_t a, int64_t b, OpFlag *failed)
     return b > a ? distance : 0;
 }
 
+/* An element that several threads may replace at once, all by the same one. */
+#define KERNEL_REPLACE(cell, value)                                                                                   \
+    do {                                                                                                              \
+        __typeof__(cell) replacement = value;                                                                         \
+        __atomic_store(&(cell), &replacement, __ATOMIC_RELAXED);                                                      \
+    } while (0)
+
+/* Adds to what will be given. So much that its sum could not be counted is not. */
+MATH_INLINE void kernel_count(int64_t *given, int64_t count, OpFlag *failed)
+{
+    *failed |= count >> 40 != 0;
+    *given += count;
+}
+
 /* A loop's points have the values from `first` on, one more each, unless that passes the largest number. Only those are kept that are less than the limit, or equal if `is_equal`. */
 MATH_INLINE void kernel_cut_below(int64_t *from, int64_t *count, int64_t first, int64_t limit, bool is_equal)
 {
@@ -190,12 +208,46 @@ MATH_INLINE uint64_t kernel_size(int64_t number, uint64_t *sizes)
     return kernel_bound(number < 0 ? -(uint64_t)number : (uint64_t)number, sizes);
 }
 
+/* Flags of groups of elements, by lane; two vectors as above. */
+typedef OpFlag KernelFlagsHalf __attribute__((vector_size(COMBINE_LANES / 2 * sizeof(OpFlag))));
+typedef struct KernelFlags {
+    KernelFlagsHalf low, high;
+} KernelFlags;
+
+MATH_INLINE KernelFlags kernel_no_flags(void)
+{
+    return (KernelFlags){{0}, {0}};
+}
+
+MATH_INLINE void kernel_add_flags(KernelFlags *flags, const OpFlag *group)
+{
+    KernelFlagsHalf low, high;
+    memcpy(&low, group, sizeof low);
+    memcpy(&high, group + COMBINE_LANES / 2, sizeof high);
+    flags->low |= low;
+    flags->high |= high;
+}
+
+MATH_INLINE bool kernel_any_flag(KernelFlags flags)
+{
+    KernelFlagsHalf four = flags.low | flags.high;
+    return (four[0] | four[1] | four[2] | four[3]) != 0;
+}
+
+/* In a loop that has few turns: compilers shall not make vectors of them. */
+#define KERNEL_FEW_TURNS(i) __asm__("" : "+r"(i))
+
+MATH_INLINE bool kernel_is_inside(int64_t index, int64_t length, OpFlag *failed)
+{
+    bool is_inside = (uint64_t)index < (uint64_t)length;
+    *failed |= !is_inside;
+    return is_inside;
+}
+
 /* Where the element is; 0 if there is none. */
 MATH_INLINE int64_t kernel_index(int64_t index, int64_t start, int64_t length, OpFlag *failed)
 {
-    uint64_t is_inside = (uint64_t)index < (uint64_t)length;
-    *failed |= !is_inside;
-    return (int64_t)((uint64_t)(start + index) & -is_inside);
+    return kernel_is_inside(index, length, failed) ? start + index : 0;
 }
 
 /* ---- arrays ---- */

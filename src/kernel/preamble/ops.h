@@ -400,7 +400,7 @@ MATH_INLINE uint64_t op_reverse(uint64_t bits)
     UNARY(FLOOR_FLOAT, A, A, float_floor((double)a))                                                                  \
     UNARY(CEIL_FLOAT, A, A, float_ceil((double)a))                                                                    \
     UNARY(TRUNC_FLOAT, A, A, float_trunc((double)a))                                                                  \
-    UNARY(ROUND_FLOAT, A, A, OP_NAME_##A(round)(a))                                                                   \
+    UNARY(ROUND_FLOAT, A, A, float_round((double)a))                                                                  \
     UNARY(ROUND_EVEN, A, A, OP_NAME_##A(round_even)(a))                                                               \
     UNARY(SQRT, A, A, OP_NAME_##A(sqrt)(a))                                                                           \
     TERNARY(FMA, A, A, OP_NAME_##A(fma)(a, b, c))                                                                     \
