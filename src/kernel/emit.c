@@ -470,8 +470,7 @@ static void emit_index(Emitter *e, const FlowNode *node)
     emit_value(e, node->outputs[0], "%s ? %s + %s : 0", inside.text, start.text, index.text);
 }
 
-/* An element of a column that serves all points. Of an index that is not inside nothing is loaded: a load that depends on a flag begins with a register of zeros, where one
- * that does not waits, in vectors, for whatever the register had before. */
+/* An element of a column that serves all points. */
 static void emit_gather_from(Emitter *e, const FlowNode *node, uint32_t column)
 {
     FlowOperand index = fuse_resolve(e->fusion, e->kernel, node->inputs[1]);
@@ -480,7 +479,7 @@ static void emit_gather_from(Emitter *e, const FlowNode *node, uint32_t column)
     if (e->kernel->columns.items[column].type == LEAF_ARRAY)
         emit_value(e, node->outputs[0], "column%u[%s * call->strides[%u]]", column, at.text, column);
     else if (maker != NULL && maker->op == FLOW_INDEX)
-        emit_value(e, node->outputs[0], "%s ? column%u[%s] : 0", inside_flag(e, index.stream).text, column, at.text);
+        emit_value(e, node->outputs[0], "KERNEL_ELEMENT(%s, column%u, %s)", inside_flag(e, index.stream).text, column, at.text);
     else
         emit_value(e, node->outputs[0], "column%u[%s]", column, at.text);
 }
