@@ -114,6 +114,13 @@ enum { FOLD_REGISTER = 16 };
             fold->fill = 0;                                                                                           \
         }                                                                                                             \
     }                                                                                                                 \
+    /* As if a long segment had this total. */                                                                        \
+    MATH_INLINE void name##_set(name *fold, Number total)                                                             \
+    {                                                                                                                 \
+        fold->total = total;                                                                                          \
+        fold->count = COMBINE_BLOCK;                                                                                  \
+        fold->fill = 0;                                                                                               \
+    }                                                                                                                 \
     /* `empty` is the result where there was no element. */                                                           \
     MATH_INLINE Number name##_result(name *fold, Number empty)                                                        \
     {                                                                                                                 \
@@ -164,6 +171,23 @@ enum {
     KERNEL_ROUNDS = 256,     /* ... and of one around others */
     KERNEL_SEARCH = 1024,    /* points that are searched at once for one that is kept */
 };
+
+/* A long loop has only the points of this part, or none if its totals are known; false if it is still to be shared. */
+MATH_INLINE bool kernel_take_part(KernelLoopParts *parts, uint32_t scope, int64_t *from, int64_t *count)
+{
+    if (parts->scope == scope) {
+        *from = parts->from > *from ? parts->from : *from;
+        *count = parts->end < *count ? parts->end : *count;
+        return true;
+    }
+    if ((parts->known >> scope & 1) != 0) {
+        *from = *count;
+        return true;
+    }
+    parts->wanted = scope;
+    parts->length = *count;
+    return false;
+}
 
 /* ---- counts and indices ---- */
 
