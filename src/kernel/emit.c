@@ -382,7 +382,19 @@ static void emit_count(Emitter *e, const FlowNode *node)
         return;
     }
     Word b = operand_text(e, node->inputs[1]);
-    emit_value(e, node->outputs[0], "kernel_distance(%s, %s, &failed)", a.text, b.text);
+    if (node->core_op == OP_RANGE_INCLUSIVE) {
+        emit_value(e, node->outputs[0], "kernel_distance_inclusive(%s, %s, &failed)", a.text, b.text);
+        return;
+    }
+    Word step = operand_text(e, node->inputs[2]);
+    if (node->core_op == OP_NESL_RANGE && node->keep)
+        line(e, "failed |= (%s < %s) | (%s <= 0);", b.text, a.text, step.text);
+    if (node->inputs[2].is_constant && node->inputs[2].constant.integer == 1)
+        emit_value(e, node->outputs[0], "kernel_distance(%s, %s, &failed)", a.text, b.text);
+    else if (node->core_op == OP_NESL_RANGE) /* in steps that go down there is nothing */
+        emit_value(e, node->outputs[0], "%s <= 0 ? 0 : kernel_steps(%s, %s, %s, false, &failed)", step.text, a.text, b.text, step.text);
+    else
+        emit_value(e, node->outputs[0], "kernel_steps(%s, %s, %s, %s, &failed)", a.text, b.text, step.text, node->keep ? "true" : "false");
 }
 
 /* The variable that counts a scope's points within their parent. */
