@@ -1,5 +1,6 @@
 /* The interface of movements: finds the loops for a size of cells, and shares what is large among a team. */
 #include "vm/movement_private.h"
+#include "base/bypass.h"
 #include "base/least.h"
 
 #include "vm/team_check.h"
@@ -33,7 +34,8 @@ enum {
     SEGMENT_POINT = 300,
     PACK_POINT = 400,
     SELECT_POINT = 200,
-    MERGE_POINT = 700
+    MERGE_POINT = 700,
+    TRANSPOSE_POINT = 1000,
 };
 
 static bool is_shared(const Team *team, size_t count, size_t point)
@@ -603,4 +605,41 @@ void movement_select(Team *team, size_t size, void *out, const bool *selector, s
         team_run(team, count, team_grain(team, SELECT_POINT), select_part, &(Selecting){size, selector, sources, out});
     else
         best()->sizes[size].select(out, selector, count, sources);
+}
+
+/* ---- transpose ---- */
+
+enum { TRANSPOSE_COLUMNS = 64 }; /* that are done together, from the first row to the last */
+
+typedef struct Transposing {
+    size_t size, width;
+    MovementMatrix matrix;
+    char *out;
+} Transposing;
+
+static void transpose_columns(void *context, size_t first, size_t end, uint32_t member)
+{
+    const Transposing *turning = context;
+    (void)member;
+    for (size_t i = first; i < end; i++)
+        best()->sizes[turning->size].transpose(turning->out, &turning->matrix, i * TRANSPOSE_COLUMNS, least((i + 1) * TRANSPOSE_COLUMNS, turning->width));
+}
+
+void movement_transpose(Team *team, size_t size, void *out, const MovementRow *rows, size_t height, size_t width)
+{
+    size_t bytes = height * size;
+    Transposing turning = {
+        .size = size,
+        .width = width,
+        .matrix = {.rows = rows,
+                   .height = height,
+                   .is_whole = true,
+                   .bypasses = bytes % BYPASS_LINE == 0 && (uintptr_t)out % BYPASS_LINE == 0 && width > 0 && bytes >= BYPASS_LEAST / width},
+        .out = out,
+    };
+    for (size_t i = 0; i < height; i++)
+        turning.matrix.is_whole &= rows[i].step != 0;
+    size_t pieces = (width + TRANSPOSE_COLUMNS - 1) / TRANSPOSE_COLUMNS;
+    if (bytes > 0)
+        team_run(team, pieces, team_grain(team, height * TRANSPOSE_COLUMNS * TRANSPOSE_POINT), transpose_columns, &turning);
 }

@@ -35,6 +35,13 @@ void movement_local_index_regular(Team *team, int64_t *out, size_t length, size_
 /* Every position gets the cell of the one before it in its segment, or after it if `is_next`; the first, or the last, gets that of fills[k]. Segments by ends
  * if there are any, else all of `length`. */
 void movement_shift(Team *team, size_t size, void *out, Cells from, Cells fills, CutSegments segments, bool is_next);
+/* Cells of one row of a matrix: one that stands for all has a step of 0, otherwise it is their size. */
+typedef struct MovementRow {
+    const char *data;
+    size_t step;
+} MovementRow;
+/* Column by column: out[column * height + row] is the cell of that row and column. */
+void movement_transpose(Team *team, size_t size, void *out, const MovementRow *rows, size_t height, size_t width);
 /* Copies cells. */
 void movement_copy(Team *team, size_t size, void *out, Cells from, size_t count);
 

@@ -5,6 +5,13 @@
 #include "vm/movement.h"
 #include "base/vector.h"
 
+typedef struct MovementMatrix {
+    const MovementRow *rows;
+    size_t height;
+    bool is_whole;  /* no row has a cell that stands for all */
+    bool bypasses;  /* the columns begin where lines of the cache do, and are not to be held there */
+} MovementMatrix;
+
 typedef struct MovementSize {
     size_t (*pack)(void *out, const void *from, const bool *flags, size_t count, bool keep);
     void (*distribute)(void *out, const void *from, int64_t first, const int64_t *ends, size_t segments);
@@ -12,6 +19,7 @@ typedef struct MovementSize {
     void (*merge_bool)(void *out, const bool *selector, size_t count, const Cells *sources, size_t *taken);
     void (*merge_int32)(void *out, const int32_t *selector, size_t count, const Cells *sources, size_t *taken);
     void (*select)(void *out, const bool *selector, size_t count, const Cells *sources);
+    void (*transpose)(void *out, const MovementMatrix *matrix, size_t left, size_t right); /* these columns */
 } MovementSize;
 
 enum { MOVEMENT_SIZE_MAX = 8 };

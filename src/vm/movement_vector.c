@@ -3,6 +3,8 @@
  * Short segments are written in steps of several cells, the last step beyond the segment's end: what follows is written over it. So a segment
  * up to one step long has no loop whose end must be guessed. Only the last segments, where a step could leave the output, are filled
  * cell by cell. */
+#include "base/bypass.h"
+#include "base/least.h"
 #include "vm/lengths.h"
 #include "vm/movement_private.h"
 
@@ -371,6 +373,101 @@ static void local_index(int64_t *out, int64_t first, const int64_t *ends, size_t
             select_strides_##Cell(out, selector, length, first, 1, second, 1);                                         \
     }
 
+/* ---- transpose ----
+ * A block of a few lines of the cache each way is read row by row and written column by column: each line once, whatever the distance of rows, which may be one at
+ * which they all fall to the same places of a cache. At the edges there are smaller ones. */
+
+static inline void copy_line(void *out, const void *line, size_t bytes, bool bypasses)
+{
+    if (bypasses && bytes == BYPASS_LINE)
+        bypass_line(out, line);
+    else
+        memcpy(out, line, bytes);
+}
+
+#ifdef __AVX512F__
+/* 16 bytes of each of four registers, as rows of a matrix, become columns. */
+static inline void transpose_quarters(__m512i out[8], size_t first, __m512i a, __m512i b, __m512i c, __m512i d)
+{
+    __m512i low = _mm512_shuffle_i64x2(a, b, 0x44), high = _mm512_shuffle_i64x2(a, b, 0xee);
+    __m512i next_low = _mm512_shuffle_i64x2(c, d, 0x44), next_high = _mm512_shuffle_i64x2(c, d, 0xee);
+    out[first] = _mm512_shuffle_i64x2(low, next_low, 0x88);
+    out[first + 2] = _mm512_shuffle_i64x2(low, next_low, 0xdd);
+    out[first + 4] = _mm512_shuffle_i64x2(high, next_high, 0x88);
+    out[first + 6] = _mm512_shuffle_i64x2(high, next_high, 0xdd);
+}
+
+/* Of cells of 8 bytes eight rows are eight registers. */
+static inline void transpose_registers(char *out, const MovementMatrix *matrix, size_t top, size_t left)
+{
+    __m512i rows[8], columns[8];
+    for (size_t i = 0; i < 8; i++)
+        rows[i] = _mm512_loadu_si512(matrix->rows[top + i].data + left * 8);
+    transpose_quarters(columns, 0, _mm512_unpacklo_epi64(rows[0], rows[1]), _mm512_unpacklo_epi64(rows[2], rows[3]),
+                       _mm512_unpacklo_epi64(rows[4], rows[5]), _mm512_unpacklo_epi64(rows[6], rows[7]));
+    transpose_quarters(columns, 1, _mm512_unpackhi_epi64(rows[0], rows[1]), _mm512_unpackhi_epi64(rows[2], rows[3]),
+                       _mm512_unpackhi_epi64(rows[4], rows[5]), _mm512_unpackhi_epi64(rows[6], rows[7]));
+    for (size_t i = 0; i < 8; i++) {
+        char *line = out + ((left + i) * matrix->height + top) * 8;
+        if (matrix->bypasses)
+            _mm512_stream_si512((void *)line, columns[i]);
+        else
+            _mm512_storeu_si512(line, columns[i]);
+    }
+}
+enum { HAS_REGISTERS = true };
+#else
+enum { HAS_REGISTERS = false };
+static inline void transpose_registers(char *out, const MovementMatrix *matrix, size_t top, size_t left)
+{
+    (void)out, (void)matrix, (void)top, (void)left;
+}
+#endif
+
+#define TRANSPOSE(Cell, SIDE)                                                                                          \
+    static inline void transpose_block_##Cell(char *out, const MovementMatrix *matrix, size_t top, size_t left)        \
+    {                                                                                                                  \
+        Cell block[SIDE][SIDE];                                                                                        \
+        for (size_t row = 0; row < SIDE; row++)                                                                        \
+            for (size_t column = 0; column < SIDE; column++)                                                           \
+                memcpy(&block[column][row], matrix->rows[top + row].data + (left + column) * sizeof(Cell), sizeof(Cell)); \
+        for (size_t column = 0; column < SIDE; column++)                                                               \
+            copy_line(out + ((left + column) * matrix->height + top) * sizeof(Cell), block[column],                    \
+                      sizeof block[column], matrix->bypasses);                                                         \
+    }                                                                                                                  \
+    static void transpose_edge_##Cell(char *out, const MovementMatrix *matrix, size_t top, size_t bottom,              \
+                                      size_t left, size_t right)                                                       \
+    {                                                                                                                  \
+        for (size_t column = left; column < right; column++)                                                           \
+            for (size_t row = top; row < bottom; row++)                                                                \
+                memcpy(out + (column * matrix->height + row) * sizeof(Cell),                                           \
+                       matrix->rows[row].data + column * matrix->rows[row].step, sizeof(Cell));                        \
+    }                                                                                                                  \
+    static inline void transpose_part_##Cell(char *out, const MovementMatrix *matrix, size_t top, size_t bottom,       \
+                                             size_t left, size_t right)                                                \
+    {                                                                                                                  \
+        bool is_block = bottom - top == SIDE && right - left == SIDE && matrix->is_whole;                              \
+        if (!is_block)                                                                                                 \
+            transpose_edge_##Cell(out, matrix, top, bottom, left, right);                                              \
+        else if (HAS_REGISTERS && sizeof(Cell) == 8)                                                                   \
+            transpose_registers(out, matrix, top, left);                                                               \
+        else                                                                                                           \
+            transpose_block_##Cell(out, matrix, top, left);                                                            \
+    }                                                                                                                  \
+    static void transpose_##Cell(void *out, const MovementMatrix *matrix, size_t left, size_t right)                   \
+    {                                                                                                                  \
+        for (size_t top = 0; top < matrix->height; top += SIDE)                                                        \
+            for (size_t column = left; column < right; column += SIDE)                                                 \
+                transpose_part_##Cell(out, matrix, top, least(top + SIDE, matrix->height), column,                     \
+                                      least(column + SIDE, right));                                                    \
+        if (matrix->bypasses)                                                                                          \
+            bypass_end();                                                                                              \
+    }
+TRANSPOSE(uint8_t, 16)
+TRANSPOSE(uint16_t, 16)
+TRANSPOSE(uint32_t, 16)
+TRANSPOSE(uint64_t, 8)
+
 /* ---- the table ---- */
 
 #define LOOPS(Cell)                                                                                                    \
@@ -385,7 +482,7 @@ LOOPS(uint64_t)
 
 #define SIZE(Cell)                                                                                                     \
     [sizeof(Cell)] = {pack_##Cell, distribute_##Cell, distribute_regular_##Cell, merge_bool_##Cell, merge_int32_##Cell,\
-                      select_##Cell}
+                      select_##Cell, transpose_##Cell}
 const MovementLoops VECTOR_NAME(movement_loops) = {
     .count = count,
     .count_running = count_running,

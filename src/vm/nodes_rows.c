@@ -1,6 +1,7 @@
 #include "vm/nodes_rows.h"
 
 #include "math/random.h"
+#include "vm/movement.h"
 #include "vm/team_check.h"
 
 #include <string.h>
@@ -14,8 +15,7 @@ enum { ROWS_ELEMENTS_MAX = 1 << 16 };
 
 enum {
     /* estimates, in one thread */
-    ROW_PICOSECONDS = 30000,      /* two values compared, or one hashed */
-    TRANSPOSE_PICOSECONDS = 1000, /* a cell */
+    ROW_PICOSECONDS = 30000, /* two values compared, or one hashed */
 };
 
 /* ---- arguments ---- */
@@ -276,83 +276,6 @@ static bool row_replace(RowsCall *call, size_t row)
 
 /* ---- transposing ---- */
 
-/* A row of the matrix, one leaf of its elements: a uniform column has a step of 0. */
-typedef struct MatrixRow {
-    const char *data;
-    size_t step;
-} MatrixRow;
-
-enum { TRANSPOSE_TILE = 32 }; /* columns that are done together, from the first row to the last */
-
-/* A block of a few lines of the cache each way is read row by row and written column by column: each line once, whatever the distance of rows, which may be one at
- * which they all fall to the same places of a cache. At the edges there are smaller ones. */
-#define TRANSPOSE(SIZE, Word, SIDE)                                                                                   \
-    static inline void transpose_block_##SIZE(const MatrixRow *rows, size_t height, size_t top, size_t left,          \
-                                              size_t bottom, size_t right, char *out)                                 \
-    {                                                                                                                 \
-        Word block[SIDE][SIDE];                                                                                       \
-        for (size_t row = top; row < bottom; row++)                                                                   \
-            for (size_t column = left; column < right; column++)                                                      \
-                memcpy(&block[column - left][row - top], rows[row].data + column * rows[row].step, SIZE);             \
-        for (size_t column = left; column < right; column++)                                                          \
-            memcpy(out + (column * height + top) * SIZE, block[column - left], (bottom - top) * SIZE);                \
-    }                                                                                                                 \
-    static void transpose_tile_##SIZE(const MatrixRow *rows, size_t height, size_t top, size_t left, size_t bottom,   \
-                                      size_t right, char *out)                                                        \
-    {                                                                                                                 \
-        for (size_t row = top; row < bottom; row += SIDE)                                                             \
-            for (size_t column = left; column < right; column += SIDE) {                                              \
-                if (row + SIDE <= bottom && column + SIDE <= right)                                                   \
-                    transpose_block_##SIZE(rows, height, row, column, row + SIDE, column + SIDE, out);                \
-                else                                                                                                  \
-                    transpose_block_##SIZE(rows, height, row, column, least(row + SIDE, bottom),                      \
-                                           least(column + SIDE, right), out);                                         \
-            }                                                                                                         \
-    }
-TRANSPOSE(1, uint8_t, 16)
-TRANSPOSE(2, uint16_t, 16)
-TRANSPOSE(4, uint32_t, 16)
-TRANSPOSE(8, uint64_t, 8)
-#undef TRANSPOSE
-
-static void transpose_tile(size_t size, const MatrixRow *rows, size_t height, size_t top, size_t left, size_t bottom,
-                           size_t right, char *out)
-{
-    switch (size) {
-    case 1: transpose_tile_1(rows, height, top, left, bottom, right, out); break;
-    case 2: transpose_tile_2(rows, height, top, left, bottom, right, out); break;
-    case 4: transpose_tile_4(rows, height, top, left, bottom, right, out); break;
-    case 8: transpose_tile_8(rows, height, top, left, bottom, right, out); break;
-    }
-}
-
-typedef struct Transposing {
-    size_t size;
-    const MatrixRow *rows;
-    size_t height, width;
-    char *out;
-} Transposing;
-
-/* Columns of tiles. */
-static void transpose_tiles(void *context, size_t first, size_t end, uint32_t member)
-{
-    const Transposing *leaf = context;
-    (void)member;
-    for (size_t tile = first; tile < end; tile++) {
-        size_t left = tile * TRANSPOSE_TILE;
-        for (size_t top = 0; top < leaf->height; top += TRANSPOSE_TILE)
-            transpose_tile(leaf->size, leaf->rows, leaf->height, top, left, least(top + TRANSPOSE_TILE, leaf->height),
-                           least(left + TRANSPOSE_TILE, leaf->width), leaf->out);
-    }
-}
-
-static void transpose_leaf(Team *team, Transposing leaf)
-{
-    size_t tiles = (leaf.width + TRANSPOSE_TILE - 1) / TRANSPOSE_TILE;
-    size_t cost = leaf.height * TRANSPOSE_TILE * TRANSPOSE_PICOSECONDS;
-    team_run(team, tiles, team_grain(team, cost), transpose_tiles, &leaf);
-}
-
 /* The inner vector at position `i` of a vector of vectors. */
 static Slice inner_slice(Slice outer, size_t i)
 {
@@ -400,7 +323,7 @@ static void add_columns(RowsCall *call, Slice matrix, size_t width)
 {
     Array *inner = call->state->inner;
     size_t height = matrix.length, old_count = inner->count;
-    MatrixRow *rows = scratch(call, height, sizeof *rows);
+    MovementRow *rows = scratch(call, height, sizeof *rows);
     if (width > 0 && height > SIZE_MAX / width)
         memory_fail(call->firing->vm->memory);
     array_extend(call->firing->vm->memory, inner, height * width);
@@ -410,10 +333,10 @@ static void add_columns(RowsCall *call, Slice matrix, size_t width)
         for (size_t i = 0; i < height; i++) {
             Slice slice = inner_slice(matrix, i);
             Cells cells = array_cells(slice.array, leaf, slice.start);
-            rows[i] = (MatrixRow){cells.data, cells.is_uniform ? 0 : size};
+            rows[i] = (MovementRow){cells.data, cells.is_uniform ? 0 : size};
         }
         char *out = (char *)inner->columns[leaf].data + old_count * size;
-        transpose_leaf(call->firing->vm->team, (Transposing){size, rows, height, width, out});
+        movement_transpose(call->firing->vm->team, size, out, rows, height, width);
         cells_retain(type, out, height * width);
     }
 }

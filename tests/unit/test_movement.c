@@ -1,5 +1,6 @@
 /* Movements (vm/movement.h) against plain loops: every size of cells, every level of vector instructions this processor has, lengths around
  * the steps of the loops, flags from none to all; then the same by teams of several sizes that share whatever can be shared. Memory is allocated to the byte, for the address sanitizer. */
+#include "base/bypass.h"
 #include "math/random.h"
 #include "vm/movement_private.h"
 
@@ -365,6 +366,48 @@ static void test_points(void)
     movement_select(team, 0, NULL, flags, 4, none);
 }
 
+/* ---- transpose ---- */
+
+/* Row 1 has one cell that stands for all, if `has_uniform`. */
+static void test_matrix(size_t size, size_t height, size_t width, bool has_uniform, bool bypasses)
+{
+    unsigned char *from = cells_new(size, height * width), *out = aligned_alloc(BYPASS_LINE, (size * height * width / BYPASS_LINE + 1) * BYPASS_LINE);
+    MovementRow *rows = malloc(height * sizeof *rows);
+    for (size_t i = 0; i < height; i++)
+        rows[i] = (MovementRow){(const char *)from + i * width * size, has_uniform && i == 1 ? 0 : size};
+    MovementMatrix matrix = {rows, height, !has_uniform, bypasses};
+    if (team == NULL)
+        loops->sizes[size].transpose(out, &matrix, 0, width);
+    else
+        movement_transpose(team, size, out, rows, height, width);
+    bool is_right = true;
+    for (size_t row = 0; row < height; row++)
+        for (size_t column = 0; column < width; column++)
+            is_right = is_right && memcmp(out + (column * height + row) * size, rows[row].data + column * rows[row].step, size) == 0;
+    check(is_right, "transpose", size, height * width);
+    free(from);
+    free(out);
+    free(rows);
+}
+
+static void test_matrices(void)
+{
+    static const size_t sides[] = {0, 1, 5, 8, 9, 16, 64, 130};
+    for (size_t size = 1; size <= MOVEMENT_SIZE_MAX; size *= 2)
+        for (size_t i = 0; i < COUNT_OF(sides); i++)
+            for (size_t k = 0; k < COUNT_OF(sides); k++) {
+                test_matrix(size, sides[i], sides[k], false, sides[i] * size % BYPASS_LINE == 0);
+                test_matrix(size, sides[i], sides[k], true, false);
+            }
+}
+
+/* So large that it bypasses the caches. */
+static void test_large_matrix(void)
+{
+    enum { SIDE = 2048 };
+    test_matrix(8, SIDE, SIDE, false, true);
+}
+
 static void test_team(Memory *memory, uint32_t threads)
 {
     team = team_new(memory, (TeamOptions){.threads = threads, .piece_picoseconds = 1});
@@ -373,6 +416,9 @@ static void test_team(Memory *memory, uint32_t threads)
     test_integers();
     test_choices();
     test_points();
+    test_matrices();
+    if (threads == 2)
+        test_large_matrix();
     team_free(team);
     team = NULL;
 }
@@ -384,6 +430,7 @@ int main(void)
         test_flagged();
         test_segments();
         test_choices();
+        test_matrices();
     }
     test_integers();
     test_points();
