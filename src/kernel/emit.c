@@ -381,7 +381,19 @@ static void emit_count(Emitter *e, const FlowNode *node)
         return;
     }
     Word b = operand_text(e, node->inputs[1]);
-    emit_value(e, node->outputs[0], "kernel_distance(%s, %s, &failed)", a.text, b.text);
+    if (node->core_op == OP_RANGE_INCLUSIVE) {
+        emit_value(e, node->outputs[0], "kernel_distance_inclusive(%s, %s, &failed)", a.text, b.text);
+        return;
+    }
+    Word step = operand_text(e, node->inputs[2]);
+    if (node->core_op == OP_NESL_RANGE && node->keep)
+        line(e, "failed |= (%s < %s) | (%s <= 0);", b.text, a.text, step.text);
+    if (node->inputs[2].is_constant && node->inputs[2].constant.integer == 1)
+        emit_value(e, node->outputs[0], "kernel_distance(%s, %s, &failed)", a.text, b.text);
+    else if (node->core_op == OP_NESL_RANGE) /* in steps that go down there is nothing */
+        emit_value(e, node->outputs[0], "%s <= 0 ? 0 : kernel_steps(%s, %s, %s, false, &failed)", step.text, a.text, b.text, step.text);
+    else
+        emit_value(e, node->outputs[0], "kernel_steps(%s, %s, %s, %s, &failed)", a.text, b.text, step.text, node->keep ? "true" : "false");
 }
 
 /* The variable that counts a scope's points within their parent. */
@@ -2271,8 +2283,11 @@ void emit_need_functions(const EmitContext *context, const Fusion *const *fusion
                 continue;
             if (fusions[i]->kernel_of[id] != 0)
                 function_text_need(context->functions, node->function);
-            else if (node->op == FLOW_CALL || is_scalar_function(context->functions, node->function))
+            else if (node->op == FLOW_CALL)
                 function_text_need_entry(context->functions, node->function);
+            else if (is_scalar_function(context->functions, node->function) && function_text_need_entry(context->functions, node->function) &&
+                     node->op == FLOW_FOLD_WITH && !node->draws && node->network == 0)
+                function_text_need_fold(context->functions, node->function);
         }
 }
 

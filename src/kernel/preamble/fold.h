@@ -195,6 +195,27 @@ MATH_INLINE int64_t kernel_distance(int64_t a, int64_t b, OpFlag *failed)
     return b > a ? distance : 0;
 }
 
+/* How many integers there are from a up to b, b included. */
+MATH_INLINE int64_t kernel_distance_inclusive(int64_t a, int64_t b, OpFlag *failed)
+{
+    int64_t distance = (int64_t)((uint64_t)b - (uint64_t)a + 1);
+    *failed |= (b >= a) & (distance <= 0);
+    return b >= a ? distance : 0;
+}
+
+/* How many there are from a on, in steps, before b is reached or passed. There are none of step 0, which fails if it is checked. */
+MATH_INLINE int64_t kernel_steps(int64_t a, int64_t b, int64_t step, bool is_checked, OpFlag *failed)
+{
+    *failed |= is_checked & (step == 0);
+    bool is_up = step > 0;
+    if (step == 0 || (is_up ? a >= b : a <= b))
+        return 0;
+    uint64_t distance = is_up ? (uint64_t)b - (uint64_t)a : (uint64_t)a - (uint64_t)b, each = is_up ? (uint64_t)step : 0 - (uint64_t)step;
+    uint64_t count = (distance - 1) / each + 1;
+    *failed |= count > INT64_MAX;
+    return (int64_t)(count & INT64_MAX);
+}
+
 /* An element that several threads may replace at once, all by the same one. */
 #define KERNEL_REPLACE(cell, value)                                                                                   \
     do {                                                                                                              \
