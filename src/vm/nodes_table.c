@@ -16,6 +16,7 @@
 #include "math/bits.h"
 #include "math/random.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 /* ---- the table ---- */
@@ -369,6 +370,7 @@ typedef struct Lookup {
     const Layout *layout;
     size_t first;
     int64_t *numbers; /* -1 for a key that is new */
+    atomic_bool has_new;
 } Lookup;
 
 static void look_up_tile(const Lookup *lookup, size_t first, size_t count)
@@ -390,13 +392,15 @@ static void look_up_tile(const Lookup *lookup, size_t first, size_t count)
 
 static void look_up(void *context, size_t first, size_t end, uint32_t member)
 {
-    const Lookup *lookup = context;
+    Lookup *lookup = context;
     const Table *table = lookup->table;
     (void)member;
     if (text_keys_hold(lookup->layout)) {
-        text_keys_look_up(&table->texts, table->keys, table->cells, lookup->first + first, end - first, lookup->numbers + first);
+        if (!text_keys_look_up(&table->texts, table->keys, table->cells, lookup->first + first, end - first, lookup->numbers + first))
+            atomic_store_explicit(&lookup->has_new, true, memory_order_relaxed);
         return;
     }
+    atomic_store_explicit(&lookup->has_new, true, memory_order_relaxed); /* perhaps */
     for (; first < end; first += TILE)
         look_up_tile(context, first, least(TILE, end - first));
 }
@@ -407,11 +411,12 @@ static void find_numbers(Firing *firing, size_t first, size_t count, int64_t *nu
     Table *table = firing->state;
     size_t before = group_count(table);
     bool is_looked_up = before > 0 && !table->is_growing;
-    Lookup lookup = {table, firing->node->layout, first, numbers};
+    Lookup lookup = {.table = table, .layout = firing->node->layout, .first = first, .numbers = numbers};
     table->point_count += count;
     if (is_looked_up)
         team_run(firing->vm->team, count, team_grain(firing->vm->team, FIND_PICOSECONDS), look_up, &lookup);
-    for (size_t i = 0; i < count; i++)
+    bool has_new = !is_looked_up || atomic_load_explicit(&lookup.has_new, memory_order_relaxed);
+    for (size_t i = 0; has_new && i < count; i++)
         if (!is_looked_up || numbers[i] < 0)
             numbers[i] = find_number(firing, first + i);
     table->is_growing = group_count(table) - before > count / 2;

@@ -25,13 +25,18 @@ bool text_keys_hold(const Layout *layout)
     return elements->count == 1 && elements->leaves[0].type < (LeafType)SCALAR_COUNT && leaf_size(elements->leaves[0].type) == 1;
 }
 
-/* The first `count` bytes of a word; a table, for a branch could not be predicted. */
-static inline uint64_t first_bytes(uint64_t word, size_t count)
+/* Words of which the bytes from `16 - count` on have the first `count` bytes set: a table, for a branch could not be predicted. */
+static const unsigned char masks[2 * TEXT_KEY_BYTES] = {255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255};
+
+/* The first `count` bytes of the head of a text that is there as it lies in memory. */
+static inline void keep_first(uint64_t *first, uint64_t *second, size_t count)
 {
-    static const unsigned char ones[2 * WORD] = {255, 255, 255, 255, 255, 255, 255, 255};
-    uint64_t mask;
-    memcpy(&mask, ones + WORD - (count < WORD ? count : WORD), WORD);
-    return word & mask;
+    const unsigned char *mask = masks + TEXT_KEY_BYTES - (count < TEXT_KEY_BYTES ? count : TEXT_KEY_BYTES);
+    uint64_t words[TEXT_KEY_WORDS];
+    memcpy(&words[0], mask, WORD);
+    memcpy(&words[1], mask + WORD, WORD);
+    *first &= words[0];
+    *second &= words[1];
 }
 
 /* Bytes from `at` on, which is before the end; zeros follow the text. */
@@ -45,7 +50,9 @@ static inline uint64_t word_at(const TextKey *key, size_t at)
         memcpy(&word, key->bytes + at, WORD);
     else
         memcpy(&word, key->bytes + at, left < WORD ? left : WORD);
-    return first_bytes(word, left);
+    uint64_t none = 0;
+    keep_first(&word, &none, left);
+    return word;
 }
 
 static inline uint64_t mix(uint64_t hash, uint64_t word)
@@ -75,8 +82,7 @@ static inline void read_words(TextKey *key)
     if (key->readable >= TEXT_KEY_BYTES) {
         memcpy(&first, key->bytes, WORD);
         memcpy(&second, key->bytes + WORD, WORD);
-        first = first_bytes(first, length);
-        second = first_bytes(second, length < WORD ? 0 : length - WORD);
+        keep_first(&first, &second, length);
     } else {
         first = slow_head(key, 0);
         second = slow_head(key, 1);
@@ -128,10 +134,10 @@ static bool has_same_rest(const TextKey *a, const TextKey *b)
 
 /* ---- slots ---- */
 
-/* The high bits of a product are its best. */
-static inline size_t first_slot(const TextKeys *table, uint64_t hash)
+/* Where a text may be, modulo the slots. The high bits of a product are its best. */
+static inline size_t first_slot(uint64_t hash)
 {
-    return (size_t)(hash >> 32 ^ hash) & (table->slot_count - 1);
+    return (size_t)(hash >> 32 ^ hash);
 }
 
 static inline size_t next_slot(const TextKeys *table, size_t slot)
@@ -153,7 +159,7 @@ static inline bool is_same(const TextSlot *slot, const TextKey *key, const Array
 /* The slot of a key, or the free one where it belongs. */
 static inline TextSlot *find_slot(const TextKeys *table, const TextKey *key, const Array *keys)
 {
-    size_t at = first_slot(table, key->hash);
+    size_t at = first_slot(key->hash) & (table->slot_count - 1);
     while (table->slots[at].number != 0 && !is_same(&table->slots[at], key, keys))
         at = next_slot(table, at);
     return &table->slots[at];
@@ -176,7 +182,7 @@ static void grow(TextKeys *table, Memory *memory, const Array *keys)
     for (size_t i = 0; i < table->slot_count; i++) {
         if (table->slots[i].number == 0)
             continue;
-        size_t at = first_slot(&grown, slot_hash(&table->slots[i], keys));
+        size_t at = first_slot(slot_hash(&table->slots[i], keys)) & (grown.slot_count - 1);
         while (grown.slots[at].number != 0)
             at = next_slot(&grown, at);
         grown.slots[at] = table->slots[i];
@@ -201,27 +207,84 @@ void text_keys_forget(TextKeys *table, Memory *memory)
 
 /* ---- looking up ---- */
 
-/* While slots come from memory, the next ones are asked for. */
-static void look_up_tile(const TextKeys *table, const Array *keys, const Cells *rows, size_t first, size_t count, int64_t *numbers)
+/* Rows that are looked up. */
+typedef struct Lookup {
+    const TextKeys *table;
+    const Array *keys;
+    const Cells *rows;
+} Lookup;
+
+/* What is known of the keys of a tile. */
+typedef struct Tile {
+    uint64_t head[TEXT_KEY_WORDS][TILE];
+    uint64_t length[TILE];
+    uint32_t slot[TILE];
+} Tile;
+
+static int64_t look_up_row(const Lookup *lookup, size_t i)
 {
-    TextKey tile[TILE];
-    for (size_t i = 0; i < count; i++) {
-        row_key(&tile[i], rows, first + i);
-        __builtin_prefetch(&table->slots[first_slot(table, tile[i].hash)]);
-    }
-    for (size_t i = 0; i < count; i++)
-        numbers[i] = (int64_t)find_slot(table, &tile[i], keys)->number - 1;
+    TextKey key;
+    row_key(&key, lookup->rows, i);
+    return (int64_t)find_slot(lookup->table, &key, lookup->keys)->number - 1;
 }
 
-void text_keys_look_up(const TextKeys *table, const Array *keys, const Cells *rows, size_t first, size_t count, int64_t *numbers)
+/* Reads keys that are all in one array, and asks for their slots. */
+static void read_tile(const Lookup *lookup, size_t first, size_t count, Tile *tile)
 {
-    if (table->slot_count == 0) {
-        for (size_t i = 0; i < count; i++)
-            numbers[i] = -1;
-        return;
+    const Column *column = &(*(Array *const *)lookup->rows[0].data)->columns[0];
+    const unsigned char *bytes = column->data;
+    const int64_t *starts = (const int64_t *)lookup->rows[1].data + first, *lengths = (const int64_t *)lookup->rows[2].data + first;
+    size_t readable = column->capacity, mask = lookup->table->slot_count - 1;
+    const TextSlot *slots = lookup->table->slots;
+    for (size_t i = 0; i < count; i++) {
+        size_t start = (size_t)starts[i];
+        TextKey key = {.bytes = bytes + start, .readable = readable - start, .length = (size_t)lengths[i]};
+        read_words(&key);
+        size_t slot = first_slot(key.hash) & mask;
+        __builtin_prefetch(&slots[slot]);
+        tile->head[0][i] = key.head[0];
+        tile->head[1][i] = key.head[1];
+        tile->length[i] = key.length;
+        tile->slot[i] = (uint32_t)slot;
     }
-    for (size_t i = 0; i < count; i += TILE)
-        look_up_tile(table, keys, rows, first + i, least(TILE, count - i), numbers + i);
+}
+
+/* While slots come from memory, the next ones are asked for. What is not in the first slot where it may be is looked for anew. A free slot looks like the empty text's, and
+ * tells that it is not there. */
+static int64_t look_up_tile(const Lookup *lookup, size_t first, size_t count, int64_t *numbers)
+{
+    Tile tile;
+    int64_t all = 0;
+    read_tile(lookup, first, count, &tile);
+    for (size_t i = 0; i < count; i++) {
+        const TextSlot *slot = &lookup->table->slots[tile.slot[i]];
+        uint64_t differences = (slot->head[0] ^ tile.head[0][i]) | (slot->head[1] ^ tile.head[1][i]) | (slot->length ^ tile.length[i]);
+        bool is_found = differences == 0 && tile.length[i] <= TEXT_KEY_BYTES;
+        numbers[i] = is_found ? (int64_t)slot->number - 1 : look_up_row(lookup, first + i);
+        all |= numbers[i];
+    }
+    return all;
+}
+
+static bool can_tile(const TextKeys *table, const Cells *rows)
+{
+    return rows[0].is_uniform && !rows[1].is_uniform && !rows[2].is_uniform && table->slot_count <= UINT32_MAX &&
+           *(Array *const *)rows[0].data != NULL && !(*(Array *const *)rows[0].data)->columns[0].is_uniform;
+}
+
+bool text_keys_look_up(const TextKeys *table, const Array *keys, const Cells *rows, size_t first, size_t count, int64_t *numbers)
+{
+    Lookup lookup = {table, keys, rows};
+    bool is_tiled = can_tile(table, rows);
+    int64_t all = 0;
+    for (size_t i = 0; i < count; i += TILE) {
+        size_t length = least(TILE, count - i);
+        if (is_tiled)
+            all |= look_up_tile(&lookup, first + i, length, numbers + i);
+        for (size_t j = i; !is_tiled && j < i + length; j++)
+            all |= numbers[j] = look_up_row(&lookup, first + j);
+    }
+    return all >= 0;
 }
 
 /* ---- adding ---- */

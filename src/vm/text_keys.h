@@ -24,8 +24,9 @@ typedef struct TextKeys {
 /* Whether values of the layout are such vectors. */
 bool text_keys_hold(const Layout *layout);
 
-/* Writes the numbers of rows [first, first + count) of `rows`; -1 for those that are not there. `keys` are those that were added, by number; null if there are none. */
-void text_keys_look_up(const TextKeys *table, const Array *keys, const Cells *rows, size_t first, size_t count, int64_t *numbers);
+/* Writes the numbers of rows [first, first + count) of `rows`; -1 for those that are not there: then it gives false. Something was added before; `keys` are all that was, by
+ * number. */
+bool text_keys_look_up(const TextKeys *table, const Array *keys, const Cells *rows, size_t first, size_t count, int64_t *numbers);
 /* The number of a row; if it is new, it is added to `keys`, a copy of its bytes included. */
 int64_t text_keys_find(TextKeys *table, Memory *memory, Array *keys, const Cells *rows, size_t i);
 /* Makes it empty; small memory is kept. */
