@@ -1,6 +1,7 @@
 #include "kernel/emit.h"
 
 #include "kernel/c_text.h"
+#include "kernel/linear.h"
 #include "kernel/members.h"
 #include "kernel/op_text.h"
 #include "kernel/preamble.h"
@@ -34,6 +35,7 @@ typedef struct Emitter {
     bool has_groups;   /* that can fail */
     bool is_packing;   /* what filters keep is first put aside */
     bool *varying;     /* in the loop that is being written: by node of the kernel, whether it differs between points */
+    LinearLoops linear; /* whose results come from a table */
 } Emitter;
 
 /* ---- lines ---- */
@@ -379,7 +381,19 @@ static void emit_count(Emitter *e, const FlowNode *node)
         return;
     }
     Word b = operand_text(e, node->inputs[1]);
-    emit_value(e, node->outputs[0], "kernel_distance(%s, %s, &failed)", a.text, b.text);
+    if (node->core_op == OP_RANGE_INCLUSIVE) {
+        emit_value(e, node->outputs[0], "kernel_distance_inclusive(%s, %s, &failed)", a.text, b.text);
+        return;
+    }
+    Word step = operand_text(e, node->inputs[2]);
+    if (node->core_op == OP_NESL_RANGE && node->keep)
+        line(e, "failed |= (%s < %s) | (%s <= 0);", b.text, a.text, step.text);
+    if (node->inputs[2].is_constant && node->inputs[2].constant.integer == 1)
+        emit_value(e, node->outputs[0], "kernel_distance(%s, %s, &failed)", a.text, b.text);
+    else if (node->core_op == OP_NESL_RANGE) /* in steps that go down there is nothing */
+        emit_value(e, node->outputs[0], "%s <= 0 ? 0 : kernel_steps(%s, %s, %s, false, &failed)", step.text, a.text, b.text, step.text);
+    else
+        emit_value(e, node->outputs[0], "kernel_steps(%s, %s, %s, %s, &failed)", a.text, b.text, step.text, node->keep ? "true" : "false");
 }
 
 /* The variable that counts a scope's points within their parent. */
@@ -1848,6 +1862,8 @@ static void emit_node(Emitter *e, FlowNodeId id)
     }
 }
 
+static void emit_linear_result(Emitter *e, FlowNodeId id, const FlowNode *node);
+
 static void emit_body(Emitter *e, uint32_t number)
 {
     const KernelScope *scope = &e->kernel->scopes.items[number];
@@ -1857,7 +1873,9 @@ static void emit_body(Emitter *e, uint32_t number)
             emit_node(e, unit.index);
             continue;
         }
-        if (e->kernel->scopes.items[unit.index].kind == SCOPE_LOOP)
+        if ((e->linear.scopes >> unit.index & 1) != 0)
+            each_reduction(e, unit.index, emit_linear_result);
+        else if (e->kernel->scopes.items[unit.index].kind == SCOPE_LOOP)
             emit_loop(e, unit.index);
         else
             emit_if(e, unit.index);
@@ -1978,6 +1996,85 @@ static void emit_root_loop(Emitter *e, const char *head)
     emit_lanes(e, KERNEL_ROOT);
     emit_inputs(e);
     emit_body(e, KERNEL_ROOT);
+    close_brace(e);
+}
+
+/* ---- values that are linear in the index (linear.h) ----
+ * Their loops are done at 0 and at powers of two; these give a table for the points of a block, which serves all blocks, each with its first value. */
+
+static void emit_linear_result(Emitter *e, FlowNodeId id, const FlowNode *node)
+{
+    emit_value(e, node->outputs[0], "base%u ^ linear%u[call->position + i - base]", id, id);
+}
+
+static void declare_linear(Emitter *e, FlowNodeId id, const FlowNode *node)
+{
+    const char *type = leaf_c_type(e->network->streams.items[node->outputs[0]].type);
+    line(e, "%s bits%u[KERNEL_INDEX_BITS + 1], linear%u[KERNEL_LINEAR], base%u = 0;", type, id, id, id);
+}
+
+/* What a bit of the index makes of a difference; the first is the value at 0, where blocks begin. */
+static void store_linear_bit(Emitter *e, FlowNodeId id, const FlowNode *node)
+{
+    Word value = variable(e, node->outputs[0]);
+    line(e, "base%u = k == 0 ? %s : base%u;", id, value.text, id);
+    line(e, "bits%u[k] = %s ^ base%u;", id, value.text, id);
+}
+
+static void fill_linear_table(Emitter *e, FlowNodeId id, const FlowNode *node)
+{
+    (void)node;
+    line(e, "KERNEL_LINEAR_TABLE(linear%u, bits%u, block);", id, id);
+}
+
+static void change_linear_base(Emitter *e, FlowNodeId id, const FlowNode *node)
+{
+    (void)node;
+    line(e, "base%u ^= bits%u[kernel_lowest_bit(changed) + 1];", id, id);
+}
+
+static void each_linear(Emitter *e, void (*emit)(Emitter *, FlowNodeId, const FlowNode *))
+{
+    for (uint32_t i = 1; i < e->kernel->scopes.count; i++)
+        if ((e->linear.scopes >> i & 1) != 0)
+            each_reduction(e, i, emit);
+}
+
+static void emit_linear_bits(Emitter *e)
+{
+    line(e, "const int64_t index_bits = kernel_linear_bits(call);");
+    line(e, "for (int64_t k = 0; k < index_bits; k++) {");
+    open_brace(e);
+    line(e, "const int64_t i = (k == 0 ? 0 : INT64_C(1) << (k - 1)) - call->position;");
+    e->is_searching = true;
+    for (uint32_t i = 0; i < e->kernel->scopes.items[KERNEL_ROOT].body.count; i++) {
+        KernelUnit unit = e->kernel->scopes.items[KERNEL_ROOT].body.items[i];
+        if (unit.is_scope && (e->linear.scopes >> unit.index & 1) != 0)
+            emit_loop(e, unit.index);
+        else if (!unit.is_scope && e->linear.is_needed[index_of(&e->kernel->nodes, unit.index)])
+            emit_node(e, unit.index);
+    }
+    e->is_searching = false;
+    each_linear(e, store_linear_bit);
+    close_brace(e);
+}
+
+static void emit_linear_blocks(Emitter *e)
+{
+    each_linear(e, declare_linear);
+    emit_linear_bits(e);
+    line(e, "const int64_t block = kernel_linear_block(call);");
+    each_linear(e, fill_linear_table);
+    line(e, "for (int64_t start = 0, end, before = 0; start < count; start = end) {");
+    open_brace(e);
+    line(e, "const int64_t base = (call->position + start) & -block, rest = base + block - call->position;");
+    line(e, "for (int64_t changed = base ^ before; changed != 0; changed &= changed - 1) {");
+    open_brace(e);
+    each_linear(e, change_linear_base);
+    close_brace(e);
+    line(e, "before = base;");
+    line(e, "end = rest < count ? rest : count;");
+    emit_root_loop(e, "for (int64_t i = start; i < end; i++) {");
     close_brace(e);
 }
 
@@ -2104,6 +2201,8 @@ static void emit_work(Emitter *e)
         emit_blocks(e);
     else if (can_pack(e))
         emit_packed_loop(e);
+    else if (e->linear.scopes != 0)
+        emit_linear_blocks(e);
     else
         emit_root_loop(e, "for (int64_t i = 0; i < count; i++) {");
     emit_results(e);
@@ -2140,6 +2239,7 @@ static void emit_kernel(Emitter *e)
     e->may_stop = e->has_groups = false;
     e->calls_functions = calls_functions(e);
     e->has_fast = !e->calls_functions && wants_fast(e);
+    e->linear = linear_find(e->context->functions->arena, e->fusion, e->kernel);
     emit_work(e);
     e->out = out;
     uint32_t number = e->kernel->number;
@@ -2183,8 +2283,11 @@ void emit_need_functions(const EmitContext *context, const Fusion *const *fusion
                 continue;
             if (fusions[i]->kernel_of[id] != 0)
                 function_text_need(context->functions, node->function);
-            else if (node->op == FLOW_CALL || is_scalar_function(context->functions, node->function))
+            else if (node->op == FLOW_CALL)
                 function_text_need_entry(context->functions, node->function);
+            else if (is_scalar_function(context->functions, node->function) && function_text_need_entry(context->functions, node->function) &&
+                     node->op == FLOW_FOLD_WITH && !node->draws && node->network == 0)
+                function_text_need_fold(context->functions, node->function);
         }
 }
 

@@ -1,5 +1,6 @@
 #include "kernel/fuse.h"
 
+#include "kernel/linear.h"
 #include "kernel/members.h"
 
 #include <string.h>
@@ -1170,5 +1171,7 @@ Fusion *fuse_network(Arena *arena, const FlowNetwork *network, FunctionTexts *fu
         is_seen[points] = true;
         fuse_below(&finder, points, extents[points]);
     }
+    for (uint32_t i = 0; i < fusion->kernels.count; i++)
+        fusion->kernels.items[i].is_linear = linear_find(arena, fusion, &fusion->kernels.items[i]).scopes != 0;
     return fusion;
 }

@@ -635,7 +635,8 @@ static size_t tile_of(const Bundle *bundle)
     const BundleKernel *kernel = bundle->kernel;
     if (!kernel->kernel->has_loops)
         return BUNDLE_TILE;
-    return kernel->picoseconds == 0 ? 1 : least(BUNDLE_TILE, PIECE_PICOSECONDS / kernel->picoseconds + 1);
+    size_t most = kernel->kernel->is_linear ? BUNDLE_POINTS_MAX : BUNDLE_TILE;
+    return kernel->picoseconds == 0 ? 1 : least(most, PIECE_PICOSECONDS / kernel->picoseconds + 1);
 }
 
 /* Elements that a tile may give below the root: twice what those before gave, or, in filters, one for each point. */

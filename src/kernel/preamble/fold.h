@@ -148,6 +148,43 @@ enum {
     KERNEL_SEARCH = 1024,    /* points that are searched at once for one that is kept */
 };
 
+/* ---- values that are linear in the bits of the root's index ---- */
+
+enum {
+    KERNEL_LINEAR = 512, /* points at most of a block, in which they come from a table */
+    KERNEL_INDEX_BITS = 63,
+};
+
+/* How many bits the indices of the call have, and one more for 0; none if there are no points. */
+MATH_INLINE int64_t kernel_linear_bits(const KernelCall *call)
+{
+    uint64_t last = (uint64_t)(call->position + call->count - 1);
+    return call->count == 0 ? 0 : last == 0 ? 1 : 65 - __builtin_clzll(last);
+}
+
+/* How many points of a block: a power of two, and not more than make use of the table. */
+MATH_INLINE int64_t kernel_linear_block(const KernelCall *call)
+{
+    int64_t block = 1, end = call->position + call->count;
+    while (block < KERNEL_LINEAR && block < call->count && block < end)
+        block *= 2;
+    return block;
+}
+
+/* What the bits below a block's size make of a difference, together: each bit doubles the table. */
+#define KERNEL_LINEAR_TABLE(table, bits, block)                                                                       \
+    do {                                                                                                              \
+        (table)[0] = 0;                                                                                               \
+        for (int64_t size = 1, bit = 1; size < (block); size *= 2, bit++)                                             \
+            for (int64_t at = 0; at < size; at++)                                                                     \
+                (table)[size + at] = (table)[at] ^ (bits)[bit];                                                       \
+    } while (0)
+
+MATH_INLINE int64_t kernel_lowest_bit(int64_t bits)
+{
+    return __builtin_ctzll((uint64_t)bits);
+}
+
 /* ---- counts and indices ---- */
 
 /* How many integers there are from a up to b, without b. */
@@ -156,6 +193,27 @@ MATH_INLINE int64_t kernel_distance(int64_t a, int64_t b, OpFlag *failed)
     int64_t distance = (int64_t)((uint64_t)b - (uint64_t)a);
     *failed |= (b > a) & (distance < 0);
     return b > a ? distance : 0;
+}
+
+/* How many integers there are from a up to b, b included. */
+MATH_INLINE int64_t kernel_distance_inclusive(int64_t a, int64_t b, OpFlag *failed)
+{
+    int64_t distance = (int64_t)((uint64_t)b - (uint64_t)a + 1);
+    *failed |= (b >= a) & (distance <= 0);
+    return b >= a ? distance : 0;
+}
+
+/* How many there are from a on, in steps, before b is reached or passed. There are none of step 0, which fails if it is checked. */
+MATH_INLINE int64_t kernel_steps(int64_t a, int64_t b, int64_t step, bool is_checked, OpFlag *failed)
+{
+    *failed |= is_checked & (step == 0);
+    bool is_up = step > 0;
+    if (step == 0 || (is_up ? a >= b : a <= b))
+        return 0;
+    uint64_t distance = is_up ? (uint64_t)b - (uint64_t)a : (uint64_t)a - (uint64_t)b, each = is_up ? (uint64_t)step : 0 - (uint64_t)step;
+    uint64_t count = (distance - 1) / each + 1;
+    *failed |= count > INT64_MAX;
+    return (int64_t)(count & INT64_MAX);
 }
 
 /* An element that several threads may replace at once, all by the same one. */
