@@ -51,14 +51,20 @@ static size_t room_of(const TextBlock *block)
     return block->chars == NULL ? 0 : block->chars->columns[0].capacity - block->chars->count;
 }
 
-/* What is still wanted moves to the front: of another array, if somebody refers to this one or it has no room. Each byte moves a few times at most, for there is as much room
+/* Nobody else sees the bytes, and there is room for so many. */
+static bool can_be_used_again(const Array *chars, size_t size)
+{
+    return chars != NULL && chars->references == 1 && chars->columns[0].shared == NULL && chars->columns[0].capacity >= size;
+}
+
+/* What is still wanted moves to the front: of another array, if this one cannot be used again. Each byte moves a few times at most, for there is as much room
  * behind it afterwards. */
 static void make_room(TextBlock *block, Team *team, Memory *memory, const Layout *layout)
 {
     size_t rest = text_block_end(block) - block->begin, size = usual_size(block, team);
     size = rest > size / 2 ? rest + least(rest, SIZE_MAX - rest) : size;
     Array *old = block->chars;
-    if (old != NULL && old->references == 1 && old->columns[0].capacity >= size) {
+    if (can_be_used_again(old, size)) {
         memmove(old->columns[0].data, (char *)old->columns[0].data + block->begin, rest);
         old->count = rest;
     } else {
