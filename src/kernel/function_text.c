@@ -17,6 +17,7 @@ FunctionTexts *function_texts_new(Arena *arena, const CoreProgram *program, Layo
     FunctionTexts *texts = ARENA_NEW(arena, FunctionTexts);
     *texts = (FunctionTexts){.arena = arena, .program = program, .layouts = layouts, .next_global = first_global};
     texts->is_listed = ARENA_ARRAY(arena, bool, program->functions.count);
+    texts->has_entry = ARENA_ARRAY(arena, bool, program->functions.count);
     texts->is_wide = ARENA_ARRAY(arena, bool, program->functions.count);
     texts->values = ARENA_ARRAY(arena, const char **, program->variables.count);
     texts->shapes = ARENA_ARRAY(arena, VariableShape, program->variables.count);
@@ -213,6 +214,8 @@ bool function_text_need_entry(FunctionTexts *texts, CoreFunctionId function)
 {
     if ((!function_text_accepts(texts, function) && !function_text_accepts_vectors(texts, function)) || !can_be_entry(texts, function))
         return false;
+    if (texts->has_entry[function])
+        return true;
     for (uint32_t i = 0; i < texts->entries.count; i++)
         if (texts->entries.items[i] == function)
             return true;

@@ -31,6 +31,7 @@ typedef struct FunctionTexts {
     VEC(CoreFunctionId) functions;   /* to be emitted: those asked for, and what they call */
     bool *is_listed;                 /* by function */
     VEC(CoreFunctionId) entries;     /* those that are called from outside of kernels too */
+    bool *has_entry;                 /* by function: there is compiled code already, which serves those that come later */
     bool *is_wide;                   /* by function: its entry does many points at once (kernel/function_wide.h); known once it is written */
     VEC(FunctionGlobal) globals;     /* of these */
     uint32_t next_global;            /* entry */

@@ -31,8 +31,46 @@ static Code *code_get(Vm *vm)
     return vm->code;
 }
 
-/* The networks that came since the last time, or were made anew; gives how many kernels they have. */
-static uint32_t fuse_new(Vm *vm, Code *code, FunctionTexts *functions, const Fusion **fresh, uint32_t *fresh_count)
+/* ---- what is compiled together ---- */
+
+static bool calls_itself(const FlowNetwork *network)
+{
+    for (FlowNodeId id = 0; id < network->nodes.count; id++)
+        if (network->function != 0 && network->nodes.items[id].op == FLOW_CALL && network->nodes.items[id].function == network->function)
+            return true;
+    return false;
+}
+
+/* Whether the points of a call will be done by a sequential version (vm/sequential.h): its network is compiled if that turns out otherwise. */
+static bool is_handed_over(const Vm *vm, FunctionTexts *functions, const FlowNode *node)
+{
+    if (node->op != FLOW_CALL || node->function == 0 || !function_text_accepts_vectors(functions, node->function) ||
+        !function_text_need_entry(functions, node->function))
+        return false;
+    const FlowNetwork *callee = vm->program->networks.items[node->network];
+    return team_size(vm->team) == 1 || !(callee->is_single || calls_itself(callee));
+}
+
+/* Marks a network, and those that are run with it. */
+static void want(const Vm *vm, FunctionTexts *functions, FlowNetworkId wanted, bool *is_wanted)
+{
+    VEC(FlowNetworkId) found = {0};
+    *vec_push(functions->arena, &found) = wanted;
+    is_wanted[wanted] = true;
+    for (uint32_t i = 0; i < found.count; i++) {
+        const FlowNetwork *network = vm->program->networks.items[found.items[i]];
+        for (FlowNodeId id = 0; id < network->nodes.count; id++) {
+            const FlowNode *node = &network->nodes.items[id];
+            if (node->network == 0 || is_wanted[node->network] || is_handed_over(vm, functions, node))
+                continue;
+            is_wanted[node->network] = true;
+            *vec_push(functions->arena, &found) = node->network;
+        }
+    }
+}
+
+/* Of these, those that came since the last time, or were made anew; gives how many kernels they have. */
+static uint32_t fuse_new(Vm *vm, Code *code, FunctionTexts *functions, const bool *is_wanted, const Fusion **fresh, uint32_t *fresh_count)
 {
     uint32_t number = code->kernels.count;
     for (FlowNetworkId id = 1; id < vm->program->networks.count; id++) {
@@ -40,7 +78,7 @@ static uint32_t fuse_new(Vm *vm, Code *code, FunctionTexts *functions, const Fus
         while (code->fusions.count <= id)
             *vec_push(&vm->arena, &code->fusions) = NULL;
         const Fusion *known = code->fusions.items[id];
-        if (network == NULL || (known != NULL && known->network == network))
+        if (!is_wanted[id] || (known != NULL && known->network == network))
             continue;
         code->fusions.items[id] = fuse_network(&vm->arena, network, functions, number);
         number += code->fusions.items[id]->kernels.count;
@@ -88,12 +126,22 @@ static void add_globals(Vm *vm, Code *code, const FunctionTexts *functions)
     code->cell_count = functions->next_global;
 }
 
-/* Compiles the kernels of new networks. */
-static void compile_new(Vm *vm, Code *code)
+static FunctionTexts *new_texts(Vm *vm, const Code *code)
+{
+    FunctionTexts *functions = function_texts_new(&vm->arena, vm->program->core, vm->program->layouts, code->cell_count);
+    for (uint32_t i = 0; i < code->entries.count; i++)
+        functions->has_entry[i] = code->entries.items[i].code != NULL;
+    return functions;
+}
+
+/* Compiles the kernels of a network and of those that are run with it. */
+static void compile_new(Vm *vm, Code *code, FlowNetworkId wanted)
 {
     const Fusion **fresh = ARENA_ARRAY(&vm->arena, const Fusion *, vm->program->networks.count);
-    FunctionTexts *functions = function_texts_new(&vm->arena, vm->program->core, vm->program->layouts, code->cell_count);
-    uint32_t fresh_count = 0, kernel_count = fuse_new(vm, code, functions, fresh, &fresh_count);
+    bool *is_wanted = ARENA_ARRAY(&vm->arena, bool, vm->program->networks.count);
+    FunctionTexts *functions = new_texts(vm, code);
+    want(vm, functions, wanted, is_wanted);
+    uint32_t fresh_count = 0, kernel_count = fuse_new(vm, code, functions, is_wanted, fresh, &fresh_count);
     EmitContext context = {.names = vm->options.names, .sources = vm->diagnostics->sources, .functions = functions};
     emit_need_functions(&context, fresh, fresh_count);
     if (kernel_count == 0 && functions->entries.count == 0)
@@ -122,7 +170,7 @@ const Fusion *code_of_network(Vm *vm, FlowNetworkId network)
     bool is_known = network < code->fusions.count && code->fusions.items[network] != NULL &&
                     code->fusions.items[network]->network == wanted;
     if (!is_known && !code->has_failed)
-        compile_new(vm, code);
+        compile_new(vm, code, network);
     if (code->has_failed || stop_reason(vm->options.stop) != STOP_NOT)
         return NULL;
     return code->fusions.items[network];

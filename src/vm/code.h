@@ -8,8 +8,8 @@
 
 typedef struct Code Code;
 
-/* The kernels of a network, with code for all of them; null if they cannot be compiled: then the reason was given in a warning, once. Networks that came
- * since the last time are compiled together. */
+/* The kernels of a network, with code for all of them; null if they cannot be compiled: then the reason was given in a warning, once. Compiled together
+ * are this network, those that it calls, and so on, except where sequential versions will be called instead (vm/sequential.h): these are compiled with it. */
 const Fusion *code_of_network(Vm *vm, FlowNetworkId network);
 KernelFunction *code_of_kernel(const Vm *vm, const Kernel *kernel);
 /* The cells of the globals that functions read, as they are now, for KernelCall.globals; of the team's memory. */
