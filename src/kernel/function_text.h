@@ -32,7 +32,8 @@ typedef struct FunctionTexts {
     bool *is_listed;                 /* by function */
     VEC(CoreFunctionId) entries;     /* those that are called from outside of kernels too */
     bool *has_entry;                 /* by function: there is compiled code already, which serves those that come later */
-    bool *is_wide;                   /* by function: its entry does many points at once (kernel/function_wide.h); known once it is written */
+    bool *is_wide;                   /* by function: its entry does many points at once (kernel/function_wide.h); known once it is needed, */
+    bool *is_complete;               /* ... and one by one where that cannot be; otherwise it stops there */
     VEC(FunctionGlobal) globals;     /* of these */
     uint32_t next_global;            /* entry */
     struct VariableShape *shapes;    /* by variable, of functions that make vectors */
@@ -54,6 +55,9 @@ void function_text_need(FunctionTexts *texts, CoreFunctionId function);
 /* The same, and it is called from outside of kernels; also for functions with vectors. There is a function entry_ID for it, a KernelFunction. Its `streams` are the leaves of the arguments,
  * with `strides`, its `outputs` those of the result; `done` says how many points are, also where it fails. False if there can be none. */
 bool function_text_need_entry(FunctionTexts *texts, CoreFunctionId function);
+
+/* The same for one that does all points, also those that are not wide: it replaces an entry that there is. */
+void function_text_need_complete_entry(FunctionTexts *texts, CoreFunctionId function);
 
 /* Whether there are arrays in its result, which an entry gives as they are: whoever calls it retains those that are not of a region. */
 bool function_text_gives_arrays(const FunctionTexts *texts, CoreFunctionId function);

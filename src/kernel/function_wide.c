@@ -1191,11 +1191,14 @@ void function_wide_write_entry(FunctionTexts *texts, CoreFunctionId function, Te
     wide.writer.out = out;
     text_init(&name, out->memory);
     function_text_name(texts, function, &name);
+    bool is_complete = texts->is_complete[function];
     write_key(&wide, body);
-    write_point(&wide, body);
+    if (is_complete)
+        write_point(&wide, body);
     write_points(&wide, body);
     text_addf(out, "\nuint64_t entry_%u(const KernelCall *restrict call)\n{\n", function);
-    wide_line(&wide, "return kernel_wide_entry(call, %s_key, %s_points, %s_point);", text_string(&name), text_string(&name), text_string(&name));
+    const char *point = is_complete ? arena_format(texts->arena, "%s_point", text_string(&name)) : "NULL";
+    wide_line(&wide, "return kernel_wide_entry(call, %s_key, %s_points, %s);", text_string(&name), text_string(&name), point);
     text_add(out, "}\n");
     text_free(&name);
 }

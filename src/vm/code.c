@@ -6,9 +6,17 @@
 #include <stdio.h>
 #include <string.h>
 
+enum {
+    FEW_POINTS = 8 * KERNEL_WIDE, /* of a call: most of them may have nobody to be done with at once */
+    FEW_CALLS = 256,              /* with so few points, if these are most of all points, before they are done one by one */
+};
+
 typedef struct Entry {
     KernelFunction *code; /* null if there is none */
     bool is_wide;
+    bool is_complete;     /* does all points, one by one if need be */
+    uint32_t few_calls;
+    uint64_t few, points; /* in those, and in all */
 } Entry;
 
 struct Code {
@@ -51,21 +59,30 @@ static bool is_handed_over(const Vm *vm, FunctionTexts *functions, const FlowNod
     return team_size(vm->team) == 1 || !(callee->is_single || calls_itself(callee));
 }
 
-/* Marks a network, and those that are run with it. */
-static void want(const Vm *vm, FunctionTexts *functions, FlowNetworkId wanted, bool *is_wanted)
+typedef struct Wanted {
+    VEC(FlowNetworkId) networks;
+    bool *are_in; /* by network */
+} Wanted;
+
+static void want(Vm *vm, Wanted *wanted, FlowNetworkId network)
 {
-    VEC(FlowNetworkId) found = {0};
-    *vec_push(functions->arena, &found) = wanted;
-    is_wanted[wanted] = true;
-    for (uint32_t i = 0; i < found.count; i++) {
-        const FlowNetwork *network = vm->program->networks.items[found.items[i]];
-        for (FlowNodeId id = 0; id < network->nodes.count; id++) {
-            const FlowNode *node = &network->nodes.items[id];
-            if (node->network == 0 || is_wanted[node->network] || is_handed_over(vm, functions, node))
-                continue;
-            is_wanted[node->network] = true;
-            *vec_push(functions->arena, &found) = node->network;
-        }
+    if (!wanted->are_in[network])
+        *vec_push(&vm->arena, &wanted->networks) = network;
+    wanted->are_in[network] = true;
+}
+
+/* A network, all items, and those that are run with them. */
+static void find_wanted(Vm *vm, FunctionTexts *functions, FlowNetworkId network, Wanted *wanted)
+{
+    want(vm, wanted, network);
+    for (FlowNetworkId id = 1; id < vm->program->networks.count; id++)
+        if (vm->program->networks.items[id] != NULL && vm->program->networks.items[id]->is_item)
+            want(vm, wanted, id);
+    for (uint32_t i = 0; i < wanted->networks.count; i++) {
+        const FlowNetwork *found = vm->program->networks.items[wanted->networks.items[i]];
+        for (FlowNodeId id = 0; id < found->nodes.count; id++)
+            if (found->nodes.items[id].network != 0 && !is_handed_over(vm, functions, &found->nodes.items[id]))
+                want(vm, wanted, found->nodes.items[id].network);
     }
 }
 
@@ -109,7 +126,7 @@ static void find_functions(Vm *vm, Code *code, Compiled *object, uint32_t count,
         CoreFunctionId id = functions->entries.items[i];
         while (code->entries.count <= id)
             *vec_push(&vm->arena, &code->entries) = (Entry){0};
-        code->entries.items[id] = (Entry){find_function(object, "entry", id), functions->is_wide[id]};
+        code->entries.items[id] = (Entry){find_function(object, "entry", id), functions->is_wide[id], functions->is_complete[id], 0, 0, 0};
     }
 }
 
@@ -134,14 +151,9 @@ static FunctionTexts *new_texts(Vm *vm, const Code *code)
     return functions;
 }
 
-/* Compiles the kernels of a network and of those that are run with it. */
-static void compile_new(Vm *vm, Code *code, FlowNetworkId wanted)
+/* Compiles kernels, and the functions that are needed. */
+static void compile(Vm *vm, Code *code, FunctionTexts *functions, const Fusion *const *fresh, uint32_t fresh_count, uint32_t kernel_count)
 {
-    const Fusion **fresh = ARENA_ARRAY(&vm->arena, const Fusion *, vm->program->networks.count);
-    bool *is_wanted = ARENA_ARRAY(&vm->arena, bool, vm->program->networks.count);
-    FunctionTexts *functions = new_texts(vm, code);
-    want(vm, functions, wanted, is_wanted);
-    uint32_t fresh_count = 0, kernel_count = fuse_new(vm, code, functions, is_wanted, fresh, &fresh_count);
     EmitContext context = {.names = vm->options.names, .sources = vm->diagnostics->sources, .functions = functions};
     emit_need_functions(&context, fresh, fresh_count);
     if (kernel_count == 0 && functions->entries.count == 0)
@@ -161,6 +173,17 @@ static void compile_new(Vm *vm, Code *code, FlowNetworkId wanted)
         warn(vm, code, text_string(&problem));
     text_free(&problem);
     text_free(&text);
+}
+
+/* A network and what is not compiled yet of what is run with it. */
+static void compile_new(Vm *vm, Code *code, FlowNetworkId network)
+{
+    const Fusion **fresh = ARENA_ARRAY(&vm->arena, const Fusion *, vm->program->networks.count);
+    Wanted wanted = {.are_in = ARENA_ARRAY(&vm->arena, bool, vm->program->networks.count)};
+    FunctionTexts *functions = new_texts(vm, code);
+    find_wanted(vm, functions, network, &wanted);
+    uint32_t fresh_count = 0, kernel_count = fuse_new(vm, code, functions, wanted.are_in, fresh, &fresh_count);
+    compile(vm, code, functions, fresh, fresh_count, kernel_count);
 }
 
 const Fusion *code_of_network(Vm *vm, FlowNetworkId network)
@@ -190,6 +213,32 @@ const volatile int *code_stop_word(const StopFlag *stop)
 KernelFunction *code_of_function(const Vm *vm, CoreFunctionId function)
 {
     return vm->code == NULL || function >= vm->code->entries.count ? NULL : vm->code->entries.items[function].code;
+}
+
+KernelFunction *code_complete(Vm *vm, CoreFunctionId function)
+{
+    Code *code = vm->code;
+    if (!code->entries.items[function].is_complete && !code->has_failed) {
+        FunctionTexts *functions = new_texts(vm, code);
+        function_text_need_complete_entry(functions, function);
+        compile(vm, code, functions, NULL, 0, 0);
+    }
+    return code->entries.items[function].is_complete ? code->entries.items[function].code : NULL;
+}
+
+KernelFunction *code_of_points(Vm *vm, CoreFunctionId function, size_t count)
+{
+    KernelFunction *known = code_of_function(vm, function);
+    Entry *entry = known == NULL ? NULL : &vm->code->entries.items[function];
+    if (entry == NULL || entry->is_complete)
+        return known;
+    bool is_few = count < FEW_POINTS;
+    entry->points += count;
+    entry->few += is_few ? count : 0;
+    entry->few_calls += is_few;
+    bool is_wanted = entry->few_calls > FEW_CALLS && entry->few > entry->points / 2;
+    KernelFunction *complete = is_wanted ? code_complete(vm, function) : NULL;
+    return complete == NULL ? known : complete;
 }
 
 bool code_is_wide(const Vm *vm, CoreFunctionId function)

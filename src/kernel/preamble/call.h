@@ -53,6 +53,7 @@ enum { KERNEL_ENTRY_LEAVES = 32 }; /* of the arguments, and of the result, of a 
 enum {
     KERNEL_FAILED = 1, /* somewhere in these points, or they must be done in another way: then nothing was done */
     KERNEL_SLOW = 2,   /* only inside kernels */
+    KERNEL_LEFT = 4,   /* of an entry that only does many points at once: the first that was not done may be done by a complete one (kernel/function_text.h) */
 };
 
 /* Nobody wants it to go on. */
