@@ -228,11 +228,11 @@ bool function_text_need_entry(FunctionTexts *texts, CoreFunctionId function)
     return true;
 }
 
-void function_text_need_complete_entry(FunctionTexts *texts, CoreFunctionId function)
+bool function_text_need_complete_entry(FunctionTexts *texts, CoreFunctionId function)
 {
     texts->has_entry[function] = false;
     texts->is_complete[function] = true;
-    function_text_need_entry(texts, function);
+    return function_text_need_entry(texts, function);
 }
 
 static void need_global(FunctionTexts *texts, const CoreAtom *atom)

@@ -57,7 +57,7 @@ void function_text_need(FunctionTexts *texts, CoreFunctionId function);
 bool function_text_need_entry(FunctionTexts *texts, CoreFunctionId function);
 
 /* The same for one that does all points, also those that are not wide: it replaces an entry that there is. */
-void function_text_need_complete_entry(FunctionTexts *texts, CoreFunctionId function);
+bool function_text_need_complete_entry(FunctionTexts *texts, CoreFunctionId function);
 
 /* Whether there are arrays in its result, which an entry gives as they are: whoever calls it retains those that are not of a region. */
 bool function_text_gives_arrays(const FunctionTexts *texts, CoreFunctionId function);

@@ -211,7 +211,8 @@ const WideValue *wide_element(Wide *wide, const WideValue *value, const char *in
     case WIDE_EACH: return write_element_of_each(wide, vector, index);
     case WIDE_ZIP: return read_zipped(wide, vector, index);
     case WIDE_FILTER:
-    case WIDE_GUARD: wide_refuse(wide);
+    case WIDE_GUARD:
+    case WIDE_JOINED: wide_refuse(wide);
     }
     bug("kernels", "a vector of no such kind");
 }
@@ -352,7 +353,7 @@ static const WideValue *make(Wide *wide, const WideValue *value)
     const WideVector *vector = vector_of(wide, value);
     if (is_in_memory(vector->kind))
         return value;
-    if (wide->branches > 0 || vector->kind == WIDE_GUARD)
+    if (wide->branches > 0 || vector->kind == WIDE_GUARD || vector->kind == WIDE_JOINED)
         wide_refuse(wide);
     if (vector->kind == WIDE_FILTER)
         return make_filtered(wide, vector);
@@ -585,23 +586,17 @@ static void write_replace(Wide *wide, const CoreStatement *statement)
 
 /* ---- joined ---- */
 
-typedef struct Piece {
-    const WideValue *vector; /* or one element: */
-    const WideValue *element;
-    const char *length;
-} Piece;
-
-static Piece piece_of_vector(Wide *wide, const WideValue *value)
+static WidePiece piece_of_vector(Wide *wide, const WideValue *value)
 {
-    return (Piece){.vector = value, .length = length_of(wide, value)};
+    return (WidePiece){.vector = value, .length = length_of(wide, value)};
 }
 
-static Piece piece_of_element(const WideValue *value, const char *length)
+static WidePiece piece_of_element(const WideValue *value, const char *length)
 {
-    return (Piece){.element = value, .length = length};
+    return (WidePiece){.element = value, .length = length};
 }
 
-static void write_piece(Wide *wide, const WideVector *made, const Piece *piece, const char *first)
+static void write_piece(Wide *wide, const WideVector *made, const WidePiece *piece, const char *first)
 {
     if (piece->vector == NULL)
         wide_open(wide, "if (%s > 0) {", piece->length);
@@ -613,23 +608,62 @@ static void write_piece(Wide *wide, const WideVector *made, const Piece *piece, 
     wide_close(wide);
 }
 
-static void join_pieces(Wide *wide, const CoreStatement *statement, const Piece *pieces)
+/* Whether the one use of a vector is to be joined to others, in the same block. */
+static bool is_joined_later(const Wide *wide, CoreVar variable)
+{
+    if (wide->writer.texts->shapes[variable].uses != 1)
+        return false;
+    for (uint32_t i = 0; i < wide->block->statement_count; i++) {
+        const CoreStatement *statement = &wide->block->statements[i];
+        for (uint32_t a = 0; a < 2 && statement->kind == CORE_OP && statement->op == OP_APPEND; a++)
+            if (!statement->arguments[a].is_constant && statement->arguments[a].variable == variable)
+                return true;
+    }
+    return false;
+}
+
+/* Pieces that are joined pieces themselves are these. */
+static WideVector joined(Wide *wide, TypeId element, const WidePiece pieces[2])
+{
+    WideVector whole = {.kind = WIDE_JOINED, .element = element, .length = same_int(wide, "%s + %s", pieces[0].length, pieces[1].length)};
+    VEC(WidePiece) all = {0};
+    for (uint32_t i = 0; i < 2; i++) {
+        const WideVector *vector = pieces[i].vector == NULL ? NULL : vector_of(wide, pieces[i].vector);
+        bool is_several = vector != NULL && vector->kind == WIDE_JOINED;
+        for (uint32_t k = 0; is_several && k < vector->piece_count; k++)
+            *vec_push(wide->writer.arena, &all) = vector->pieces[k];
+        if (!is_several)
+            *vec_push(wide->writer.arena, &all) = pieces[i];
+    }
+    whole.pieces = all.items;
+    whole.piece_count = all.count;
+    return whole;
+}
+
+static void join_pieces(Wide *wide, const CoreStatement *statement, const WidePiece pieces[2])
 {
     TypeId element = write_element_type(&wide->writer, write_type(&wide->writer, statement->target));
-    const char *length = same_int(wide, "%s + %s", pieces[0].length, pieces[1].length);
-    WideVector made = new_made(wide, element, length);
+    WideVector whole = joined(wide, element, pieces);
+    if (is_joined_later(wide, statement->target)) {
+        give(wide, statement, wide_vector(wide, whole));
+        return;
+    }
+    WideVector made = new_made(wide, element, whole.length);
     memset(made.are_varying, true, leaves_of(wide, element)->count);
     wide_end_lanes(wide);
-    take_made(wide, &made, length);
-    write_piece(wide, &made, &pieces[0], "0");
-    write_piece(wide, &made, &pieces[1], pieces[0].length);
+    take_made(wide, &made, whole.length);
+    const char *first = "0";
+    for (uint32_t i = 0; i < whole.piece_count; i++) {
+        write_piece(wide, &made, &whole.pieces[i], first);
+        first = i + 1 == whole.piece_count ? first : same_int(wide, "%s + %s", first, whole.pieces[i].length);
+    }
     give(wide, statement, wide_vector(wide, made));
 }
 
 static void write_append(Wide *wide, const CoreStatement *statement)
 {
     const WideValue *a = wide_atom(wide, &statement->arguments[0]), *b = wide_atom(wide, &statement->arguments[1]);
-    Piece pieces[2];
+    WidePiece pieces[2];
     if (statement->op == OP_APPEND || statement->op == OP_SNOC || statement->op == OP_CONS) {
         pieces[0] = statement->op == OP_CONS ? piece_of_element(a, "1") : piece_of_vector(wide, a);
         pieces[1] = statement->op == OP_SNOC ? piece_of_element(b, "1") : piece_of_vector(wide, b);
