@@ -9,7 +9,8 @@ enum {
     KERNEL_WIDE_LEAST = 16,        /* fewer are done one by one, if there is code for that */
     KERNEL_WIDE_LENGTH = 256,      /* elements of a vector at most, */
     KERNEL_WIDE_BYTES = 1 << 20,   /* ... and bytes of all, so that they stay in caches: the rest is done one by one */
-    KERNEL_WIDE_SHAPES = 32,       /* lengths that points are sorted by */
+    KERNEL_WIDE_SHAPES = 32,       /* lengths that points are sorted by, */
+    KERNEL_WIDE_PLACES = 128,      /* ... found in a table of so many: a power of two */
     KERNEL_WIDE_MISSES = 4,        /* blocks of points that were not done before no more are tried */
 };
 
@@ -102,6 +103,7 @@ typedef struct KernelWideEntry {
     bool is_left;            /* ... for want of code */
     uint32_t misses, hits;
     uint32_t shape_count;
+    uint8_t places[KERNEL_WIDE_PLACES]; /* where the shape with such a key may be */
     KernelShape shapes[KERNEL_WIDE_SHAPES];
 } KernelWideEntry;
 
@@ -127,11 +129,17 @@ static void kernel_wide_shape(KernelWideEntry *entry, KernelShape *shape)
 /* Where points of these lengths are collected; null if there are too many such places. */
 static KernelShape *kernel_wide_find(KernelWideEntry *entry, uint64_t key)
 {
+    uint8_t *place = &entry->places[(key * UINT64_C(0x9e3779b97f4a7c15)) >> 32 & (KERNEL_WIDE_PLACES - 1)];
+    if (!OP_RARELY(*place >= entry->shape_count || entry->shapes[*place].key != key))
+        return &entry->shapes[*place];
     for (uint32_t i = 0; i < entry->shape_count; i++)
-        if (entry->shapes[i].key == key)
+        if (entry->shapes[i].key == key) {
+            *place = (uint8_t)i;
             return &entry->shapes[i];
+        }
     if (entry->shape_count == KERNEL_WIDE_SHAPES)
         return NULL;
+    *place = (uint8_t)entry->shape_count;
     KernelShape *shape = &entry->shapes[entry->shape_count++];
     shape->key = key;
     shape->count = 0;
