@@ -31,6 +31,7 @@ typedef struct FunctionTexts {
     VEC(CoreFunctionId) functions;   /* to be emitted: those asked for, and what they call */
     bool *is_listed;                 /* by function */
     VEC(CoreFunctionId) entries;     /* those that are called from outside of kernels too */
+    VEC(CoreFunctionId) folds;       /* those by which elements in memory are folded */
     bool *has_entry;                 /* by function: there is compiled code already, which serves those that come later */
     bool *is_wide;                   /* by function: its entry does many points at once (kernel/function_wide.h); known once it is needed, */
     bool *is_complete;               /* ... and one by one where that cannot be; otherwise it stops there */
@@ -58,6 +59,10 @@ bool function_text_need_entry(FunctionTexts *texts, CoreFunctionId function);
 
 /* The same for one that does all points, also those that are not wide: it replaces an entry that there is. */
 bool function_text_need_complete_entry(FunctionTexts *texts, CoreFunctionId function);
+
+/* For an operator that there is an entry for, without arrays: there is a function fold_ID too, a KernelFunction. Its `streams` are the leaves of what it captured, one cell each, and
+ * those of `count` elements with `strides`; its `outputs` are the value so far, one cell each, which the elements are combined into from left to right. It fails without having done anything. */
+void function_text_need_fold(FunctionTexts *texts, CoreFunctionId function);
 
 /* Whether there are arrays in its result, which an entry gives as they are: whoever calls it retains those that are not of a region. */
 bool function_text_gives_arrays(const FunctionTexts *texts, CoreFunctionId function);

@@ -12,7 +12,7 @@ enum {
 };
 
 typedef struct Entry {
-    KernelFunction *code; /* null if there is none */
+    KernelFunction *code, *fold; /* null if there is none */
     bool is_wide;
     bool is_complete;     /* does all points, one by one if need be */
     uint32_t few_calls;
@@ -126,8 +126,10 @@ static void find_functions(Vm *vm, Code *code, Compiled *object, uint32_t count,
         CoreFunctionId id = functions->entries.items[i];
         while (code->entries.count <= id)
             *vec_push(&vm->arena, &code->entries) = (Entry){0};
-        code->entries.items[id] = (Entry){find_function(object, "entry", id), functions->is_wide[id], functions->is_complete[id], 0, 0, 0};
+        code->entries.items[id] = (Entry){.code = find_function(object, "entry", id), .is_wide = functions->is_wide[id], .is_complete = functions->is_complete[id]};
     }
+    for (uint32_t i = 0; i < functions->folds.count; i++)
+        code->entries.items[functions->folds.items[i]].fold = find_function(object, "fold", functions->folds.items[i]);
 }
 
 static void warn(Vm *vm, Code *code, const char *problem)
@@ -156,7 +158,7 @@ static void compile(Vm *vm, Code *code, FunctionTexts *functions, const Fusion *
 {
     EmitContext context = {.names = vm->options.names, .sources = vm->diagnostics->sources, .functions = functions};
     emit_need_functions(&context, fresh, fresh_count);
-    if (kernel_count == 0 && functions->entries.count == 0)
+    if (kernel_count == 0 && functions->entries.count == 0 && functions->folds.count == 0)
         return;
     Text text, problem;
     text_init(&text, vm->memory);
@@ -239,6 +241,11 @@ KernelFunction *code_of_points(Vm *vm, CoreFunctionId function, size_t count)
     bool is_wanted = entry->few_calls > FEW_CALLS && entry->few > entry->points / 2;
     KernelFunction *complete = is_wanted ? code_complete(vm, function) : NULL;
     return complete == NULL ? known : complete;
+}
+
+KernelFunction *code_of_fold(const Vm *vm, CoreFunctionId function)
+{
+    return vm->code == NULL || function >= vm->code->entries.count ? NULL : vm->code->entries.items[function].fold;
 }
 
 bool code_is_wide(const Vm *vm, CoreFunctionId function)

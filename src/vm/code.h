@@ -22,6 +22,8 @@ KernelFunction *code_of_function(const Vm *vm, CoreFunctionId function);
 KernelFunction *code_of_points(Vm *vm, CoreFunctionId function, size_t count);
 /* A version that does what one that was given before has left (KERNEL_LEFT), compiled now if need be; null if there is none. */
 KernelFunction *code_complete(Vm *vm, CoreFunctionId function);
+/* The fold of elements by an operator on scalars (fold_ID); null if there is none. */
+KernelFunction *code_of_fold(const Vm *vm, CoreFunctionId function);
 /* Whether it does KERNEL_WIDE points at once, if they are alike. */
 bool code_is_wide(const Vm *vm, CoreFunctionId function);
 /* The program has been cut back: forgets the functions from `function_count` on. */

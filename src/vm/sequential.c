@@ -173,7 +173,7 @@ static void do_points(void *context, size_t first, size_t end, uint32_t member)
     uint64_t status = handover->code(&kernel_call);
     if ((size_t)done == end - first)
         return;
-    if ((status & KERNEL_LEFT) != 0)
+    if (status == KERNEL_LEFT)
         atomic_store(&handover->is_left, true);
     handover->has_failed = true;
     lower(&handover->done, first + (size_t)done);

@@ -163,7 +163,7 @@ __attribute__((noinline, unused)) static uint64_t kernel_wide_entry(const Kernel
     for (uint32_t i = 0; i < entry.shape_count; i++)
         kernel_wide_shape(&entry, &entry.shapes[i]);
     *call->done = entry.least;
-    return entry.least == call->count ? 0 : KERNEL_FAILED | (entry.is_left ? KERNEL_LEFT : 0);
+    return entry.least == call->count ? 0 : entry.is_left ? KERNEL_LEFT : KERNEL_FAILED;
 }
 
 #endif
