@@ -800,24 +800,55 @@ static WidePart counted(Wide *wide, const WideVector *source, const WideValue *v
     return read_scalar(wide, (LeafType)type, in_lanes, "%s ? %s : %s", test, wide_scalar(wide, element), reduce_neutral(&wide->writer, operator, type));
 }
 
-/* Whether it differs from point to point is known when the loop was written. */
+/* A reduction whose order does not matter. */
+typedef struct Exact {
+    const WideValue *value;
+    const char *length, *total;
+    Op operator;
+    ScalarType type;
+} Exact;
+
+/* True if it differs from point to point. */
+static bool write_exact_step(Wide *wide, const Exact *exact, const char *index)
+{
+    WidePart part = counted(wide, vector_of(wide, exact->value), exact->value, index, exact->operator, exact->type);
+    write_step(wide, exact->operator, exact->type, part.lane != NULL, exact->total, wide_scalar(wide, &part));
+    return part.lane != NULL;
+}
+
+/* The same for several elements at a time, so that the total is not read and written for each; the rest is left. */
+static void write_exact_steps(Wide *wide, const Exact *exact, const char *index)
+{
+    enum { STEPS = 4 };
+    wide_open(wide, "for (; %s + %d < %s; %s += %d) {", index, STEPS - 1, exact->length, index, STEPS);
+    for (int i = 0; i < STEPS; i++)
+        write_exact_step(wide, exact, i == 0 ? index : same_int(wide, "%s + %s", index, arena_format(wide->writer.arena, "%d", i)));
+    wide_close(wide);
+}
+
+/* Whether it differs from point to point, and is done in one loop over lanes, is known when the loop was written. */
 static void write_exact(Wide *wide, const CoreStatement *statement, Op operator, ScalarType type)
 {
+    enum { SHORT = 1600 }; /* text */
     const WideValue *value = wide_atom(wide, &statement->arguments[0]);
     const WideVector *source = vector_of(wide, value);
     ScalarType result = operator == OP_COUNT_TRUE ? SCALAR_I64 : type;
-    const char *length = source->kind == WIDE_FILTER ? length_of(wide, source->members[0]) : length_of(wide, value), *initial = reduce_neutral(&wide->writer, operator, result);
-    const char *total = wide_word(wide);
+    const char *initial = reduce_neutral(&wide->writer, operator, result), *index = wide_word(wide);
+    Exact exact = {.value = value, .length = length_of(wide, source->kind == WIDE_FILTER ? source->members[0] : value), .operator = operator, .type = type};
+    exact.total = wide_word(wide);
     Text *outer = wide_begin_apart(wide), *text = wide->writer.out;
-    const char *index = open_loop(wide, length);
-    WidePart part = counted(wide, source, value, index, operator, type);
-    bool is_varying = part.lane != NULL;
-    write_step(wide, operator, type, is_varying, total, wide_scalar(wide, &part));
+    wide_open(wide, "for (; %s < %s; %s++) {", index, exact.length, index);
+    uint32_t loop = wide->loop;
+    bool is_varying = write_exact_step(wide, &exact, index);
     wide_close(wide);
+    bool is_light = is_varying && wide->loop == loop + 1 && text->length < SHORT;
     wide->writer.out = outer;
-    start_total(wide, total, operator, type, is_varying, initial);
+    start_total(wide, exact.total, operator, type, is_varying, initial);
+    wide_line(wide, "int64_t %s = 0;", index);
+    if (is_light)
+        write_exact_steps(wide, &exact, index);
     wide_add_apart(wide, outer, text);
-    give_total(wide, statement, result, is_varying, total);
+    give_total(wide, statement, result, is_varying, exact.total);
 }
 
 /* Sums and products of floats, as math/combine.h orders them; what is absent is the exact identity. */
