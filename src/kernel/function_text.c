@@ -17,7 +17,9 @@ FunctionTexts *function_texts_new(Arena *arena, const CoreProgram *program, Layo
     FunctionTexts *texts = ARENA_NEW(arena, FunctionTexts);
     *texts = (FunctionTexts){.arena = arena, .program = program, .layouts = layouts, .next_global = first_global};
     texts->is_listed = ARENA_ARRAY(arena, bool, program->functions.count);
+    texts->has_entry = ARENA_ARRAY(arena, bool, program->functions.count);
     texts->is_wide = ARENA_ARRAY(arena, bool, program->functions.count);
+    texts->is_complete = ARENA_ARRAY(arena, bool, program->functions.count);
     texts->values = ARENA_ARRAY(arena, const char **, program->variables.count);
     texts->shapes = ARENA_ARRAY(arena, VariableShape, program->variables.count);
     for (uint32_t i = 0; i < program->functions.count; i++)
@@ -213,12 +215,24 @@ bool function_text_need_entry(FunctionTexts *texts, CoreFunctionId function)
 {
     if ((!function_text_accepts(texts, function) && !function_text_accepts_vectors(texts, function)) || !can_be_entry(texts, function))
         return false;
+    if (texts->has_entry[function])
+        return true;
     for (uint32_t i = 0; i < texts->entries.count; i++)
         if (texts->entries.items[i] == function)
             return true;
     *vec_push(texts->arena, &texts->entries) = function;
-    function_text_need(texts, function);
+    texts->is_wide[function] = !function_text_accepts(texts, function) && function_wide_is_possible(texts, function);
+    texts->is_complete[function] |= !texts->is_wide[function];
+    if (texts->is_complete[function])
+        function_text_need(texts, function);
     return true;
+}
+
+bool function_text_need_complete_entry(FunctionTexts *texts, CoreFunctionId function)
+{
+    texts->has_entry[function] = false;
+    texts->is_complete[function] = true;
+    return function_text_need_entry(texts, function);
 }
 
 void function_text_need_fold(FunctionTexts *texts, CoreFunctionId function)
@@ -226,6 +240,7 @@ void function_text_need_fold(FunctionTexts *texts, CoreFunctionId function)
     for (uint32_t i = 0; i < texts->folds.count; i++)
         if (texts->folds.items[i] == function)
             return;
+    function_text_need(texts, function);
     *vec_push(texts->arena, &texts->folds) = function;
 }
 
@@ -241,21 +256,26 @@ static void need_global(FunctionTexts *texts, const CoreAtom *atom)
     *vec_push(texts->arena, &texts->globals) = global;
 }
 
-static void need_callees(FunctionTexts *texts, const CoreBlock *block)
+/* What a function calls and reads. In a wide version all that it calls is written where that is: then `inlined` marks, by function, what was looked at. */
+static void need_callees(FunctionTexts *texts, const CoreBlock *block, bool *inlined)
 {
     for (uint32_t i = 0; i < block->statement_count; i++) {
         const CoreStatement *statement = &block->statements[i];
-        if (statement->kind == CORE_CALL)
+        if (statement->kind == CORE_CALL && inlined == NULL)
             function_text_need(texts, statement->function);
-        if (statement->kind == CORE_OP && statement->function != 0) /* an operator, which is applied where the operation is */
-            need_callees(texts, texts->program->functions.items[statement->function]->body);
+        bool is_here = statement->kind == CORE_OP ? statement->function != 0 /* an operator, which is applied where the operation is */
+                                                  : statement->kind == CORE_CALL && inlined != NULL && !inlined[statement->function];
+        if (is_here && inlined != NULL)
+            inlined[statement->function] = true;
+        if (is_here)
+            need_callees(texts, texts->program->functions.items[statement->function]->body, inlined);
         for (uint32_t a = 0; a < statement->argument_count; a++)
             need_global(texts, &statement->arguments[a]);
         for (uint32_t a = 0; a < statement->captured_count; a++)
             need_global(texts, &statement->captured[a]);
         for (uint32_t b = 0; b < 2; b++)
             if (statement->blocks[b] != NULL)
-                need_callees(texts, statement->blocks[b]);
+                need_callees(texts, statement->blocks[b], inlined);
     }
     need_global(texts, &block->result);
 }
@@ -263,7 +283,10 @@ static void need_callees(FunctionTexts *texts, const CoreBlock *block)
 void function_texts_write(FunctionTexts *texts, const Sources *sources, Text *out, ClassSet *types, bool *with_math)
 {
     for (uint32_t i = 0; i < texts->functions.count; i++)
-        need_callees(texts, texts->program->functions.items[texts->functions.items[i]]->body);
+        need_callees(texts, texts->program->functions.items[texts->functions.items[i]]->body, NULL);
+    for (uint32_t i = 0; i < texts->entries.count; i++)
+        if (texts->is_wide[texts->entries.items[i]])
+            need_callees(texts, texts->program->functions.items[texts->entries.items[i]]->body, ARENA_ARRAY(texts->arena, bool, texts->program->functions.count));
     for (uint32_t i = 0; i < texts->functions.count; i++)
         function_write_prototype(texts, texts->functions.items[i], out);
     for (uint32_t i = 0; i < texts->functions.count; i++) {
@@ -273,7 +296,6 @@ void function_texts_write(FunctionTexts *texts, const Sources *sources, Text *ou
     }
     for (uint32_t i = 0; i < texts->entries.count; i++) {
         CoreFunctionId entry = texts->entries.items[i];
-        texts->is_wide[entry] = !function_text_accepts(texts, entry) && function_wide_is_possible(texts, entry);
         if (texts->is_wide[entry]) {
             function_wide_write(texts, entry, sources, out, types, with_math);
             function_wide_write_entry(texts, entry, out);

@@ -88,13 +88,19 @@ void wide_give_up_if(Wide *wide, const char *format, ...)
     text_free(&text);
 }
 
+static Text *new_text(Wide *wide)
+{
+    Text *text = ARENA_NEW(wide->writer.arena, Text);
+    text_init(text, wide->writer.out->memory);
+    *vec_push(wide->writer.arena, &wide->apart) = text;
+    return text;
+}
+
 Text *wide_begin_apart(Wide *wide)
 {
     wide_end_lanes(wide);
-    Text *outer = wide->writer.out, *text = ARENA_NEW(wide->writer.arena, Text);
-    text_init(text, outer->memory);
-    *vec_push(wide->writer.arena, &wide->apart) = text;
-    wide->writer.out = text;
+    Text *outer = wide->writer.out;
+    wide->writer.out = new_text(wide);
     return outer;
 }
 
@@ -423,27 +429,78 @@ static const WideValue *write_block(Wide *wide, const CoreBlock *block)
     return wide_made(wide, wide_atom(wide, &block->result));
 }
 
+/* A side of an `if`: its text, and the loop over lanes at its end, in which its value goes where it is wanted. */
+typedef struct Side {
+    const WideValue *value;
+    Text *text, *lanes;
+    bool lanes_can_fail;
+    uint32_t loop;
+    uint32_t first_lane, end_lane; /* those that are its own */
+} Side;
+
+static Side begin_side(Wide *wide, const CoreBlock *block)
+{
+    Text *outer = wide_begin_apart(wide);
+    Side side = {.text = wide->writer.out, .first_lane = wide->all.count};
+    wide->writer.depth++;
+    side.value = write_block(wide, block);
+    wide->writer.depth--;
+    side.lanes = new_text(wide);
+    side.loop = wide->loop++;
+    side.lanes_can_fail = wide->lanes_can_fail;
+    side.end_lane = wide->all.count;
+    text_add(side.lanes, text_string(&wide->lanes));
+    text_clear(&wide->lanes);
+    wide->lanes_can_fail = false;
+    wide->writer.out = outer;
+    return side;
+}
+
+static void end_side(Wide *wide, const Side *side, const Slot *slots)
+{
+    uint32_t next = wide->loop;
+    wide_add_apart(wide, wide->writer.out, side->text);
+    text_add(&wide->lanes, text_string(side->lanes));
+    wide->loop = side->loop;
+    wide->lanes_can_fail = side->lanes_can_fail;
+    assign_slots(wide, slots, side->value);
+    wide->loop = next;
+}
+
+/* Whether a scalar lies in an array of a side's own, that of an `if` in it: then that may be what the value is joined in. */
+static bool is_own_array(const Wide *wide, const Side *side, const WidePart *part)
+{
+    for (uint32_t i = side->first_lane; i < side->end_lane; i++)
+        if (wide->all.items[i] == part->lane)
+            return part->lane->loop == 0;
+    return false;
+}
+
+static void declare_joined(Wide *wide, const Side *sides, uint32_t part, Slot *slot)
+{
+    for (uint32_t i = 0; i < 2; i++)
+        if (slot->vector == NULL && is_own_array(wide, &sides[i], &sides[i].value->parts[part])) {
+            slot->part = sides[i].value->parts[part];
+            return;
+        }
+    declare_slot(wide, slot);
+}
+
 static void write_same_if(Wide *wide, const CoreStatement *statement, const char *condition)
 {
     uint32_t count = wide_count(wide, write_type(&wide->writer, statement->target));
     Slot *slots = ARENA_ARRAY(wide->writer.arena, Slot, count);
-    const WideValue *sides[2];
-    Text *texts[2], *outer = wide->writer.out;
+    Side sides[2];
     for (uint32_t i = 0; i < 2; i++) { /* to see what they are like */
-        outer = wide_begin_apart(wide);
-        texts[i] = wide->writer.out;
-        sides[i] = write_block(wide, statement->blocks[i]);
-        wide_end_lanes(wide);
-        wide->writer.out = outer;
+        sides[i] = begin_side(wide, statement->blocks[i]);
         for (uint32_t part = 0; part < count; part++)
-            join_part(wide, &slots[part], &sides[i]->parts[part], i == 0);
+            join_part(wide, &slots[part], &sides[i].value->parts[part], i == 0);
     }
     for (uint32_t i = 0; i < count; i++)
-        declare_slot(wide, &slots[i]);
+        declare_joined(wide, sides, i, &slots[i]);
     for (uint32_t i = 0; i < 2; i++) {
         wide_open(wide, i == 0 ? "if (%s) {" : "else {", condition);
-        wide_add_apart(wide, outer, texts[i]);
-        assign_slots(wide, slots, sides[i]);
+        end_side(wide, &sides[i], slots);
         wide_close(wide);
     }
     wide->values[statement->target] = value_of_slots(wide, slots, count);
@@ -874,14 +931,17 @@ static void write_statement(Wide *wide, const CoreStatement *statement)
 
 void wide_write_statements(Wide *wide, const CoreBlock *block)
 {
+    const CoreBlock *outer = wide->block;
     if (shape_gives_up(block) || wide->writer.out->length > TEXT_MAX)
         wide_refuse(wide);
+    wide->block = block;
     for (uint32_t i = 0; i < block->statement_count; i++) {
         Text *out = wide->branches > 0 ? &wide->lanes : wide->writer.out;
         if (wide->lanes.length == 0)
             c_source(out, wide->writer.depth + wide->branches, wide->writer.sources, block->statements[i].span, &wide->writer.shown);
         write_statement(wide, &block->statements[i]);
     }
+    wide->block = outer;
 }
 
 /* ---- functions ---- */
@@ -1191,11 +1251,14 @@ void function_wide_write_entry(FunctionTexts *texts, CoreFunctionId function, Te
     wide.writer.out = out;
     text_init(&name, out->memory);
     function_text_name(texts, function, &name);
+    bool is_complete = texts->is_complete[function];
     write_key(&wide, body);
-    write_point(&wide, body);
+    if (is_complete)
+        write_point(&wide, body);
     write_points(&wide, body);
     text_addf(out, "\nuint64_t entry_%u(const KernelCall *restrict call)\n{\n", function);
-    wide_line(&wide, "return kernel_wide_entry(call, %s_key, %s_points, %s_point);", text_string(&name), text_string(&name), text_string(&name));
+    const char *point = is_complete ? arena_format(texts->arena, "%s_point", text_string(&name)) : "NULL";
+    wide_line(&wide, "return kernel_wide_entry(call, %s_key, %s_points, %s);", text_string(&name), text_string(&name), point);
     text_add(out, "}\n");
     text_free(&name);
 }

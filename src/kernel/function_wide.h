@@ -33,9 +33,17 @@ typedef enum WideKind {
     WIDE_ZIP,
     WIDE_FILTER,  /* the elements of `members[0]` are guards */
     WIDE_GUARD,   /* an element of `statement` if `condition` holds */
+    WIDE_JOINED,  /* `pieces`, for whoever joins more to them */
 } WideKind;
 
 typedef struct WideValue WideValue;
+
+/* Of a vector that is joined. */
+typedef struct WidePiece {
+    const WideValue *vector; /* or one element: */
+    const WideValue *element;
+    const char *length;
+} WidePiece;
 
 /* A vector or sequence. */
 typedef struct WideVector {
@@ -52,6 +60,8 @@ typedef struct WideVector {
     const WideValue **members;
     uint32_t member_count;
     const WideValue *condition;
+    const WidePiece *pieces;
+    uint32_t piece_count;
 } WideVector;
 
 /* A scalar or a vector. */
@@ -77,6 +87,7 @@ typedef struct Wide {
     const char *flag;      /* where failures in it are noted */
     const WidePart *mask;  /* the lanes that count: failures of others do not; null if all do */
     const WideValue **values; /* by variable */
+    const CoreBlock *block;   /* that is being written */
     VEC(Lane *) all;       /* lanes */
     uint32_t calls;        /* that are around what is being written */
     VEC(Text *) apart;     /* texts that were begun */

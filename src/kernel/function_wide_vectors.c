@@ -211,7 +211,8 @@ const WideValue *wide_element(Wide *wide, const WideValue *value, const char *in
     case WIDE_EACH: return write_element_of_each(wide, vector, index);
     case WIDE_ZIP: return read_zipped(wide, vector, index);
     case WIDE_FILTER:
-    case WIDE_GUARD: wide_refuse(wide);
+    case WIDE_GUARD:
+    case WIDE_JOINED: wide_refuse(wide);
     }
     bug("kernels", "a vector of no such kind");
 }
@@ -352,7 +353,7 @@ static const WideValue *make(Wide *wide, const WideValue *value)
     const WideVector *vector = vector_of(wide, value);
     if (is_in_memory(vector->kind))
         return value;
-    if (wide->branches > 0 || vector->kind == WIDE_GUARD)
+    if (wide->branches > 0 || vector->kind == WIDE_GUARD || vector->kind == WIDE_JOINED)
         wide_refuse(wide);
     if (vector->kind == WIDE_FILTER)
         return make_filtered(wide, vector);
@@ -585,23 +586,17 @@ static void write_replace(Wide *wide, const CoreStatement *statement)
 
 /* ---- joined ---- */
 
-typedef struct Piece {
-    const WideValue *vector; /* or one element: */
-    const WideValue *element;
-    const char *length;
-} Piece;
-
-static Piece piece_of_vector(Wide *wide, const WideValue *value)
+static WidePiece piece_of_vector(Wide *wide, const WideValue *value)
 {
-    return (Piece){.vector = value, .length = length_of(wide, value)};
+    return (WidePiece){.vector = value, .length = length_of(wide, value)};
 }
 
-static Piece piece_of_element(const WideValue *value, const char *length)
+static WidePiece piece_of_element(const WideValue *value, const char *length)
 {
-    return (Piece){.element = value, .length = length};
+    return (WidePiece){.element = value, .length = length};
 }
 
-static void write_piece(Wide *wide, const WideVector *made, const Piece *piece, const char *first)
+static void write_piece(Wide *wide, const WideVector *made, const WidePiece *piece, const char *first)
 {
     if (piece->vector == NULL)
         wide_open(wide, "if (%s > 0) {", piece->length);
@@ -613,23 +608,62 @@ static void write_piece(Wide *wide, const WideVector *made, const Piece *piece, 
     wide_close(wide);
 }
 
-static void join_pieces(Wide *wide, const CoreStatement *statement, const Piece *pieces)
+/* Whether the one use of a vector is to be joined to others, in the same block. */
+static bool is_joined_later(const Wide *wide, CoreVar variable)
+{
+    if (wide->writer.texts->shapes[variable].uses != 1)
+        return false;
+    for (uint32_t i = 0; i < wide->block->statement_count; i++) {
+        const CoreStatement *statement = &wide->block->statements[i];
+        for (uint32_t a = 0; a < 2 && statement->kind == CORE_OP && statement->op == OP_APPEND; a++)
+            if (!statement->arguments[a].is_constant && statement->arguments[a].variable == variable)
+                return true;
+    }
+    return false;
+}
+
+/* Pieces that are joined pieces themselves are these. */
+static WideVector joined(Wide *wide, TypeId element, const WidePiece pieces[2])
+{
+    WideVector whole = {.kind = WIDE_JOINED, .element = element, .length = same_int(wide, "%s + %s", pieces[0].length, pieces[1].length)};
+    VEC(WidePiece) all = {0};
+    for (uint32_t i = 0; i < 2; i++) {
+        const WideVector *vector = pieces[i].vector == NULL ? NULL : vector_of(wide, pieces[i].vector);
+        bool is_several = vector != NULL && vector->kind == WIDE_JOINED;
+        for (uint32_t k = 0; is_several && k < vector->piece_count; k++)
+            *vec_push(wide->writer.arena, &all) = vector->pieces[k];
+        if (!is_several)
+            *vec_push(wide->writer.arena, &all) = pieces[i];
+    }
+    whole.pieces = all.items;
+    whole.piece_count = all.count;
+    return whole;
+}
+
+static void join_pieces(Wide *wide, const CoreStatement *statement, const WidePiece pieces[2])
 {
     TypeId element = write_element_type(&wide->writer, write_type(&wide->writer, statement->target));
-    const char *length = same_int(wide, "%s + %s", pieces[0].length, pieces[1].length);
-    WideVector made = new_made(wide, element, length);
+    WideVector whole = joined(wide, element, pieces);
+    if (is_joined_later(wide, statement->target)) {
+        give(wide, statement, wide_vector(wide, whole));
+        return;
+    }
+    WideVector made = new_made(wide, element, whole.length);
     memset(made.are_varying, true, leaves_of(wide, element)->count);
     wide_end_lanes(wide);
-    take_made(wide, &made, length);
-    write_piece(wide, &made, &pieces[0], "0");
-    write_piece(wide, &made, &pieces[1], pieces[0].length);
+    take_made(wide, &made, whole.length);
+    const char *first = "0";
+    for (uint32_t i = 0; i < whole.piece_count; i++) {
+        write_piece(wide, &made, &whole.pieces[i], first);
+        first = i + 1 == whole.piece_count ? first : same_int(wide, "%s + %s", first, whole.pieces[i].length);
+    }
     give(wide, statement, wide_vector(wide, made));
 }
 
 static void write_append(Wide *wide, const CoreStatement *statement)
 {
     const WideValue *a = wide_atom(wide, &statement->arguments[0]), *b = wide_atom(wide, &statement->arguments[1]);
-    Piece pieces[2];
+    WidePiece pieces[2];
     if (statement->op == OP_APPEND || statement->op == OP_SNOC || statement->op == OP_CONS) {
         pieces[0] = statement->op == OP_CONS ? piece_of_element(a, "1") : piece_of_vector(wide, a);
         pieces[1] = statement->op == OP_SNOC ? piece_of_element(b, "1") : piece_of_vector(wide, b);
@@ -766,24 +800,55 @@ static WidePart counted(Wide *wide, const WideVector *source, const WideValue *v
     return read_scalar(wide, (LeafType)type, in_lanes, "%s ? %s : %s", test, wide_scalar(wide, element), reduce_neutral(&wide->writer, operator, type));
 }
 
-/* Whether it differs from point to point is known when the loop was written. */
+/* A reduction whose order does not matter. */
+typedef struct Exact {
+    const WideValue *value;
+    const char *length, *total;
+    Op operator;
+    ScalarType type;
+} Exact;
+
+/* True if it differs from point to point. */
+static bool write_exact_step(Wide *wide, const Exact *exact, const char *index)
+{
+    WidePart part = counted(wide, vector_of(wide, exact->value), exact->value, index, exact->operator, exact->type);
+    write_step(wide, exact->operator, exact->type, part.lane != NULL, exact->total, wide_scalar(wide, &part));
+    return part.lane != NULL;
+}
+
+/* The same for several elements at a time, so that the total is not read and written for each; the rest is left. */
+static void write_exact_steps(Wide *wide, const Exact *exact, const char *index)
+{
+    enum { STEPS = 4 };
+    wide_open(wide, "for (; %s + %d < %s; %s += %d) {", index, STEPS - 1, exact->length, index, STEPS);
+    for (int i = 0; i < STEPS; i++)
+        write_exact_step(wide, exact, i == 0 ? index : same_int(wide, "%s + %s", index, arena_format(wide->writer.arena, "%d", i)));
+    wide_close(wide);
+}
+
+/* Whether it differs from point to point, and is done in one loop over lanes, is known when the loop was written. */
 static void write_exact(Wide *wide, const CoreStatement *statement, Op operator, ScalarType type)
 {
+    enum { SHORT = 1600 }; /* text */
     const WideValue *value = wide_atom(wide, &statement->arguments[0]);
     const WideVector *source = vector_of(wide, value);
     ScalarType result = operator == OP_COUNT_TRUE ? SCALAR_I64 : type;
-    const char *length = source->kind == WIDE_FILTER ? length_of(wide, source->members[0]) : length_of(wide, value), *initial = reduce_neutral(&wide->writer, operator, result);
-    const char *total = wide_word(wide);
+    const char *initial = reduce_neutral(&wide->writer, operator, result), *index = wide_word(wide);
+    Exact exact = {.value = value, .length = length_of(wide, source->kind == WIDE_FILTER ? source->members[0] : value), .operator = operator, .type = type};
+    exact.total = wide_word(wide);
     Text *outer = wide_begin_apart(wide), *text = wide->writer.out;
-    const char *index = open_loop(wide, length);
-    WidePart part = counted(wide, source, value, index, operator, type);
-    bool is_varying = part.lane != NULL;
-    write_step(wide, operator, type, is_varying, total, wide_scalar(wide, &part));
+    wide_open(wide, "for (; %s < %s; %s++) {", index, exact.length, index);
+    uint32_t loop = wide->loop;
+    bool is_varying = write_exact_step(wide, &exact, index);
     wide_close(wide);
+    bool is_light = is_varying && wide->loop == loop + 1 && text->length < SHORT;
     wide->writer.out = outer;
-    start_total(wide, total, operator, type, is_varying, initial);
+    start_total(wide, exact.total, operator, type, is_varying, initial);
+    wide_line(wide, "int64_t %s = 0;", index);
+    if (is_light)
+        write_exact_steps(wide, &exact, index);
     wide_add_apart(wide, outer, text);
-    give_total(wide, statement, result, is_varying, total);
+    give_total(wide, statement, result, is_varying, exact.total);
 }
 
 /* Sums and products of floats, as math/combine.h orders them; what is absent is the exact identity. */

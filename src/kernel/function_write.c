@@ -200,9 +200,47 @@ static void write_element(Writer *writer, const CoreStatement *statement)
     write_line(writer, "const int64_t %s = kernel_index(%s, %s, %s, &failed);", place, index, vector[VECTOR_START], vector[VECTOR_LENGTH]);
     write_check(writer);
     for (uint32_t i = 0; i < elements->count; i++) {
-        const char *type = write_leaf_type(elements->leaves[i].type), *array = vector[VECTOR_ARRAY];
-        write_line(writer, "const %s %s = ((%s const *)kernel_cells(%s, %u))[kernel_place(%s, %u, %s)];", type, targets[i], type, array, i,
-             array, i, place);
+        const char *stride, *cells = vectors_cells(writer, vector[VECTOR_ARRAY], i, elements->leaves[i].type, &stride);
+        write_line(writer, "const %s %s = %s[%s & -%s];", write_leaf_type(elements->leaves[i].type), targets[i], cells, place, stride); /* 0 or 1 */
+    }
+}
+
+/* Whether all turns have the same vector: a global, or a parameter that each gives to the next. */
+static bool is_kept(const Writer *writer, const CoreBlock *block, CoreVar variable)
+{
+    const CoreBlock *body = writer->program->functions.items[writer->function]->body;
+    uint32_t parameter = 0;
+    if (writer->program->variables.items[variable].is_global)
+        return true;
+    while (parameter < body->parameter_count && body->parameters[parameter] != variable)
+        parameter++;
+    if (parameter == body->parameter_count)
+        return false;
+    if (block->statement_count == 0 || !write_is_last(block, block->statement_count - 1))
+        return true;
+    const CoreStatement *last = &block->statements[block->statement_count - 1];
+    if (last->kind == CORE_IF)
+        return is_kept(writer, last->blocks[0], variable) && is_kept(writer, last->blocks[1], variable);
+    return last->kind != CORE_CALL || last->function != writer->function ||
+           (!last->arguments[parameter].is_constant && last->arguments[parameter].variable == variable);
+}
+
+/* Before the turns: where the vectors are that elements are taken from. */
+static void hoist_cells(Writer *writer, const CoreBlock *block)
+{
+    for (uint32_t i = 0; i < block->statement_count; i++) {
+        const CoreStatement *statement = &block->statements[i];
+        bool is_read = statement->kind == CORE_OP && (statement->op == OP_ELEMENT || statement->op == OP_INSIDE);
+        const CoreBlock *body = writer->program->functions.items[writer->function]->body;
+        if (is_read && is_kept(writer, body, statement->arguments[0].variable)) {
+            const Layout *elements = write_layout(writer, write_type(writer, statement->target));
+            const char *array = writer->texts->values[statement->arguments[0].variable][VECTOR_ARRAY], *stride;
+            for (uint32_t leaf = 0; leaf < elements->count; leaf++)
+                vectors_cells(writer, array, leaf, elements->leaves[leaf].type, &stride);
+        }
+        for (uint32_t b = 0; b < 2; b++)
+            if (statement->blocks[b] != NULL)
+                hoist_cells(writer, statement->blocks[b]);
     }
 }
 
@@ -648,6 +686,8 @@ static void write_body(Writer *writer, const CoreBlock *body)
     }
     write_globals(writer, body);
     bool loops = write_has_turn(body, writer->function);
+    if (loops && writer->into == NULL)
+        hoist_cells(writer, body);
     if (loops) {
         write_open_brace(writer, "for (uint32_t turn = 1;; turn++)");
         write_line(writer, "if (OP_RARELY(!kernel_may_turn(turn, scalars)))");

@@ -6,9 +6,17 @@
 #include <stdio.h>
 #include <string.h>
 
+enum {
+    FEW_POINTS = 8 * KERNEL_WIDE, /* of a call: most of them may have nobody to be done with at once */
+    FEW_CALLS = 256,              /* with so few points, if these are most of all points, before they are done one by one */
+};
+
 typedef struct Entry {
     KernelFunction *code, *fold; /* null if there is none */
     bool is_wide;
+    bool is_complete;     /* does all points, one by one if need be */
+    uint32_t few_calls;
+    uint64_t few, points; /* in those, and in all */
 } Entry;
 
 struct Code {
@@ -31,8 +39,55 @@ static Code *code_get(Vm *vm)
     return vm->code;
 }
 
-/* The networks that came since the last time, or were made anew; gives how many kernels they have. */
-static uint32_t fuse_new(Vm *vm, Code *code, FunctionTexts *functions, const Fusion **fresh, uint32_t *fresh_count)
+/* ---- what is compiled together ---- */
+
+static bool calls_itself(const FlowNetwork *network)
+{
+    for (FlowNodeId id = 0; id < network->nodes.count; id++)
+        if (network->function != 0 && network->nodes.items[id].op == FLOW_CALL && network->nodes.items[id].function == network->function)
+            return true;
+    return false;
+}
+
+/* Whether the points of a call will be done by a sequential version (vm/sequential.h): its network is compiled if that turns out otherwise. */
+static bool is_handed_over(const Vm *vm, FunctionTexts *functions, const FlowNode *node)
+{
+    if (node->op != FLOW_CALL || node->function == 0 || !function_text_accepts_vectors(functions, node->function) ||
+        !function_text_need_entry(functions, node->function))
+        return false;
+    const FlowNetwork *callee = vm->program->networks.items[node->network];
+    return team_size(vm->team) == 1 || !(callee->is_single || calls_itself(callee));
+}
+
+typedef struct Wanted {
+    VEC(FlowNetworkId) networks;
+    bool *are_in; /* by network */
+} Wanted;
+
+static void want(Vm *vm, Wanted *wanted, FlowNetworkId network)
+{
+    if (!wanted->are_in[network])
+        *vec_push(&vm->arena, &wanted->networks) = network;
+    wanted->are_in[network] = true;
+}
+
+/* A network, all items, and those that are run with them. */
+static void find_wanted(Vm *vm, FunctionTexts *functions, FlowNetworkId network, Wanted *wanted)
+{
+    want(vm, wanted, network);
+    for (FlowNetworkId id = 1; id < vm->program->networks.count; id++)
+        if (vm->program->networks.items[id] != NULL && vm->program->networks.items[id]->is_item)
+            want(vm, wanted, id);
+    for (uint32_t i = 0; i < wanted->networks.count; i++) {
+        const FlowNetwork *found = vm->program->networks.items[wanted->networks.items[i]];
+        for (FlowNodeId id = 0; id < found->nodes.count; id++)
+            if (found->nodes.items[id].network != 0 && !is_handed_over(vm, functions, &found->nodes.items[id]))
+                want(vm, wanted, found->nodes.items[id].network);
+    }
+}
+
+/* Of these, those that came since the last time, or were made anew; gives how many kernels they have. */
+static uint32_t fuse_new(Vm *vm, Code *code, FunctionTexts *functions, const bool *is_wanted, const Fusion **fresh, uint32_t *fresh_count)
 {
     uint32_t number = code->kernels.count;
     for (FlowNetworkId id = 1; id < vm->program->networks.count; id++) {
@@ -40,7 +95,7 @@ static uint32_t fuse_new(Vm *vm, Code *code, FunctionTexts *functions, const Fus
         while (code->fusions.count <= id)
             *vec_push(&vm->arena, &code->fusions) = NULL;
         const Fusion *known = code->fusions.items[id];
-        if (network == NULL || (known != NULL && known->network == network))
+        if (!is_wanted[id] || (known != NULL && known->network == network))
             continue;
         code->fusions.items[id] = fuse_network(&vm->arena, network, functions, number);
         number += code->fusions.items[id]->kernels.count;
@@ -71,7 +126,7 @@ static void find_functions(Vm *vm, Code *code, Compiled *object, uint32_t count,
         CoreFunctionId id = functions->entries.items[i];
         while (code->entries.count <= id)
             *vec_push(&vm->arena, &code->entries) = (Entry){0};
-        code->entries.items[id] = (Entry){.code = find_function(object, "entry", id), .is_wide = functions->is_wide[id]};
+        code->entries.items[id] = (Entry){.code = find_function(object, "entry", id), .is_wide = functions->is_wide[id], .is_complete = functions->is_complete[id]};
     }
     for (uint32_t i = 0; i < functions->folds.count; i++)
         code->entries.items[functions->folds.items[i]].fold = find_function(object, "fold", functions->folds.items[i]);
@@ -90,15 +145,20 @@ static void add_globals(Vm *vm, Code *code, const FunctionTexts *functions)
     code->cell_count = functions->next_global;
 }
 
-/* Compiles the kernels of new networks. */
-static void compile_new(Vm *vm, Code *code)
+static FunctionTexts *new_texts(Vm *vm, const Code *code)
 {
-    const Fusion **fresh = ARENA_ARRAY(&vm->arena, const Fusion *, vm->program->networks.count);
     FunctionTexts *functions = function_texts_new(&vm->arena, vm->program->core, vm->program->layouts, code->cell_count);
-    uint32_t fresh_count = 0, kernel_count = fuse_new(vm, code, functions, fresh, &fresh_count);
+    for (uint32_t i = 0; i < code->entries.count; i++)
+        functions->has_entry[i] = code->entries.items[i].code != NULL;
+    return functions;
+}
+
+/* Compiles kernels, and the functions that are needed. */
+static void compile(Vm *vm, Code *code, FunctionTexts *functions, const Fusion *const *fresh, uint32_t fresh_count, uint32_t kernel_count)
+{
     EmitContext context = {.names = vm->options.names, .sources = vm->diagnostics->sources, .functions = functions};
     emit_need_functions(&context, fresh, fresh_count);
-    if (kernel_count == 0 && functions->entries.count == 0)
+    if (kernel_count == 0 && functions->entries.count == 0 && functions->folds.count == 0)
         return;
     Text text, problem;
     text_init(&text, vm->memory);
@@ -117,6 +177,17 @@ static void compile_new(Vm *vm, Code *code)
     text_free(&text);
 }
 
+/* A network and what is not compiled yet of what is run with it. */
+static void compile_new(Vm *vm, Code *code, FlowNetworkId network)
+{
+    const Fusion **fresh = ARENA_ARRAY(&vm->arena, const Fusion *, vm->program->networks.count);
+    Wanted wanted = {.are_in = ARENA_ARRAY(&vm->arena, bool, vm->program->networks.count)};
+    FunctionTexts *functions = new_texts(vm, code);
+    find_wanted(vm, functions, network, &wanted);
+    uint32_t fresh_count = 0, kernel_count = fuse_new(vm, code, functions, wanted.are_in, fresh, &fresh_count);
+    compile(vm, code, functions, fresh, fresh_count, kernel_count);
+}
+
 const Fusion *code_of_network(Vm *vm, FlowNetworkId network)
 {
     Code *code = code_get(vm);
@@ -124,7 +195,7 @@ const Fusion *code_of_network(Vm *vm, FlowNetworkId network)
     bool is_known = network < code->fusions.count && code->fusions.items[network] != NULL &&
                     code->fusions.items[network]->network == wanted;
     if (!is_known && !code->has_failed)
-        compile_new(vm, code);
+        compile_new(vm, code, network);
     if (code->has_failed || stop_reason(vm->options.stop) != STOP_NOT)
         return NULL;
     return code->fusions.items[network];
@@ -144,6 +215,32 @@ const volatile int *code_stop_word(const StopFlag *stop)
 KernelFunction *code_of_function(const Vm *vm, CoreFunctionId function)
 {
     return vm->code == NULL || function >= vm->code->entries.count ? NULL : vm->code->entries.items[function].code;
+}
+
+KernelFunction *code_complete(Vm *vm, CoreFunctionId function)
+{
+    Code *code = vm->code;
+    if (!code->entries.items[function].is_complete && !code->has_failed) {
+        FunctionTexts *functions = new_texts(vm, code);
+        function_text_need_complete_entry(functions, function);
+        compile(vm, code, functions, NULL, 0, 0);
+    }
+    return code->entries.items[function].is_complete ? code->entries.items[function].code : NULL;
+}
+
+KernelFunction *code_of_points(Vm *vm, CoreFunctionId function, size_t count)
+{
+    KernelFunction *known = code_of_function(vm, function);
+    Entry *entry = known == NULL ? NULL : &vm->code->entries.items[function];
+    if (entry == NULL || entry->is_complete)
+        return known;
+    bool is_few = count < FEW_POINTS;
+    entry->points += count;
+    entry->few += is_few ? count : 0;
+    entry->few_calls += is_few;
+    bool is_wanted = entry->few_calls > FEW_CALLS && entry->few > entry->points / 2;
+    KernelFunction *complete = is_wanted ? code_complete(vm, function) : NULL;
+    return complete == NULL ? known : complete;
 }
 
 KernelFunction *code_of_fold(const Vm *vm, CoreFunctionId function)

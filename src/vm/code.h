@@ -8,8 +8,8 @@
 
 typedef struct Code Code;
 
-/* The kernels of a network, with code for all of them; null if they cannot be compiled: then the reason was given in a warning, once. Networks that came
- * since the last time are compiled together. */
+/* The kernels of a network, with code for all of them; null if they cannot be compiled: then the reason was given in a warning, once. Compiled together
+ * are this network, all items, those that they call, and so on, except where sequential versions will be called instead (vm/sequential.h): these are compiled with it. */
 const Fusion *code_of_network(Vm *vm, FlowNetworkId network);
 KernelFunction *code_of_kernel(const Vm *vm, const Kernel *kernel);
 /* The cells of the globals that functions read, as they are now, for KernelCall.globals; of the team's memory. */
@@ -18,6 +18,10 @@ const void **code_global_cells(Vm *vm);
 const volatile int *code_stop_word(const StopFlag *stop);
 /* A function on scalars as code (entry_ID of kernel/function_text.h); null if there is none. */
 KernelFunction *code_of_function(const Vm *vm, CoreFunctionId function);
+/* The same for one that is to do `count` points: many calls of few are a reason to have a complete version. */
+KernelFunction *code_of_points(Vm *vm, CoreFunctionId function, size_t count);
+/* A version that does what one that was given before has left (KERNEL_LEFT), compiled now if need be; null if there is none. */
+KernelFunction *code_complete(Vm *vm, CoreFunctionId function);
 /* The fold of elements by an operator on scalars (fold_ID); null if there is none. */
 KernelFunction *code_of_fold(const Vm *vm, CoreFunctionId function);
 /* Whether it does KERNEL_WIDE points at once, if they are alike. */

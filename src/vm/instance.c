@@ -36,6 +36,7 @@ void instance_place_tables(Instance *instance, const Plan *plan)
 
 Instance *instance_new(Vm *vm, Plan *plan)
 {
+    plan_compile(vm, plan);
     Instance *instance = take_block(vm, plan);
     chunks_follow(vm, plan->image);
     memcpy(instance, plan->image, plan->instance_size);

@@ -120,6 +120,8 @@ struct Instance {
 
 /* ---- plan.c ---- */
 Plan *plan_of(Vm *vm, FlowNetworkId network);
+/* Before its first instance: finds its bundles, and compiles what they need if nobody has yet. */
+void plan_compile(Vm *vm, Plan *plan);
 extern const NodeKind *const node_kinds[FLOW_OP_COUNT];
 
 /* ---- instance.c ---- */

@@ -225,12 +225,18 @@ static Plan *make_plan(Vm *vm, FlowNetworkId id)
     plan_readers(vm, plan);
     plan_waking(plan);
     plan_order(vm, plan);
+    return plan;
+}
+
+void plan_compile(Vm *vm, Plan *plan)
+{
+    if (plan->image != NULL)
+        return;
     bundles_find(vm, plan);
     plan_block(vm, plan);
     plan_image(vm, plan);
     if (vm->options.measures)
         stages_find(vm, plan);
-    return plan;
 }
 
 Plan *plan_of(Vm *vm, FlowNetworkId network)

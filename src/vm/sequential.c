@@ -151,6 +151,7 @@ typedef struct Handover {
     size_t first;        /* point of the call */
     _Atomic size_t done; /* points before the first that was not, of all that have ended */
     volatile bool has_failed;
+    atomic_bool is_left; /* ... and other code can do it */
 } Handover;
 
 static void lower(_Atomic size_t *least, size_t value)
@@ -185,9 +186,11 @@ static void do_points(void *context, size_t first, size_t end, uint32_t member)
                               .stop = code_stop_word(handover->vm->options.stop),
                               .has_failed = &handover->has_failed,
                               .workspace = &handover->vm->workspaces->members[member]};
-    handover->code(&kernel_call);
+    uint64_t status = handover->code(&kernel_call);
     if ((size_t)done == end - first)
         return;
+    if (status == KERNEL_LEFT)
+        atomic_store(&handover->is_left, true);
     handover->has_failed = true;
     lower(&handover->done, first + (size_t)done);
 }
@@ -239,10 +242,10 @@ static void give_back(Handover *handover)
     note_bytes(handover->vm);
 }
 
-static KernelFunction *code_of_call(const Vm *vm, const Call *call)
+static bool has_code(const Vm *vm, const Call *call)
 {
     CoreFunctionId function = call->plan->network->function;
-    return vm->options.compiles && function != 0 ? code_of_function(vm, function) : NULL;
+    return vm->options.compiles && function != 0 && code_of_function(vm, function) != NULL;
 }
 
 /* Points of a piece, at least. */
@@ -256,11 +259,9 @@ static size_t grain_of(const Vm *vm, const Call *call, size_t count)
     return grain == 0 ? 1 : grain;
 }
 
-bool sequential_run(Vm *vm, Call *call)
+/* Whether other code can go on with what is left. */
+static bool hand_over(Vm *vm, Call *call, KernelFunction *code)
 {
-    KernelFunction *code = call->good == call->count ? NULL : code_of_call(vm, call);
-    if (code == NULL || !is_worth_it(vm, call))
-        return false;
     size_t count = call->count - call->good;
     prepare_workspaces(vm);
     Handover handover = {.vm = vm, .call = call, .code = code, .globals = code_global_cells(vm), .first = call->good, .done = count};
@@ -271,5 +272,17 @@ bool sequential_run(Vm *vm, Call *call)
     give_back(&handover);
     call->good += done;
     vm->stats.calls++;
+    return atomic_load(&handover.is_left) && stop_reason(vm->options.stop) == STOP_NOT;
+}
+
+bool sequential_run(Vm *vm, Call *call)
+{
+    CoreFunctionId function = call->plan->network->function;
+    if (call->good == call->count || !has_code(vm, call) || !is_worth_it(vm, call))
+        return false;
+    bool is_left = hand_over(vm, call, code_of_points(vm, function, call->count - call->good));
+    KernelFunction *complete = is_left ? code_complete(vm, function) : NULL;
+    if (complete != NULL)
+        hand_over(vm, call, complete);
     return true;
 }

@@ -372,7 +372,7 @@ static bool run_network(Vm *vm, const Run *run)
     if (vm->options.progress != NULL)
         progress_tell(vm->options.progress, 0, 0);
     text_clear(&vm->printed);
-    plan_of(vm, run->network); /* with compiling, if need be */
+    plan_compile(vm, plan_of(vm, run->network));
     uint64_t start = machine_clock(), vector_bytes = vm->memory->vector_bytes;
     call_start_item(vm, run->network, vm->passage.cells);
     bool is_done = call_run(vm);

@@ -66,6 +66,7 @@ enum {
     KERNEL_FAILED = 1, /* somewhere in these points, or they must be done in another way: then nothing was done */
     KERNEL_SLOW = 2,   /* only inside kernels */
     KERNEL_LONG = 3,   /* the point `*done` has a loop that is to be shared: nothing was done */
+    KERNEL_LEFT = 4,   /* of an entry that only does many points at once: the first that was not done may be done by a complete one (kernel/function_text.h) */
 };
 
 /* Nobody wants it to go on. */

@@ -6,10 +6,11 @@
 #include "kernel/preamble/vector.h"
 
 enum {
-    KERNEL_WIDE_LEAST = 16,        /* fewer are done one by one */
+    KERNEL_WIDE_LEAST = 16,        /* fewer are done one by one, if there is code for that */
     KERNEL_WIDE_LENGTH = 256,      /* elements of a vector at most, */
     KERNEL_WIDE_BYTES = 1 << 20,   /* ... and bytes of all, so that they stay in caches: the rest is done one by one */
-    KERNEL_WIDE_SHAPES = 32,       /* lengths that points are sorted by */
+    KERNEL_WIDE_SHAPES = 32,       /* lengths that points are sorted by, */
+    KERNEL_WIDE_PLACES = 128,      /* ... found in a table of so many: a power of two */
     KERNEL_WIDE_MISSES = 4,        /* blocks of points that were not done before no more are tried */
 };
 
@@ -96,25 +97,30 @@ typedef struct KernelShape {
 typedef struct KernelWideEntry {
     const KernelCall *call;
     KernelScalars scalars;
-    KernelPoint *one;
+    KernelPoint *one;        /* null if there is no such code */
     KernelPoints *many;
-    int64_t least;           /* the first point that failed */
+    int64_t least;           /* the first point that failed, or was not done */
+    bool is_left;            /* ... for want of code */
     uint32_t misses, hits;
     uint32_t shape_count;
+    uint8_t places[KERNEL_WIDE_PLACES]; /* where the shape with such a key may be */
     KernelShape shapes[KERNEL_WIDE_SHAPES];
 } KernelWideEntry;
 
 static void kernel_wide_one(KernelWideEntry *entry, int64_t point)
 {
-    if (point < entry->least && !entry->one(entry->call, &entry->scalars, point))
-        entry->least = point;
+    if (point >= entry->least || (entry->one != NULL && entry->one(entry->call, &entry->scalars, point)))
+        return;
+    entry->least = point;
+    entry->is_left |= entry->one == NULL && !kernel_is_over(entry->call);
 }
 
 static void kernel_wide_shape(KernelWideEntry *entry, KernelShape *shape)
 {
-    bool is_done = shape->count >= KERNEL_WIDE_LEAST && entry->many(entry->call, &entry->scalars, shape->points, shape->count);
+    bool is_tried = shape->count >= (entry->one == NULL ? 1 : KERNEL_WIDE_LEAST);
+    bool is_done = is_tried && entry->many(entry->call, &entry->scalars, shape->points, shape->count);
     entry->hits += is_done;
-    entry->misses += !is_done && shape->count >= KERNEL_WIDE_LEAST;
+    entry->misses += is_tried && !is_done;
     for (int64_t i = 0; i < shape->count && !is_done; i++)
         kernel_wide_one(entry, shape->points[i]);
     shape->count = 0;
@@ -123,11 +129,17 @@ static void kernel_wide_shape(KernelWideEntry *entry, KernelShape *shape)
 /* Where points of these lengths are collected; null if there are too many such places. */
 static KernelShape *kernel_wide_find(KernelWideEntry *entry, uint64_t key)
 {
+    uint8_t *place = &entry->places[(key * UINT64_C(0x9e3779b97f4a7c15)) >> 32 & (KERNEL_WIDE_PLACES - 1)];
+    if (!OP_RARELY(*place >= entry->shape_count || entry->shapes[*place].key != key))
+        return &entry->shapes[*place];
     for (uint32_t i = 0; i < entry->shape_count; i++)
-        if (entry->shapes[i].key == key)
+        if (entry->shapes[i].key == key) {
+            *place = (uint8_t)i;
             return &entry->shapes[i];
+        }
     if (entry->shape_count == KERNEL_WIDE_SHAPES)
         return NULL;
+    *place = (uint8_t)entry->shape_count;
     KernelShape *shape = &entry->shapes[entry->shape_count++];
     shape->key = key;
     shape->count = 0;
@@ -151,7 +163,7 @@ __attribute__((noinline, unused)) static uint64_t kernel_wide_entry(const Kernel
     for (uint32_t i = 0; i < entry.shape_count; i++)
         kernel_wide_shape(&entry, &entry.shapes[i]);
     *call->done = entry.least;
-    return entry.least == call->count ? 0 : KERNEL_FAILED;
+    return entry.least == call->count ? 0 : entry.is_left ? KERNEL_LEFT : KERNEL_FAILED;
 }
 
 #endif
