@@ -411,10 +411,46 @@ static void write_turn_of_few(Writer *writer, const Supply *supply, Sink *sink, 
     write_close_brace(writer);
 }
 
+/* Calls that other threads may do are written before what takes their results. */
+static void write_forked_turns(Writer *writer, const Supply *supply, Sink *sink, const CoreStatement *call)
+{
+    const CoreBlock *block = supply->statement->blocks[0];
+    ForkedCalls calls = {.call = call, .count = supply->few};
+    CoreBlock before = *block;
+    before.statement_count--;
+    write_line(writer, "{");
+    writer->depth++;
+    Around around = open_turn(writer, false, writer->is_deferred, sink);
+    for (uint32_t turn = 0; turn < supply->few; turn++) {
+        for (uint32_t i = 0; i < supply->member_count; i++)
+            bind(writer, block->parameters[i], step(writer, supply->members[i], arena_format(writer->arena, "%u", turn)));
+        write_statements(writer, &before);
+        calls.arguments[turn] = write_arguments(writer, call, &calls.argument_count);
+    }
+    calls.region = vectors_region(writer, call->target);
+    forks_write_calls(writer, &calls);
+    const char *outer_index = sink->index;
+    for (uint32_t turn = 0; turn < supply->few; turn++) {
+        sink->index = arena_format(writer->arena, "%u", turn);
+        sink->take(writer, sink, (Element){.words = calls.results[turn], .type = block->result.type});
+    }
+    sink->index = outer_index;
+    close_turn(writer, around);
+    write_close_brace(writer);
+}
+
+static const CoreStatement *find_forked_call(const Writer *writer, const Supply *supply)
+{
+    return supply->few < 2 || supply->kind != SUPPLY_EACH ? NULL : forks_find_call(writer->texts, supply->statement->blocks[0]);
+}
+
 /* `polls`: a long one looks now and then whether it is to go on. */
 static void loop(Writer *writer, const Supply *supply, Sink *sink, const char *first, const char *end, bool polls)
 {
-    for (uint32_t i = 0; i < supply->few; i++)
+    const CoreStatement *forked = find_forked_call(writer, supply);
+    if (forked != NULL)
+        write_forked_turns(writer, supply, sink, forked);
+    for (uint32_t i = 0; i < supply->few && forked == NULL; i++)
         write_turn_of_few(writer, supply, sink, i);
     if (supply->few > 0)
         return;

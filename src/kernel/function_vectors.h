@@ -88,6 +88,22 @@ void turns_turn(Writer *writer);
 /* The result is there. */
 void turns_return(Writer *writer);
 
+/* ---- function_forks.c ---- */
+/* Calls of one function, the bodies of a comprehension over a few elements. */
+typedef struct ForkedCalls {
+    const CoreStatement *call;
+    uint32_t count;
+    const char **arguments[SHAPE_FEW]; /* words for their leaves, by turn */
+    uint32_t argument_count;
+    const char *region;                /* where results go */
+    const char *name;
+    const Layout *layout;
+    const char **results[SHAPE_FEW];   /* words, which are given */
+} ForkedCalls;
+/* The call that a body ends in, if other threads may do it and what comes before takes neither loop nor call; else null. */
+const CoreStatement *forks_find_call(FunctionTexts *texts, const CoreBlock *body);
+void forks_write_calls(Writer *writer, ForkedCalls *calls);
+
 /* ---- function_moves.c ---- */
 /* False if the operation is none of its own; so is the next. */
 bool moves_write(Writer *writer, const CoreStatement *statement);
