@@ -17,6 +17,8 @@ FunctionTexts *function_texts_new(Arena *arena, const CoreProgram *program, Layo
     FunctionTexts *texts = ARENA_NEW(arena, FunctionTexts);
     *texts = (FunctionTexts){.arena = arena, .program = program, .layouts = layouts, .next_global = first_global};
     texts->is_listed = ARENA_ARRAY(arena, bool, program->functions.count);
+    texts->is_alone = ARENA_ARRAY(arena, bool, program->functions.count);
+    texts->is_together = ARENA_ARRAY(arena, bool, program->functions.count);
     texts->is_wide = ARENA_ARRAY(arena, bool, program->functions.count);
     texts->values = ARENA_ARRAY(arena, const char **, program->variables.count);
     texts->shapes = ARENA_ARRAY(arena, VariableShape, program->variables.count);
@@ -143,6 +145,26 @@ static bool fits(const Walk *walk, const CoreBlock *block)
     return true;
 }
 
+const CoreBlock *function_text_body(const FunctionTexts *texts, CoreFunctionId function)
+{
+    const CoreFunction *of = texts->program->functions.items[function];
+    return texts->is_alone[function] ? of->alone : of->body;
+}
+
+/* The body for a single point is taken if that can be written. */
+static bool is_possible(const Walk *walk, CoreFunctionId function, Writer *trial)
+{
+    FunctionTexts *texts = walk->texts;
+    const CoreFunction *of = texts->program->functions.items[function];
+    if (of == NULL)
+        return false;
+    texts->is_alone[function] = of->alone != NULL && fits(walk, of->alone);
+    if (texts->is_alone[function] && function_write_is_possible(texts, function, trial))
+        return true;
+    texts->is_alone[function] = false;
+    return fits(walk, of->body) && function_write_is_possible(texts, function, trial);
+}
+
 /* Whether one can be written is found by writing it. */
 static Verdict judge_vectors(FunctionTexts *texts, CoreFunctionId function)
 {
@@ -150,12 +172,10 @@ static Verdict judge_vectors(FunctionTexts *texts, CoreFunctionId function)
     walk_to(&walk, function);
     for (uint32_t i = 0; i < walk.functions.count; i++) {
         CoreFunctionId next = walk.functions.items[i];
-        const CoreFunction *body = texts->program->functions.items[next];
         Writer trial;
         if (texts->vector_verdicts.items[next] == VERDICT_YES)
             continue;
-        if (texts->vector_verdicts.items[next] == VERDICT_NO || body == NULL || !fits(&walk, body->body) ||
-            !function_write_is_possible(texts, next, &trial))
+        if (texts->vector_verdicts.items[next] == VERDICT_NO || !is_possible(&walk, next, &trial))
             return VERDICT_NO;
         for (uint32_t c = 0; c < trial.callees.count; c++)
             walk_to(&walk, trial.callees.items[c]);
@@ -255,7 +275,7 @@ static void need_callees(FunctionTexts *texts, const CoreBlock *block)
 void function_texts_write(FunctionTexts *texts, const Sources *sources, Text *out, ClassSet *types, bool *with_math)
 {
     for (uint32_t i = 0; i < texts->functions.count; i++)
-        need_callees(texts, texts->program->functions.items[texts->functions.items[i]]->body);
+        need_callees(texts, function_text_body(texts, texts->functions.items[i]));
     for (uint32_t i = 0; i < texts->functions.count; i++)
         function_write_prototype(texts, texts->functions.items[i], out);
     for (uint32_t i = 0; i < texts->functions.count; i++) {

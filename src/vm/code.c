@@ -8,7 +8,7 @@
 
 typedef struct Entry {
     KernelFunction *code; /* null if there is none */
-    bool is_wide;
+    bool is_wide, is_together;
 } Entry;
 
 struct Code {
@@ -71,7 +71,7 @@ static void find_functions(Vm *vm, Code *code, Compiled *object, uint32_t count,
         CoreFunctionId id = functions->entries.items[i];
         while (code->entries.count <= id)
             *vec_push(&vm->arena, &code->entries) = (Entry){0};
-        code->entries.items[id] = (Entry){find_function(object, "entry", id), functions->is_wide[id]};
+        code->entries.items[id] = (Entry){find_function(object, "entry", id), functions->is_wide[id], functions->is_together[id] && !functions->is_wide[id]};
     }
 }
 
@@ -142,6 +142,11 @@ const volatile int *code_stop_word(const StopFlag *stop)
 KernelFunction *code_of_function(const Vm *vm, CoreFunctionId function)
 {
     return vm->code == NULL || function >= vm->code->entries.count ? NULL : vm->code->entries.items[function].code;
+}
+
+bool code_is_together(const Vm *vm, CoreFunctionId function)
+{
+    return vm->code->entries.items[function].is_together;
 }
 
 bool code_is_wide(const Vm *vm, CoreFunctionId function)

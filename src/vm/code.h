@@ -20,6 +20,8 @@ const volatile int *code_stop_word(const StopFlag *stop);
 KernelFunction *code_of_function(const Vm *vm, CoreFunctionId function);
 /* Whether it does KERNEL_WIDE points at once, if they are alike. */
 bool code_is_wide(const Vm *vm, CoreFunctionId function);
+/* Whether threads can do one point of it together (KernelCall.together). */
+bool code_is_together(const Vm *vm, CoreFunctionId function);
 /* The program has been cut back: forgets the functions from `function_count` on. */
 void code_forget(Vm *vm, uint32_t function_count);
 void code_free(Vm *vm);

@@ -1,9 +1,11 @@
+#define _POSIX_C_SOURCE 200809L
 #include "vm/sequential.h"
 
 #include "base/least.h"
 #include "kernel/preamble/region.h"
 #include "vm/code.h"
 
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -124,6 +126,12 @@ static bool is_worth_it(const Vm *vm, const Call *call)
     return 2 * threads * sizes.largest <= 3 * sizes.total;
 }
 
+/* One point, all threads. */
+static bool is_for_all(const Vm *vm, const Call *call)
+{
+    return call->count - call->good == 1 && team_size(vm->team) > 1 && code_is_together(vm, call->plan->network->function);
+}
+
 /* ---- doing points ---- */
 
 typedef struct Handover {
@@ -135,6 +143,7 @@ typedef struct Handover {
     size_t first;        /* point of the call */
     _Atomic size_t done; /* points before the first that was not, of all that have ended */
     volatile bool has_failed;
+    KernelTogether together; /* without members if each point is done by one thread */
 } Handover;
 
 static void lower(_Atomic size_t *least, size_t value)
@@ -157,8 +166,10 @@ static void do_points(void *context, size_t first, size_t end, uint32_t member)
         strides[i] = !cells.is_uniform;
         streams[i] = (const char *)cells.data + (cells.is_uniform ? 0 : (handover->first + first) * leaf_size(signature->parameters[i]));
     }
+    bool is_helper = handover->together.members > 0 && member > 0; /* it has the same result, which nobody wants twice */
+    uint64_t ignored[KERNEL_ENTRY_LEAVES];
     for (uint32_t i = 0; i < signature->result_count; i++)
-        outputs[i] = (char *)handover->outputs[i] + first * leaf_size(signature->results[i]);
+        outputs[i] = is_helper ? (char *)&ignored[i] : (char *)handover->outputs[i] + first * leaf_size(signature->results[i]);
     KernelCall kernel_call = {.count = (int64_t)(end - first),
                               .streams = streams,
                               .strides = strides,
@@ -168,12 +179,26 @@ static void do_points(void *context, size_t first, size_t end, uint32_t member)
                               .depth = (int64_t)(handover->vm->options.max_depth - least(handover->vm->options.max_depth, handover->vm->frame_count)),
                               .stop = code_stop_word(handover->vm->options.stop),
                               .has_failed = &handover->has_failed,
-                              .workspace = &handover->vm->workspaces->members[member]};
+                              .workspace = &handover->vm->workspaces->members[member],
+                              .together = handover->together.members > 0 ? &handover->together : NULL,
+                              .member = member};
     handover->code(&kernel_call);
     if ((size_t)done == end - first)
         return;
     handover->has_failed = true;
     lower(&handover->done, first + (size_t)done);
+}
+
+/* The only point is done by all members. */
+static void do_together(void *context, size_t first, size_t end, uint32_t member)
+{
+    (void)first, (void)end;
+    do_points(context, 0, 1, member);
+}
+
+static void give_way(void)
+{
+    sched_yield();
 }
 
 /* Where the cells of a leaf of the result go: those of vectors aside, for they are not the call's yet. */
@@ -243,13 +268,17 @@ static size_t grain_of(const Vm *vm, const Call *call, size_t count)
 bool sequential_run(Vm *vm, Call *call)
 {
     KernelFunction *code = call->good == call->count ? NULL : code_of_call(vm, call);
-    if (code == NULL || !is_worth_it(vm, call))
+    if (code == NULL || (!is_for_all(vm, call) && !is_worth_it(vm, call)))
         return false;
     size_t count = call->count - call->good;
     prepare_workspaces(vm);
     Handover handover = {.vm = vm, .call = call, .code = code, .globals = code_global_cells(vm), .first = call->good, .done = count};
     take_outputs(&handover, count);
-    team_run(vm->team, count, grain_of(vm, call, count), do_points, &handover);
+    if (is_for_all(vm, call) && team_start(vm->team) > 1) {
+        handover.together = (KernelTogether){.members = team_start(vm->team), .give_way = give_way};
+        team_run_together(vm->team, do_together, &handover);
+    } else
+        team_run(vm->team, count, grain_of(vm, call, count), do_points, &handover);
     size_t done = atomic_load(&handover.done);
     adopt_results(&handover, done);
     give_back(&handover);

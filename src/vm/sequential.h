@@ -3,6 +3,7 @@
  * A network does the points of a call together, which feeds all threads however few points there are; but every vector it makes goes through memory. Where there
  * are points enough, one thread doing one point with plain loops is faster. So a call is handed over as a whole
  *  - if there is one thread;
+ *  - if all threads can do one point together: a loop whose turns are nothing but loops that they share, such as the steps of a stencil;
  *  - otherwise, if there is a point for each, and none is so much larger than the others that somebody would wait long for it.
  * A recursive function thus runs as networks at first, level by level, and below that as recursive C. */
 #ifndef RUNNEL_VM_SEQUENTIAL_H

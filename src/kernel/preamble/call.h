@@ -26,6 +26,15 @@ typedef struct KernelArray {
 typedef const KernelArray *KernelArrayRef; /* null: one that nobody made yet, of which all vectors are empty */
 
 /* Points [position, position + count) of a kernel's root. Tables are in the order of the kernel's lists (kernel/fuse.h). */
+/* Threads that do one point together: each computes all of it, but for loops of which each does a part. */
+typedef struct KernelTogether {
+    uint32_t members;
+    uint32_t arrived;       /* at the place where all meet, */
+    uint32_t meetings;      /* ... and how often they have met */
+    void *shared;           /* what the first gives the others */
+    void (*give_way)(void); /* while waiting: somebody else may want to run */
+} KernelTogether;
+
 typedef struct KernelCall {
     int64_t position;
     int64_t count;
@@ -45,6 +54,8 @@ typedef struct KernelCall {
     const volatile int *stop;         /* not 0 where the run must end: what may take long looks at it now and then, */
     const volatile bool *has_failed;  /* ... and at this: another part of these points has failed */
     KernelWorkspace *workspace;  /* of this thread, for functions that make vectors; null for others */
+    KernelTogether *together;    /* those that do this point with this thread; null if there are none */
+    uint32_t member;             /* its number among them */
 } KernelCall;
 
 enum { KERNEL_WIDE = 64 }; /* points that wide versions of functions do at once */
