@@ -1,6 +1,7 @@
 #include "kernel/emit.h"
 
 #include "kernel/c_text.h"
+#include "kernel/linear.h"
 #include "kernel/members.h"
 #include "kernel/op_text.h"
 #include "kernel/preamble.h"
@@ -27,6 +28,7 @@ typedef struct Emitter {
     uint32_t line;   /* of the source, that was shown last */
     bool has_fast;   /* two versions, of which one is for most operands */
     bool calls_functions;
+    bool is_shared;    /* some loop can be shared by calls */
     bool may_stop;     /* some loop looks whether it is to go on */
     bool is_searching; /* values are computed ahead of the points they are for, and nothing is given */
     uint32_t flat;     /* the innermost filter around that is computed whatever its condition; KERNEL_ROOT for none */
@@ -34,6 +36,7 @@ typedef struct Emitter {
     bool has_groups;   /* that can fail */
     bool is_packing;   /* what filters keep is first put aside */
     bool *varying;     /* in the loop that is being written: by node of the kernel, whether it differs between points */
+    LinearLoops linear; /* whose results come from a table */
 } Emitter;
 
 /* ---- lines ---- */
@@ -379,7 +382,19 @@ static void emit_count(Emitter *e, const FlowNode *node)
         return;
     }
     Word b = operand_text(e, node->inputs[1]);
-    emit_value(e, node->outputs[0], "kernel_distance(%s, %s, &failed)", a.text, b.text);
+    if (node->core_op == OP_RANGE_INCLUSIVE) {
+        emit_value(e, node->outputs[0], "kernel_distance_inclusive(%s, %s, &failed)", a.text, b.text);
+        return;
+    }
+    Word step = operand_text(e, node->inputs[2]);
+    if (node->core_op == OP_NESL_RANGE && node->keep)
+        line(e, "failed |= (%s < %s) | (%s <= 0);", b.text, a.text, step.text);
+    if (node->inputs[2].is_constant && node->inputs[2].constant.integer == 1)
+        emit_value(e, node->outputs[0], "kernel_distance(%s, %s, &failed)", a.text, b.text);
+    else if (node->core_op == OP_NESL_RANGE) /* in steps that go down there is nothing */
+        emit_value(e, node->outputs[0], "%s <= 0 ? 0 : kernel_steps(%s, %s, %s, false, &failed)", step.text, a.text, b.text, step.text);
+    else
+        emit_value(e, node->outputs[0], "kernel_steps(%s, %s, %s, %s, &failed)", a.text, b.text, step.text, node->keep ? "true" : "false");
 }
 
 /* The variable that counts a scope's points within their parent. */
@@ -470,8 +485,7 @@ static void emit_index(Emitter *e, const FlowNode *node)
     emit_value(e, node->outputs[0], "%s ? %s + %s : 0", inside.text, start.text, index.text);
 }
 
-/* An element of a column that serves all points. Of an index that is not inside nothing is loaded: a load that depends on a flag begins with a register of zeros, where one
- * that does not waits, in vectors, for whatever the register had before. */
+/* An element of a column that serves all points. */
 static void emit_gather_from(Emitter *e, const FlowNode *node, uint32_t column)
 {
     FlowOperand index = fuse_resolve(e->fusion, e->kernel, node->inputs[1]);
@@ -480,7 +494,7 @@ static void emit_gather_from(Emitter *e, const FlowNode *node, uint32_t column)
     if (e->kernel->columns.items[column].type == LEAF_ARRAY)
         emit_value(e, node->outputs[0], "column%u[%s * call->strides[%u]]", column, at.text, column);
     else if (maker != NULL && maker->op == FLOW_INDEX)
-        emit_value(e, node->outputs[0], "%s ? column%u[%s] : 0", inside_flag(e, index.stream).text, column, at.text);
+        emit_value(e, node->outputs[0], "KERNEL_ELEMENT(%s, column%u, %s)", inside_flag(e, index.stream).text, column, at.text);
     else
         emit_value(e, node->outputs[0], "column%u[%s]", column, at.text);
 }
@@ -718,13 +732,12 @@ static const char *fold_symbol(const FlowNode *node)
     return member_scan_operator(node) == OP_SUM ? "+" : "*";
 }
 
-/* Its elements are all points of a loop, one after the other, directly below their parents: they are put into the tile by their index. */
+/* Its elements are put into the tile by their index. */
 static bool fills_tiles(const Emitter *e, const FlowNode *node)
 {
     if (node->op != FLOW_FOLD || !member_is_ordered(node) || fuse_is_total(e->network, node))
         return false;
-    const KernelScope *scope = &e->kernel->scopes.items[scope_of(e, node)];
-    return scope->kind == SCOPE_LOOP && scope->parent == scope_of_stream(e, node->outputs[0]);
+    return fuse_is_along_loop(e->network, e->kernel, node);
 }
 
 static Scalar identity_of(const FlowNode *node, ScalarType type)
@@ -1563,7 +1576,7 @@ static void emit_group(Emitter *e, uint32_t number)
 /* Block by block, as sums are ordered (math/combine.h): groups of elements, added to lanes, then the rest one by one. */
 static void emit_loop_of_groups(Emitter *e, uint32_t number)
 {
-    line(e, "for (int64_t start%u = 0; start%u < n%u; start%u += COMBINE_BLOCK) {", number, number, number, number);
+    line(e, "for (int64_t start%u = from%u; start%u < n%u; start%u += COMBINE_BLOCK) {", number, number, number, number, number);
     open_brace(e);
     emit_poll_of_tiles(e, number, "start", "COMBINE_BLOCK");
     line(e, "const int64_t end%u = n%u - start%u < COMBINE_BLOCK ? n%u : start%u + COMBINE_BLOCK;", number, number, number, number, number);
@@ -1658,6 +1671,82 @@ static void emit_choice(Emitter *e, uint32_t number, FlowOperand choice)
     line(e, "}");
 }
 
+/* ---- loops that calls share ----
+ * A long one is done in parts by several calls, which give what its reductions come to there; the call that gives the point's results is told what these come to together. */
+
+static bool is_partial(const Emitter *e, FlowNodeId id, uint32_t *number)
+{
+    for (*number = 0; *number < e->kernel->partials.count; ++*number)
+        if (e->kernel->partials.items[*number].node == id)
+            return true;
+    return false;
+}
+
+static bool is_shared(const Emitter *e, uint32_t loop)
+{
+    bool is_linear = (e->linear.scopes >> loop & 1) != 0; /* then it is not done at points, but before them */
+    for (uint32_t i = 0; !is_linear && i < e->kernel->partials.count; i++)
+        if (e->kernel->partials.items[i].loop == loop)
+            return true;
+    return false;
+}
+
+static void begin_sharing(Emitter *e, uint32_t loop)
+{
+    line(e, "const bool is_long%u = OP_RARELY(n%u >= call->long_loop);", loop, loop);
+    line(e, "if (is_long%u && !kernel_take_part(call->parts, %u, &from%u, &n%u)) {", loop, loop, loop, loop);
+    line(e, "    *call->done = i;");
+    line(e, "    return KERNEL_LONG;");
+    line(e, "}");
+}
+
+static const char *partial_type(const Emitter *e, const FlowNode *node)
+{
+    return member_is_ordered(node) ? leaf_c_type(node->inputs[0].type) : total_type(e, node);
+}
+
+/* Whether the reduction is a struct, and not a variable with its total. */
+static bool has_struct(const Emitter *e, const FlowNode *node)
+{
+    return member_is_ordered(node) && !is_grouped(e, scope_of(e, node));
+}
+
+static void give_partial(Emitter *e, FlowNodeId id, const FlowNode *node)
+{
+    uint32_t number;
+    if (!is_partial(e, id, &number))
+        return;
+    if (has_struct(e, node))
+        line(e, "*(%s *)call->parts->totals[%u] = %s_result(&fold%u, 0);", partial_type(e, node), number, fold_type(node).text, id);
+    else
+        line(e, "*(%s *)call->parts->totals[%u] = total%u;", partial_type(e, node), number, id);
+}
+
+static void take_partial(Emitter *e, FlowNodeId id, const FlowNode *node)
+{
+    uint32_t number;
+    if (!is_partial(e, id, &number))
+        return;
+    if (has_struct(e, node))
+        line(e, "%s_set(&fold%u, *(const %s *)call->parts->totals[%u]);", fold_type(node).text, id, partial_type(e, node), number);
+    else
+        line(e, "total%u = *(const %s *)call->parts->totals[%u];", id, partial_type(e, node), number);
+}
+
+static void end_sharing(Emitter *e, uint32_t loop)
+{
+    e->is_shared = true;
+    line(e, "if (is_long%u) {", loop);
+    open_brace(e);
+    line(e, "if (call->parts->scope == %u) {", loop);
+    open_brace(e);
+    each_reduction(e, loop, give_partial);
+    line(e, "goto parted;");
+    close_brace(e);
+    each_reduction(e, loop, take_partial);
+    close_brace(e);
+}
+
 static void emit_loop(Emitter *e, uint32_t number)
 {
     emit_loop_count(e, number);
@@ -1671,6 +1760,8 @@ static void emit_loop(Emitter *e, uint32_t number)
         emit_only_counted(e, number);
     if (may_be_full(e))
         emit_room_check(e, number);
+    if (is_shared(e, number))
+        begin_sharing(e, number);
     each_reduction(e, number, emit_fold_start);
     uint32_t searched = searched_filter(e, number);
     if (searched != KERNEL_NO_SCOPE) {
@@ -1685,6 +1776,8 @@ static void emit_loop(Emitter *e, uint32_t number)
         emit_choice(e, number, choice);
     else
         emit_turns(e, number);
+    if (is_shared(e, number))
+        end_sharing(e, number);
     each_reduction(e, number, emit_fold_result);
 }
 
@@ -1848,6 +1941,8 @@ static void emit_node(Emitter *e, FlowNodeId id)
     }
 }
 
+static void emit_linear_result(Emitter *e, FlowNodeId id, const FlowNode *node);
+
 static void emit_body(Emitter *e, uint32_t number)
 {
     const KernelScope *scope = &e->kernel->scopes.items[number];
@@ -1857,7 +1952,9 @@ static void emit_body(Emitter *e, uint32_t number)
             emit_node(e, unit.index);
             continue;
         }
-        if (e->kernel->scopes.items[unit.index].kind == SCOPE_LOOP)
+        if ((e->linear.scopes >> unit.index & 1) != 0)
+            each_reduction(e, unit.index, emit_linear_result);
+        else if (e->kernel->scopes.items[unit.index].kind == SCOPE_LOOP)
             emit_loop(e, unit.index);
         else
             emit_if(e, unit.index);
@@ -1954,8 +2051,7 @@ static void emit_marks(Emitter *e, MarkStep step)
         emit_mark_of_total(e, e->kernel->scans.items[i], step);
 }
 
-/* What is told when the points, or as many as there was room for, are done. */
-static void emit_results(Emitter *e)
+static void emit_status(Emitter *e)
 {
     line(e, e->has_groups ? "if (failed || kernel_any_flag(failed_lanes))" : "if (failed)");
     line(e, "    return KERNEL_FAILED;");
@@ -1963,6 +2059,12 @@ static void emit_results(Emitter *e)
         line(e, "if (slow)");
         line(e, "    return KERNEL_SLOW;");
     }
+}
+
+/* What is told when the points, or as many as there was room for, are done. */
+static void emit_results(Emitter *e)
+{
+    emit_status(e);
     emit_carries(e, false);
     emit_given(e, false);
     emit_totals(e);
@@ -1978,6 +2080,85 @@ static void emit_root_loop(Emitter *e, const char *head)
     emit_lanes(e, KERNEL_ROOT);
     emit_inputs(e);
     emit_body(e, KERNEL_ROOT);
+    close_brace(e);
+}
+
+/* ---- values that are linear in the index (linear.h) ----
+ * Their loops are done at 0 and at powers of two; these give a table for the points of a block, which serves all blocks, each with its first value. */
+
+static void emit_linear_result(Emitter *e, FlowNodeId id, const FlowNode *node)
+{
+    emit_value(e, node->outputs[0], "base%u ^ linear%u[call->position + i - base]", id, id);
+}
+
+static void declare_linear(Emitter *e, FlowNodeId id, const FlowNode *node)
+{
+    const char *type = leaf_c_type(e->network->streams.items[node->outputs[0]].type);
+    line(e, "%s bits%u[KERNEL_INDEX_BITS + 1], linear%u[KERNEL_LINEAR], base%u = 0;", type, id, id, id);
+}
+
+/* What a bit of the index makes of a difference; the first is the value at 0, where blocks begin. */
+static void store_linear_bit(Emitter *e, FlowNodeId id, const FlowNode *node)
+{
+    Word value = variable(e, node->outputs[0]);
+    line(e, "base%u = k == 0 ? %s : base%u;", id, value.text, id);
+    line(e, "bits%u[k] = %s ^ base%u;", id, value.text, id);
+}
+
+static void fill_linear_table(Emitter *e, FlowNodeId id, const FlowNode *node)
+{
+    (void)node;
+    line(e, "KERNEL_LINEAR_TABLE(linear%u, bits%u, block);", id, id);
+}
+
+static void change_linear_base(Emitter *e, FlowNodeId id, const FlowNode *node)
+{
+    (void)node;
+    line(e, "base%u ^= bits%u[kernel_lowest_bit(changed) + 1];", id, id);
+}
+
+static void each_linear(Emitter *e, void (*emit)(Emitter *, FlowNodeId, const FlowNode *))
+{
+    for (uint32_t i = 1; i < e->kernel->scopes.count; i++)
+        if ((e->linear.scopes >> i & 1) != 0)
+            each_reduction(e, i, emit);
+}
+
+static void emit_linear_bits(Emitter *e)
+{
+    line(e, "const int64_t index_bits = kernel_linear_bits(call);");
+    line(e, "for (int64_t k = 0; k < index_bits; k++) {");
+    open_brace(e);
+    line(e, "const int64_t i = (k == 0 ? 0 : INT64_C(1) << (k - 1)) - call->position;");
+    e->is_searching = true;
+    for (uint32_t i = 0; i < e->kernel->scopes.items[KERNEL_ROOT].body.count; i++) {
+        KernelUnit unit = e->kernel->scopes.items[KERNEL_ROOT].body.items[i];
+        if (unit.is_scope && (e->linear.scopes >> unit.index & 1) != 0)
+            emit_loop(e, unit.index);
+        else if (!unit.is_scope && e->linear.is_needed[index_of(&e->kernel->nodes, unit.index)])
+            emit_node(e, unit.index);
+    }
+    e->is_searching = false;
+    each_linear(e, store_linear_bit);
+    close_brace(e);
+}
+
+static void emit_linear_blocks(Emitter *e)
+{
+    each_linear(e, declare_linear);
+    emit_linear_bits(e);
+    line(e, "const int64_t block = kernel_linear_block(call);");
+    each_linear(e, fill_linear_table);
+    line(e, "for (int64_t start = 0, end, before = 0; start < count; start = end) {");
+    open_brace(e);
+    line(e, "const int64_t base = (call->position + start) & -block, rest = base + block - call->position;");
+    line(e, "for (int64_t changed = base ^ before; changed != 0; changed &= changed - 1) {");
+    open_brace(e);
+    each_linear(e, change_linear_base);
+    close_brace(e);
+    line(e, "before = base;");
+    line(e, "end = rest < count ? rest : count;");
+    emit_root_loop(e, "for (int64_t i = start; i < end; i++) {");
     close_brace(e);
 }
 
@@ -2104,6 +2285,8 @@ static void emit_work(Emitter *e)
         emit_blocks(e);
     else if (can_pack(e))
         emit_packed_loop(e);
+    else if (e->linear.scopes != 0)
+        emit_linear_blocks(e);
     else
         emit_root_loop(e, "for (int64_t i = 0; i < count; i++) {");
     emit_results(e);
@@ -2111,6 +2294,11 @@ static void emit_work(Emitter *e)
         text_add(e->out, "full:\n");
         emit_marks(e, MARK_GO_BACK);
         emit_results(e);
+    }
+    if (e->is_shared) {
+        text_add(e->out, "parted:\n");
+        emit_status(e);
+        line(e, "return 0;");
     }
     if (e->may_stop) {
         text_add(e->out, "stopped:\n");
@@ -2137,9 +2325,10 @@ static void emit_kernel(Emitter *e)
     e->out = &body;
     e->depth = 1;
     e->line = 0;
-    e->may_stop = e->has_groups = false;
+    e->may_stop = e->has_groups = e->is_shared = false;
     e->calls_functions = calls_functions(e);
     e->has_fast = !e->calls_functions && wants_fast(e);
+    e->linear = linear_find(e->context->functions->arena, e->fusion, e->kernel);
     emit_work(e);
     e->out = out;
     uint32_t number = e->kernel->number;
@@ -2183,8 +2372,11 @@ void emit_need_functions(const EmitContext *context, const Fusion *const *fusion
                 continue;
             if (fusions[i]->kernel_of[id] != 0)
                 function_text_need(context->functions, node->function);
-            else if (node->op == FLOW_CALL || is_scalar_function(context->functions, node->function))
+            else if (node->op == FLOW_CALL)
                 function_text_need_entry(context->functions, node->function);
+            else if (is_scalar_function(context->functions, node->function) && function_text_need_entry(context->functions, node->function) &&
+                     node->op == FLOW_FOLD_WITH && !node->draws && node->network == 0)
+                function_text_need_fold(context->functions, node->function);
         }
 }
 

@@ -25,6 +25,16 @@ typedef struct KernelArray {
 
 typedef const KernelArray *KernelArrayRef; /* null: one that nobody made yet, of which all vectors are empty */
 
+/* How the points of one long loop are shared by several calls for the same point of the root. */
+typedef struct KernelLoopParts {
+    uint32_t scope;       /* the loop of which this call does only the points from `from` up to `end`, and gives what its reductions come to; 0 if none */
+    int64_t from, end;
+    uint64_t known;       /* loops, as bits, of which that is known already */
+    void *const *totals;  /* by number in the kernel's list of partials: where it goes, or is */
+    uint32_t wanted;      /* is set with KERNEL_LONG: the loop that is to be shared, */
+    int64_t length;       /* ... and how many points it has */
+} KernelLoopParts;
+
 /* Points [position, position + count) of a kernel's root. Tables are in the order of the kernel's lists (kernel/fuse.h). */
 /* Threads that do one point together: each computes all of it, but for loops of which each does a part. */
 typedef struct KernelTogether {
@@ -53,6 +63,8 @@ typedef struct KernelCall {
     int64_t depth;               /* calls of functions that may be nested in one that a kernel does */
     const volatile int *stop;         /* not 0 where the run must end: what may take long looks at it now and then, */
     const volatile bool *has_failed;  /* ... and at this: another part of these points has failed */
+    int64_t long_loop;           /* loops of as many points are shared, if they can be: */
+    KernelLoopParts *parts;
     KernelWorkspace *workspace;  /* of this thread, for functions that make vectors; null for others */
     KernelTogether *together;    /* those that do this point with this thread; null if there are none */
     uint32_t member;             /* its number among them */
@@ -64,6 +76,7 @@ enum { KERNEL_ENTRY_LEAVES = 32 }; /* of the arguments, and of the result, of a 
 enum {
     KERNEL_FAILED = 1, /* somewhere in these points, or they must be done in another way: then nothing was done */
     KERNEL_SLOW = 2,   /* only inside kernels */
+    KERNEL_LONG = 3,   /* the point `*done` has a loop that is to be shared: nothing was done */
 };
 
 /* Nobody wants it to go on. */
