@@ -90,6 +90,7 @@ typedef struct CoreFunction {
     Name name; /* for people; not unique */
     Span span;
     CoreBlock *body; /* its parameters are the function's: captured values first */
+    CoreBlock *alone; /* the same for whoever does one point and gives up at a failure (core/simplify_alone.c); null: the body does */
     TypeId result_type;
     Effect effect; /* the strongest effect of its body, calls included */
     bool is_recursive;

@@ -702,8 +702,11 @@ static bool check_function(Checker *checker, CoreFunctionId f)
     checker->unit = function->body;
     if (function->body == NULL)
         return fail(checker, "it has no body");
-    return check_block(checker, function->body) &&
-           expect_type(checker, "the body", function->body->result.type, function->result_type);
+    if (!check_block(checker, function->body) || !expect_type(checker, "the body", function->body->result.type, function->result_type))
+        return false;
+    checker->unit = function->alone;
+    return function->alone == NULL || (check_block(checker, function->alone) &&
+                                       expect_type(checker, "the body alone", function->alone->result.type, function->result_type));
 }
 
 static bool check_binding(Checker *checker, const CoreItem *item)

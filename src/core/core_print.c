@@ -359,23 +359,31 @@ static void print_remarks(CorePrinter *printer, const CoreFunction *function)
     text_add_char(printer->out, '\n');
 }
 
+/* One of the bodies of a function. */
+static void print_body(CorePrinter *printer, const CoreFunction *function, const CoreBlock *body)
+{
+    number_block(printer, body);
+    print_parameters(printer, body);
+    text_add(printer->out, " : ");
+    print_type(printer, function->result_type);
+    text_add(printer->out, body == function->alone ? " = -- alone" : " =");
+    print_remarks(printer, function);
+    print_block(printer, body);
+    for_each_binding(printer, body, forget_variable);
+}
+
 static void print_function(CorePrinter *printer, CoreFunctionId f)
 {
     const CoreFunction *function = printer->program->functions.items[f];
-    text_add(printer->out, "function ");
-    print_function_name(printer, f);
-    if (function->body == NULL) {
-        text_add(printer->out, " -- no body\n");
-        return;
+    const CoreBlock *bodies[] = {function->body, function->alone};
+    for (uint32_t i = 0; i < 2 && (i == 0 || bodies[i] != NULL); i++) {
+        text_add(printer->out, i == 0 ? "function " : "\nfunction ");
+        print_function_name(printer, f);
+        if (bodies[i] == NULL)
+            text_add(printer->out, " -- no body\n");
+        else
+            print_body(printer, function, bodies[i]);
     }
-    number_block(printer, function->body);
-    print_parameters(printer, function->body);
-    text_add(printer->out, " : ");
-    print_type(printer, function->result_type);
-    text_add(printer->out, " =");
-    print_remarks(printer, function);
-    print_block(printer, function->body);
-    for_each_binding(printer, function->body, forget_variable);
 }
 
 static void print_item(CorePrinter *printer, const CoreItem *item)

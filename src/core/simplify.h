@@ -35,6 +35,9 @@ void simplify_entry(Simplifier *simplifier, CoreFunctionId function);
  * functions added, or their number when none was. */
 CoreFunctionId simplify_program(Simplifier *simplifier);
 
+/* Functions of `to` from one on that are loops get a body for whoever does a single point at a time, and leaves it to others to find out what failed. */
+void simplify_alone(Simplifier *simplifier, CoreFunctionId first);
+
 /* After an error: `from` has been cut back to these numbers, and `to` follows. */
 void simplify_forget(Simplifier *simplifier, uint32_t function_count, uint32_t item_count);
 

@@ -148,7 +148,7 @@ CoreAtom simplify_emit_op(Simplifier *s, Op op, TypeId type, Span span, const Co
 
 /* ---- blocks ---- */
 
-static void open_block(Simplifier *s, RewrittenBlock *block)
+void simplify_open_block(Simplifier *s, RewrittenBlock *block)
 {
     *block = (RewrittenBlock){
         .builder = {.program = s->to}, .available_count = s->available.count, .outer = s->open};
@@ -156,8 +156,8 @@ static void open_block(Simplifier *s, RewrittenBlock *block)
     s->nesting++;
 }
 
-static CoreBlock *close_block(Simplifier *s, RewrittenBlock *block, const CoreVar *parameters, uint32_t count,
-                              CoreAtom result)
+CoreBlock *simplify_close_block(Simplifier *s, RewrittenBlock *block, const CoreVar *parameters, uint32_t count,
+                                CoreAtom result)
 {
     simplify_forget_available(s, block->available_count);
     s->nesting--;
@@ -170,7 +170,7 @@ static CoreBlock *rewrite_block(Simplifier *s, Renaming *names, const CoreBlock 
                                 Effects *effects)
 {
     RewrittenBlock made;
-    open_block(s, &made);
+    simplify_open_block(s, &made);
     CoreVar *parameters = ARENA_ARRAY(s->arena, CoreVar, block->parameter_count);
     for (uint32_t i = 0; i < block->parameter_count; i++) {
         CoreVariable parameter = names->program->variables.items[block->parameters[i]];
@@ -181,7 +181,7 @@ static CoreBlock *rewrite_block(Simplifier *s, Renaming *names, const CoreBlock 
     }
     CoreAtom result = rewrite_statements(s, names, block);
     *effects |= made.effects;
-    return close_block(s, &made, parameters, block->parameter_count, result);
+    return simplify_close_block(s, &made, parameters, block->parameter_count, result);
 }
 
 static void rewrite_nested(Simplifier *s, Renaming *names, CoreStatement *statement)
@@ -264,7 +264,8 @@ static void rewrite_call(Simplifier *s, Renaming *names, const CoreStatement *ca
     const FunctionInfo *callee = simplify_function(s, call->function);
     TypeId type = names->program->variables.items[call->target].type;
     bool is_shared = can_share(s, call, type, callee->effects);
-    bool is_decided = names == &s->to_names || (is_shared && simplify_find(s, call, type) != NULL);
+    bool was_decided = names == &s->to_names && !(s->is_alone && callee->body != NULL);
+    bool is_decided = was_decided || (is_shared && simplify_find(s, call, type) != NULL);
     if (!is_decided && is_inlined(s, callee))
         inline_call(s, names, call);
     else
@@ -275,6 +276,10 @@ static void rewrite_statement(Simplifier *s, Renaming *names, const CoreStatemen
 {
     CoreAtom value;
     if (s->is_pulling && simplify_pull(s, original, names->program->variables.items[original->target].type, &value)) {
+        bind(s, names, original->target, value);
+        return;
+    }
+    if (s->is_pulling && s->is_alone && simplify_merge(s, original, names->program->variables.items[original->target].type, &value)) {
         bind(s, names, original->target, value);
         return;
     }
@@ -346,19 +351,25 @@ CoreBlock *simplify_copy_body(Simplifier *s, const CoreBlock *block, const CoreA
     return rewrite_block(s, &s->to_names, block, sequences, &effects);
 }
 
+CoreAtom simplify_parameter(Simplifier *s, TypeId type, const CoreAtom *sequence, CoreVar *parameter)
+{
+    *parameter = new_variable(s, type, 0);
+    simplify_bound_parameter(s, *parameter, sequence);
+    return core_atom(s->to, *parameter);
+}
+
 CoreAtom simplify_emit_each(Simplifier *s, CoreAtom sequence, Span span, EachBody *make, const void *context)
 {
     RewrittenBlock made;
-    open_block(s, &made);
-    CoreVar parameter = new_variable(s, type_element(s->types, sequence.type), 0);
-    simplify_bound_parameter(s, parameter, &sequence);
-    CoreAtom result = make(s, core_atom(s->to, parameter), context);
+    simplify_open_block(s, &made);
+    CoreVar parameter;
+    CoreAtom result = make(s, simplify_parameter(s, type_element(s->types, sequence.type), &sequence, &parameter), context);
     CoreStatement each = {.kind = CORE_EACH, .span = span, .argument_count = 1};
     each.arguments = ARENA_NEW(s->arena, CoreAtom);
     each.arguments[0] = sequence;
     CoreVar *parameters = ARENA_NEW(s->arena, CoreVar);
     parameters[0] = parameter;
-    each.blocks[0] = close_block(s, &made, parameters, 1, result);
+    each.blocks[0] = simplify_close_block(s, &made, parameters, 1, result);
     return emit(s, each, type_sequence(s->types, result.type), 0, 0);
 }
 
@@ -378,6 +389,15 @@ static CoreBlock *rewrite_unit(Simplifier *s, Renaming *names, const CoreBlock *
     CoreBlock *body = rewrite_block(s, names, block, NULL, &effects);
     result->effects = effects;
     simplify_remove_dead(s, body, result);
+    return body;
+}
+
+CoreBlock *simplify_again(Simplifier *s, const CoreBlock *block, bool by_plan)
+{
+    FunctionInfo ignored = {0};
+    s->is_pulling = by_plan;
+    CoreBlock *body = rewrite_unit(s, &s->to_names, block, &ignored);
+    s->is_pulling = false;
     return body;
 }
 

@@ -27,6 +27,8 @@ enum {
     SIZE_DEPTH_MAX = 100,   /* of what is made from what, looked through for a size */
     RECIPE_DEPTH_MAX = 100, /* of comprehensions over each other */
     PULL_ROUNDS_MAX = 16,   /* in which vectors are delayed, one after the one made from it */
+    ALONE_ROUNDS_MAX = 48,  /* ... and traversals put into each other */
+    ALONE_GROWTH = 1000,    /* statements of calls in a unit for whoever leaves failures to others */
 };
 
 /* Effects as bits: which of them a piece of program has. */
@@ -143,6 +145,7 @@ struct Simplifier {
     uint32_t size_depth; /* of containers made from each other whose size is being asked for */
     VEC(PullFacts) pull; /* by variable of `to`: the plan of the unit */
     bool is_pulling;     /* a unit is rewritten by it */
+    bool is_alone;       /* the unit is for whoever leaves failures to others (simplify_alone.c) */
 };
 
 static inline FunctionInfo *simplify_function(const Simplifier *s, CoreFunctionId function)
@@ -183,6 +186,13 @@ CoreBlock *simplify_copy_body(Simplifier *s, const CoreBlock *block, const CoreA
 typedef CoreAtom EachBody(Simplifier *s, CoreAtom element, const void *context);
 CoreAtom simplify_emit_each(Simplifier *s, CoreAtom sequence, Span span, EachBody *make, const void *context);
 
+/* Parameters and statements of a block that is made by hand. */
+void simplify_open_block(Simplifier *s, RewrittenBlock *block);
+CoreAtom simplify_parameter(Simplifier *s, TypeId type, const CoreAtom *sequence, CoreVar *parameter);
+CoreBlock *simplify_close_block(Simplifier *s, RewrittenBlock *block, const CoreVar *parameters, uint32_t count, CoreAtom result);
+/* A unit of `to` once more, by the plan of simplify_pull.c if there is one. */
+CoreBlock *simplify_again(Simplifier *s, const CoreBlock *block, bool by_plan);
+
 /* ---- simplify_rules.c ---- */
 /* Whether a pure statement, its arguments resolved and its blocks simplified, gives a value that is there already. */
 bool simplify_rule(const Simplifier *s, const CoreStatement *statement, TypeId type, CoreAtom *value);
@@ -217,6 +227,22 @@ bool simplify_plan_pull(Simplifier *s, const CoreBlock *unit);
 bool simplify_pull(Simplifier *s, const CoreStatement *statement, TypeId type, CoreAtom *value);
 /* The same: after a statement was rewritten that may bind such a vector. */
 void simplify_note_delayed(Simplifier *s, const CoreStatement *statement);
+
+/* What is known of a variable of the unit by the plan; the statement that binds an atom there, or null. */
+PullFacts *simplify_pull_facts(Simplifier *s, CoreVar variable);
+const CoreStatement *simplify_definition(Simplifier *s, const CoreAtom *atom);
+
+/* ---- simplify_alone.c ---- */
+/* Whether a vector that is put together from two others is better taken element by element. */
+bool simplify_is_join_worth_delaying(Simplifier *s, const PullFacts *facts);
+bool simplify_is_join(const CoreStatement *statement);
+/* A traversal of such a vector, and an element of it. */
+CoreAtom simplify_traverse_join(Simplifier *s, const CoreStatement *join, CoreAtom size);
+CoreAtom simplify_join_element(Simplifier *s, const CoreStatement *join, CoreAtom index);
+/* Whether a comprehension of the unit goes over others that can be put into it. */
+bool simplify_can_merge(Simplifier *s, const CoreStatement *each);
+/* While the unit is rewritten: gives its value if it does. */
+bool simplify_merge(Simplifier *s, const CoreStatement *each, TypeId type, CoreAtom *value);
 
 /* ---- simplify_available.c ---- */
 /* Null, or the value that a pure statement of concrete type has. */

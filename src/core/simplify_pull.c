@@ -26,7 +26,7 @@ enum {
 
 typedef VEC(CoreVar) VariableList;
 
-static PullFacts *facts_of(Simplifier *s, CoreVar variable)
+PullFacts *simplify_pull_facts(Simplifier *s, CoreVar variable)
 {
     while (s->pull.count <= variable)
         *vec_push(s->arena, &s->pull) = (PullFacts){0};
@@ -34,11 +34,11 @@ static PullFacts *facts_of(Simplifier *s, CoreVar variable)
 }
 
 /* What binds an atom's variable in this unit, or null. */
-static const CoreStatement *definition_of(Simplifier *s, const CoreAtom *atom)
+const CoreStatement *simplify_definition(Simplifier *s, const CoreAtom *atom)
 {
     if (atom->is_constant || s->to->variables.items[atom->variable].is_global)
         return NULL;
-    const PullFacts *facts = facts_of(s, atom->variable);
+    const PullFacts *facts = simplify_pull_facts(s, atom->variable);
     return facts->parameter == 0 ? facts->definition : NULL;
 }
 
@@ -106,7 +106,7 @@ static void note_use(Simplifier *s, const CoreAtom *atom, PullUse use, const Cor
 {
     if (atom->is_constant)
         return;
-    PullFacts *facts = facts_of(s, atom->variable);
+    PullFacts *facts = simplify_pull_facts(s, atom->variable);
     facts->uses[use]++;
     if (place.loops > facts->deepest[use])
         facts->deepest[use] = place.loops;
@@ -121,7 +121,7 @@ static void note_block(Simplifier *s, const CoreBlock *block, const CoreStatemen
 
 static void note_statement(Simplifier *s, const CoreStatement *statement, Place place, VariableList *candidates)
 {
-    *facts_of(s, statement->target) = (PullFacts){.definition = statement, .block = place.block, .loops = place.loops};
+    *simplify_pull_facts(s, statement->target) = (PullFacts){.definition = statement, .block = place.block, .loops = place.loops};
     for (uint32_t i = 0; i < statement->argument_count; i++)
         note_use(s, &statement->arguments[i], use_of(statement, i), statement, place);
     for (uint32_t i = 0; i < statement->captured_count; i++)
@@ -130,7 +130,7 @@ static void note_statement(Simplifier *s, const CoreStatement *statement, Place 
     for (uint32_t b = 0; b < 2; b++)
         if (statement->blocks[b] != NULL)
             note_block(s, statement->blocks[b], statement, place.loops + is_loop, candidates);
-    if (is_op(statement, OP_TAB) || is_op(statement, OP_TRANSPOSE))
+    if (is_op(statement, OP_TAB) || is_op(statement, OP_TRANSPOSE) || (s->is_alone && simplify_is_join(statement)))
         *vec_push(s->arena, candidates) = statement->target;
 }
 
@@ -138,7 +138,7 @@ static void note_block(Simplifier *s, const CoreBlock *block, const CoreStatemen
                        VariableList *candidates)
 {
     for (uint32_t i = 0; i < block->parameter_count; i++)
-        *facts_of(s, block->parameters[i]) =
+        *simplify_pull_facts(s, block->parameters[i]) =
             (PullFacts){.definition = around, .block = block, .parameter = i + 1, .loops = loops};
     for (uint32_t i = 0; i < block->statement_count; i++)
         note_statement(s, &block->statements[i], (Place){block, loops}, candidates);
@@ -155,9 +155,9 @@ static bool is_range(Op op)
 /* All of it stands in one block, that of the vector: there its size can be said, with whatever may fail in that. */
 static bool is_recipe(Simplifier *s, const CoreAtom *atom, const CoreBlock *block, uint32_t depth)
 {
-    const CoreStatement *definition = definition_of(s, atom);
+    const CoreStatement *definition = simplify_definition(s, atom);
     if (definition == NULL || s->facts.items[definition->target].effects != 0 || depth == RECIPE_DEPTH_MAX ||
-        facts_of(s, definition->target)->block != block)
+        simplify_pull_facts(s, definition->target)->block != block)
         return false;
     if (definition->kind == CORE_OP)
         return is_range(definition->op) ||
@@ -211,7 +211,7 @@ static ElementWork work_of_block(Simplifier *s, const CoreBlock *block)
 
 static ElementWork work_of_recipe(Simplifier *s, const CoreAtom *recipe)
 {
-    const CoreStatement *definition = definition_of(s, recipe);
+    const CoreStatement *definition = simplify_definition(s, recipe);
     if (definition->kind == CORE_OP)
         return definition->op == OP_SEQ ? (ElementWork){.loads = 1} : (ElementWork){.operations = definition->op == OP_RANGE};
     ElementWork work = work_of_block(s, definition->blocks[0]);
@@ -228,7 +228,7 @@ static ElementWork work_of_recipe(Simplifier *s, const CoreAtom *recipe)
 /* Whether the elements of a sequence are different integers. */
 static bool has_distinct_elements(Simplifier *s, const CoreAtom *sequence)
 {
-    const CoreStatement *definition = definition_of(s, sequence);
+    const CoreStatement *definition = simplify_definition(s, sequence);
     if (definition == NULL || definition->kind != CORE_OP)
         return false;
     if (definition->op == OP_SEQ || definition->op == OP_TAB)
@@ -244,7 +244,7 @@ static const PullFacts *origin_of(Simplifier *s, const CoreAtom *index)
     for (;;) {
         if (index->is_constant)
             return NULL;
-        const PullFacts *facts = facts_of(s, index->variable);
+        const PullFacts *facts = simplify_pull_facts(s, index->variable);
         if (facts->parameter > 0 || facts->definition == NULL)
             return facts->parameter > 0 ? facts : NULL;
         if (!is_op(facts->definition, OP_ADD))
@@ -257,7 +257,7 @@ static const PullFacts *origin_of(Simplifier *s, const CoreAtom *index)
 static const CoreAtom *unwrapped_index(Simplifier *s, const CoreStatement *choice)
 {
     const CoreBlock *yes = choice->blocks[0], *no = choice->blocks[1];
-    const CoreStatement *condition = definition_of(s, &choice->arguments[0]);
+    const CoreStatement *condition = simplify_definition(s, &choice->arguments[0]);
     if (condition == NULL || !is_op(condition, OP_LESS) || yes->statement_count > 0 || no->statement_count != 1 ||
         !is_op(&no->statements[0], OP_SUBTRACT) || no->result.is_constant ||
         no->result.variable != no->statements[0].target)
@@ -267,7 +267,7 @@ static const CoreAtom *unwrapped_index(Simplifier *s, const CoreStatement *choic
     const CoreStatement *source =
         origin == NULL || origin->definition->kind != CORE_EACH
             ? NULL
-            : definition_of(s, &origin->definition->arguments[origin->parameter - 1]);
+            : simplify_definition(s, &origin->definition->arguments[origin->parameter - 1]);
     bool is_round = simplify_is_same(index, &yes->result) && simplify_is_same(index, &no->statements[0].arguments[0]) &&
                     simplify_is_same(count, &no->statements[0].arguments[1]) && source != NULL &&
                     is_op(source, OP_INDICES) && simplify_is_same(count, &source->arguments[0]);
@@ -279,10 +279,10 @@ static bool is_fixed(Simplifier *s, const CoreAtom *atom, uint32_t loops, uint32
 {
     if (atom->is_constant || s->to->variables.items[atom->variable].is_global)
         return true;
-    const PullFacts *facts = facts_of(s, atom->variable);
+    const PullFacts *facts = simplify_pull_facts(s, atom->variable);
     if (facts->loops < loops)
         return true;
-    const CoreStatement *definition = definition_of(s, atom);
+    const CoreStatement *definition = simplify_definition(s, atom);
     if (definition == NULL || depth == INDEX_DEPTH_MAX || (!is_op(definition, OP_ADD) && !is_op(definition, OP_SUBTRACT)))
         return false;
     return is_fixed(s, &definition->arguments[0], loops, depth + 1) &&
@@ -294,7 +294,7 @@ static bool is_distinct(Simplifier *s, const CoreAtom *index, uint32_t loops, ui
 {
     if (depth == INDEX_DEPTH_MAX || index->is_constant || s->to->variables.items[index->variable].is_global)
         return false;
-    const PullFacts *facts = facts_of(s, index->variable);
+    const PullFacts *facts = simplify_pull_facts(s, index->variable);
     const CoreStatement *definition = facts->definition;
     if (facts->loops != loops || definition == NULL)
         return false;
@@ -339,7 +339,7 @@ static bool are_parts_streamed(Simplifier *s, const PullFacts *facts)
         const CoreStatement *user = facts->users[i];
         if (user->kind != CORE_OP || !is_part(user->op))
             continue;
-        const PullFacts *part = facts_of(s, user->target);
+        const PullFacts *part = simplify_pull_facts(s, user->target);
         if (part->user_count != 1 || part->uses[USE_TRAVERSAL] != 1 || part->user_block != part->block)
             return false;
     }
@@ -361,17 +361,17 @@ static bool is_cheap_enough(Simplifier *s, const PullFacts *facts, uint32_t uses
 /* The vector that a body gives, if it is made of a sequence there and nobody else has either. */
 static const CoreStatement *row_of(Simplifier *s, const CoreBlock *body)
 {
-    const CoreStatement *row = definition_of(s, &body->result);
-    bool is_row = row != NULL && is_op(row, OP_TAB) && facts_of(s, row->target)->block == body && facts_of(s, row->target)->user_count == 1;
-    return is_row && facts_of(s, row->arguments[0].variable)->user_count == 1 ? row : NULL;
+    const CoreStatement *row = simplify_definition(s, &body->result);
+    bool is_row = row != NULL && is_op(row, OP_TAB) && simplify_pull_facts(s, row->target)->block == body && simplify_pull_facts(s, row->target)->user_count == 1;
+    return is_row && simplify_pull_facts(s, row->arguments[0].variable)->user_count == 1 ? row : NULL;
 }
 
 /* Whether the elements of a vector are vectors that are only put one after the other: sequences will do. */
 static bool are_rows_joined(Simplifier *s, const PullFacts *facts)
 {
-    const CoreStatement *each = definition_of(s, &facts->definition->arguments[0]);
+    const CoreStatement *each = simplify_definition(s, &facts->definition->arguments[0]);
     return facts->user_count == 1 && facts->user_block == facts->block && each != NULL && each->kind == CORE_EACH &&
-           facts_of(s, each->target)->block == facts->block && facts_of(s, each->target)->user_count == 1 &&
+           simplify_pull_facts(s, each->target)->block == facts->block && simplify_pull_facts(s, each->target)->user_count == 1 &&
            s->facts.items[each->target].effects == 0 && row_of(s, each->blocks[0]) != NULL;
 }
 
@@ -380,6 +380,8 @@ static bool is_worth_delaying(Simplifier *s, const PullFacts *facts)
     uint32_t uses = facts->user_count;
     if (facts->is_needed || facts->uses[USE_OTHER] > 0 || uses == 0)
         return false;
+    if (simplify_is_join(facts->definition))
+        return simplify_is_join_worth_delaying(s, facts);
     if (facts->definition->op == OP_TRANSPOSE) /* columns, each for itself; to walk through all of them is better done in tiles */
         return facts->uses[USE_ELEMENT] == uses && facts->deepest[USE_ELEMENT] == facts->loops;
     if (facts->uses[USE_ROWS] > 0)
@@ -388,7 +390,7 @@ static bool is_worth_delaying(Simplifier *s, const PullFacts *facts)
         return false;
     bool is_streamed = uses == 1 && facts->uses[USE_TRAVERSAL] == 1 && facts->user_block == facts->block;
     if (is_streamed)
-        return false;
+        return s->is_alone; /* the traversals are put into each other */
     return (uses == 1 && is_used_once_well(s, facts)) || is_cheap_enough(s, facts, uses);
 }
 
@@ -419,9 +421,9 @@ static void mark_needed(Simplifier *s, const CoreAtom *atom)
 {
     if (atom->is_constant)
         return;
-    facts_of(s, atom->variable)->is_needed = true;
-    if (type_is_sequence(s->types, atom->type) && definition_of(s, atom) != NULL)
-        mark_needed_by(s, definition_of(s, atom));
+    simplify_pull_facts(s, atom->variable)->is_needed = true;
+    if (type_is_sequence(s->types, atom->type) && simplify_definition(s, atom) != NULL)
+        mark_needed_by(s, simplify_definition(s, atom));
 }
 
 static bool does_io(const Simplifier *s, const CoreBlock *block)
@@ -438,30 +440,44 @@ static bool does_io(const Simplifier *s, const CoreBlock *block)
     return false;
 }
 
+/* Comprehensions that others can be put into. */
+static bool has_merges(Simplifier *s, const CoreBlock *block)
+{
+    for (uint32_t i = 0; i < block->statement_count; i++) {
+        const CoreStatement *statement = &block->statements[i];
+        if (simplify_can_merge(s, statement))
+            return true;
+        for (uint32_t b = 0; b < 2; b++)
+            if (statement->blocks[b] != NULL && has_merges(s, statement->blocks[b]))
+                return true;
+    }
+    return false;
+}
+
 /* Latest first, so that it is known of each vector whether others are made from it where they are used. */
 bool simplify_plan_pull(Simplifier *s, const CoreBlock *unit)
 {
     VariableList candidates = {0};
     bool is_any = false;
-    facts_of(s, s->to->variables.count); /* those that follow stay where they are */
+    simplify_pull_facts(s, s->to->variables.count); /* those that follow stay where they are */
     note_block(s, unit, NULL, 0, &candidates);
-    if (candidates.count == 0 || does_io(s, unit))
+    if ((candidates.count == 0 && !s->is_alone) || does_io(s, unit))
         return false;
     for (uint32_t i = candidates.count; i > 0; i--) {
-        PullFacts *facts = facts_of(s, candidates.items[i - 1]);
+        PullFacts *facts = simplify_pull_facts(s, candidates.items[i - 1]);
         if (!is_worth_delaying(s, facts))
             continue;
         facts->is_delayed = is_any = true;
-        mark_needed(s, &facts->definition->arguments[0]);
+        mark_needed_by(s, facts->definition);
     }
-    return is_any;
+    return is_any || (s->is_alone && has_merges(s, unit));
 }
 
 /* ---- rewriting ---- */
 
 static bool is_delayed(Simplifier *s, const CoreAtom *atom)
 {
-    return !atom->is_constant && !s->to->variables.items[atom->variable].is_global && facts_of(s, atom->variable)->is_delayed;
+    return !atom->is_constant && !s->to->variables.items[atom->variable].is_global && simplify_pull_facts(s, atom->variable)->is_delayed;
 }
 
 static CoreAtom emit_op(Simplifier *s, Op op, TypeId type, Span span, CoreAtom first, const CoreAtom *second)
@@ -487,7 +503,7 @@ static CoreAtom range_element(Simplifier *s, const CoreStatement *range, CoreAto
 
 static CoreAtom element_at(Simplifier *s, const CoreAtom *recipe, CoreAtom index, Span span)
 {
-    const CoreStatement *definition = definition_of(s, recipe);
+    const CoreStatement *definition = simplify_definition(s, recipe);
     if (definition->kind == CORE_EACH) {
         CoreAtom *elements = ARENA_ARRAY(s->arena, CoreAtom, definition->argument_count);
         for (uint32_t i = 0; i < definition->argument_count; i++)
@@ -542,7 +558,7 @@ static CoreAtom traverse_source(Simplifier *s, const CoreStatement *source, Type
 /* The recipe made again, a traversal of its own; or a part of that. */
 static CoreAtom traverse(Simplifier *s, const CoreAtom *recipe, const Part *part)
 {
-    const CoreStatement *definition = definition_of(s, recipe);
+    const CoreStatement *definition = simplify_definition(s, recipe);
     if (definition->kind == CORE_OP)
         return traverse_source(s, definition, recipe->type, part);
     CoreStatement again = *definition;
@@ -555,8 +571,10 @@ static CoreAtom traverse(Simplifier *s, const CoreAtom *recipe, const Part *part
 
 static CoreAtom traverse_vector(Simplifier *s, const CoreAtom *vector, Span span)
 {
+    if (is_delayed(s, vector) && simplify_is_join(simplify_definition(s, vector)))
+        return simplify_traverse_join(s, simplify_definition(s, vector), simplify_pull_facts(s, vector->variable)->size);
     if (is_delayed(s, vector))
-        return traverse(s, &facts_of(s, vector->variable)->definition->arguments[0], NULL);
+        return traverse(s, &simplify_pull_facts(s, vector->variable)->definition->arguments[0], NULL);
     TypeId type = type_sequence(s->types, type_element(s->types, vector->type));
     return emit_op(s, OP_SEQ, type, span, simplify_resolve(s, *vector), NULL);
 }
@@ -584,7 +602,7 @@ static Part part_of(Simplifier *s, const CoreStatement *statement, CoreAtom size
 
 static CoreAtom pull_part(Simplifier *s, const CoreStatement *statement)
 {
-    const PullFacts *facts = facts_of(s, statement->arguments[0].variable);
+    const PullFacts *facts = simplify_pull_facts(s, statement->arguments[0].variable);
     Part part = part_of(s, statement, facts->size);
     CoreAtom elements = traverse(s, &facts->definition->arguments[0], &part);
     return emit_op(s, OP_TAB, statement->arguments[0].type, statement->span, elements, NULL);
@@ -614,11 +632,13 @@ static CoreAtom emit_column(Simplifier *s, CoreAtom matrix, CoreAtom index, Span
 
 static CoreAtom pull_element(Simplifier *s, const CoreStatement *statement)
 {
-    const PullFacts *facts = facts_of(s, statement->arguments[0].variable);
+    const PullFacts *facts = simplify_pull_facts(s, statement->arguments[0].variable);
     const CoreStatement *definition = facts->definition;
     CoreAtom size = facts->size, index = simplify_resolve(s, statement->arguments[1]);
     if (statement->op == OP_ELEMENT)
         index = emit_op(s, OP_CHECKED_INDEX, TYPE_INT, statement->span, index, &size);
+    if (simplify_is_join(definition))
+        return simplify_join_element(s, definition, index);
     if (definition->op == OP_TRANSPOSE)
         return emit_column(s, simplify_resolve(s, definition->arguments[0]), index, statement->span);
     return element_at(s, &definition->arguments[0], index, statement->span);
@@ -633,7 +653,7 @@ static CoreAtom pull_comparison(Simplifier *s, const CoreStatement *statement)
 
 static CoreAtom pull_rows(Simplifier *s, const CoreStatement *statement, TypeId type)
 {
-    const CoreStatement *each = definition_of(s, &facts_of(s, statement->arguments[0].variable)->definition->arguments[0]);
+    const CoreStatement *each = simplify_definition(s, &simplify_pull_facts(s, statement->arguments[0].variable)->definition->arguments[0]);
     CoreStatement again = *each;
     again.arguments = ARENA_ARRAY(s->arena, CoreAtom, each->argument_count);
     for (uint32_t i = 0; i < each->argument_count; i++)
@@ -673,9 +693,9 @@ bool simplify_pull(Simplifier *s, const CoreStatement *statement, TypeId type, C
 /* After a delayed vector was bound: its size is said where it stands. */
 void simplify_note_delayed(Simplifier *s, const CoreStatement *statement)
 {
-    if (!facts_of(s, statement->target)->is_delayed)
+    if (!simplify_pull_facts(s, statement->target)->is_delayed)
         return;
     CoreAtom vector = core_atom(s->to, statement->target);
     CoreAtom size = emit_op(s, OP_LENGTH, TYPE_INT, statement->span, simplify_resolve(s, vector), NULL);
-    facts_of(s, statement->target)->size = size;
+    simplify_pull_facts(s, statement->target)->size = size;
 }

@@ -202,6 +202,42 @@ static bool apply_to_itself(const CoreStatement *statement, CoreAtom *value)
            simplify_is_same(&statement->arguments[0], &statement->arguments[1]);
 }
 
+/* a + #v - #v, of integers, which wrap. What is dropped cannot have failed. */
+static bool cancel(const Simplifier *s, const CoreStatement *statement, TypeId type, CoreAtom *value)
+{
+    bool is_difference = statement->op == OP_SUBTRACT && type == TYPE_INT && bound_by_op(s, &statement->arguments[1], OP_LENGTH) != NULL;
+    const Fact *sum = is_difference ? bound_by_op(s, &statement->arguments[0], OP_ADD) : NULL;
+    for (uint32_t i = 0; i < 2 && sum != NULL; i++)
+        if (simplify_is_same(&sum->arguments[i], &statement->arguments[1])) {
+            *value = sum->arguments[1 - i];
+            return true;
+        }
+    return false;
+}
+
+/* 0 mod max(#v, 1), as rotating by nothing has it. */
+static bool zero_remains(const Simplifier *s, const CoreStatement *statement, CoreAtom *value)
+{
+    const Fact *divisor = statement->op == OP_MODULO && is_constant_of(s, &statement->arguments[0], CLASS_INTEGER, ZERO)
+                              ? bound_by_op(s, &statement->arguments[1], OP_MAXIMUM)
+                              : NULL;
+    *value = statement->arguments[0];
+    return divisor != NULL && bound_by_op(s, &divisor->arguments[0], OP_LENGTH) != NULL &&
+           is_constant_of(s, &divisor->arguments[1], CLASS_INTEGER, ONE);
+}
+
+/* i + n < n does not hold for an index of a vector of that length: no vector is so long that the sum would wrap. */
+static bool is_beyond(const Simplifier *s, const CoreStatement *statement, CoreAtom *value)
+{
+    const Fact *sum = statement->op == OP_LESS ? bound_by_op(s, &statement->arguments[0], OP_ADD) : NULL;
+    const CoreAtom *length = &statement->arguments[1];
+    if (sum == NULL || bound_by_op(s, length, OP_LENGTH) == NULL || !simplify_is_same(&sum->arguments[1], length) || sum->arguments[0].is_constant)
+        return false;
+    const Fact *index = &s->facts.items[sum->arguments[0].variable];
+    *value = core_bool(false);
+    return index->bound.type != 0 && simplify_is_same(&index->bound, length);
+}
+
 /* ---- operations on one value ---- */
 
 static bool is_conversion(Op op)
@@ -253,9 +289,15 @@ static bool known_length(const Simplifier *s, const CoreStatement *statement, Co
     return made != NULL;
 }
 
-/* [a, b][1] */
+/* [a, b][1]; of [a] there is but one element. */
 static bool known_element(const Simplifier *s, const CoreStatement *statement, CoreAtom *value)
 {
+    if (statement->op == OP_INSIDE) {
+        const Fact *one = bound_by(s, &statement->arguments[0], CORE_MAKE);
+        if (one != NULL && one->count == 1)
+            *value = one->arguments[0];
+        return one != NULL && one->count == 1;
+    }
     if (statement->op != OP_ELEMENT || !statement->arguments[1].is_constant)
         return false;
     const Fact *made = bound_by(s, &statement->arguments[0], CORE_MAKE);
@@ -287,7 +329,8 @@ static bool apply_op(const Simplifier *s, const CoreStatement *statement, TypeId
     }
     return statement->argument_count == 2 &&
            (apply_identity(s, statement, value) || apply_to_itself(statement, value) ||
-            known_element(s, statement, value));
+            known_element(s, statement, value) || cancel(s, statement, type, value) || zero_remains(s, statement, value) ||
+            is_beyond(s, statement, value));
 }
 
 bool simplify_rule(const Simplifier *s, const CoreStatement *statement, TypeId type, CoreAtom *value)

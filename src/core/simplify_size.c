@@ -104,6 +104,18 @@ static bool size_of_transposed(Simplifier *s, const Fact *transposed, CoreAtom *
     return true;
 }
 
+/* Elsewhere the vector is there anyhow. */
+static bool size_of_join(Simplifier *s, const Fact *join, Span span, CoreAtom *size)
+{
+    CoreAtom lengths[2];
+    for (uint32_t i = 0; i < 2; i++) {
+        bool is_element = join->op == (i == 0 ? OP_CONS : OP_SNOC);
+        lengths[i] = is_element ? core_int(1) : length_of(s, &join->arguments[i], span);
+    }
+    *size = simplify_emit_op(s, OP_ADD, TYPE_INT, span, lengths, 2);
+    return true;
+}
+
 static bool size_of_op(Simplifier *s, const Fact *fact, Span span, CoreAtom *size)
 {
     switch ((int)fact->op) {
@@ -113,6 +125,10 @@ static bool size_of_op(Simplifier *s, const Fact *fact, Span span, CoreAtom *siz
         return type_is_vector(s->types, fact->arguments[0].type) && size_of_part(s, fact, size);
     case OP_TRANSPOSE:
         return size_of_transposed(s, fact, size);
+    case OP_APPEND:
+    case OP_CONS:
+    case OP_SNOC:
+        return s->is_alone && size_of_join(s, fact, span, size);
     case OP_INDICES:
         *size = fact->arguments[0];
         return true;

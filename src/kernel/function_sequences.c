@@ -468,6 +468,8 @@ static void loop(Writer *writer, const Supply *supply, Sink *sink, const char *f
         end = until;
     }
     write_open_brace(writer, arena_format(writer->arena, "for (int64_t %s = %s; %s < %s; %s++)", index, first, index, end, index));
+    writer->has_unshared |= writer->loops == 0;
+    writer->loops++;
     Around around = open_turn(writer, straight, deferred || writer->is_deferred, sink);
     const char *outer_index = sink->index;
     Element element = step(writer, supply, index);
@@ -475,6 +477,7 @@ static void loop(Writer *writer, const Supply *supply, Sink *sink, const char *f
     sink->take(writer, sink, element);
     sink->index = outer_index;
     close_turn(writer, around);
+    writer->loops--;
     write_close_brace(writer);
     if (has_strips)
         write_close_brace(writer);
@@ -484,7 +487,9 @@ static void loop(Writer *writer, const Supply *supply, Sink *sink, const char *f
         write_check(writer);
 }
 
-/* ---- loops in two parts ---- */
+/* ---- loops in parts ---- */
+
+enum { SPLITS_MAX = 2 }; /* a loop is written for every way in which that many conditions can come out */
 
 /* A condition in a body that holds for the first indices and then no more: index + a < b. */
 typedef struct Split {
@@ -521,44 +526,91 @@ static bool is_index(const Supply *supply, const CoreAtom *atom)
     return false;
 }
 
-/* What chooses an index, as rotating does. */
-static bool find_split(Writer *writer, const Supply *supply, Split *split)
+/* What an `if` chooses by, where that is an index, plus something, below something else: as rotating does it, and what takes elements of joined vectors. */
+static bool find_split(Writer *writer, const Supply *supply, const CoreStatement *choice, Split *split)
 {
-    if (supply->kind != SUPPLY_EACH)
-        return false;
     const CoreBlock *block = supply->statement->blocks[0];
-    for (uint32_t i = 0; i < block->statement_count; i++) {
-        const CoreStatement *choice = &block->statements[i];
-        const CoreStatement *less = choice->kind == CORE_IF ? find_definition(block, &choice->arguments[0]) : NULL;
-        if (less == NULL || less->kind != CORE_OP || less->op != OP_LESS || less->arguments[0].type != TYPE_INT || is_of_body(block, &less->arguments[1]) ||
-            writer->texts->shapes[less->target].uses != 1)
-            continue;
-        const CoreStatement *sum = find_definition(block, &less->arguments[0]);
-        if (sum == NULL || sum->kind != CORE_OP || sum->op != OP_ADD || !is_index(supply, &sum->arguments[0]) || is_of_body(block, &sum->arguments[1]))
-            continue;
-        *split = (Split){less->target, write_atom(writer, &sum->arguments[1])[0], write_atom(writer, &less->arguments[1])[0]};
+    const CoreStatement *less = choice->kind == CORE_IF ? find_definition(block, &choice->arguments[0]) : NULL;
+    if (less == NULL || less->kind != CORE_OP || less->op != OP_LESS || less->arguments[0].type != TYPE_INT || is_of_body(block, &less->arguments[1]))
+        return false;
+    *split = (Split){less->target, "0", write_atom(writer, &less->arguments[1])[0]};
+    if (is_index(supply, &less->arguments[0]))
         return true;
+    const CoreStatement *sum = find_definition(block, &less->arguments[0]);
+    if (sum == NULL || sum->kind != CORE_OP || sum->op != OP_ADD || !is_index(supply, &sum->arguments[0]) || is_of_body(block, &sum->arguments[1]))
+        return false;
+    split->a = write_atom(writer, &sum->arguments[1])[0];
+    return true;
+}
+
+/* The first conditions of that kind. */
+static uint32_t find_splits(Writer *writer, const Supply *supply, Split *splits)
+{
+    uint32_t count = 0;
+    const CoreBlock *block = supply->kind == SUPPLY_EACH ? supply->statement->blocks[0] : NULL;
+    for (uint32_t i = 0; block != NULL && i < block->statement_count && count < SPLITS_MAX; i++) {
+        bool is_new = find_split(writer, supply, &block->statements[i], &splits[count]);
+        for (uint32_t k = 0; is_new && k < count; k++)
+            is_new = splits[k].condition != splits[count].condition;
+        count += is_new;
     }
-    return false;
+    return count;
+}
+
+/* A loop from `first` on, before `end`, in which the conditions have one value each. */
+static void loop_in_parts(Writer *writer, const Supply *supply, Sink *sink, const Split *splits, uint32_t count, const char *first, const char *end)
+{
+    if (count == 0) {
+        loop(writer, supply, sink, first, end, true);
+        return;
+    }
+    const char *middle = write_word(writer, 0);
+    write_line(writer, "const int64_t %s = kernel_split(%s, %s, %s, %s, &failed);", middle, first, end, splits->a, splits->b);
+    write_check(writer);
+    for (uint32_t part = 0; part < 2; part++) {
+        *vec_push(writer->arena, &writer->decided) = (DecidedCondition){splits->condition, part == 0};
+        loop_in_parts(writer, supply, sink, splits + 1, count - 1, part == 0 ? first : middle, part == 0 ? middle : end);
+        writer->decided.count--;
+    }
+}
+
+static void traverse_range(Writer *writer, const Supply *supply, Sink *sink, const char *first, const char *end)
+{
+    Split splits[SPLITS_MAX];
+    bool is_split = sink->is_straight && is_straight(writer, supply) && !writer->is_deferred && supply->few == 0;
+    loop_in_parts(writer, supply, sink, splits, is_split ? find_splits(writer, supply, splits) : 0, first, end);
 }
 
 /* All of a supply that steps. */
 static void traverse_supply(Writer *writer, const Supply *supply, Sink *sink)
 {
-    Split split;
-    if (!sink->is_straight || !is_straight(writer, supply) || writer->is_deferred || !find_split(writer, supply, &split)) {
-        loop(writer, supply, sink, "0", supply->length, true);
-        return;
-    }
-    const char *middle = write_word(writer, 0);
-    write_line(writer, "const int64_t %s = kernel_split(0, %s, %s, %s, &failed);", middle, supply->length, split.a, split.b);
-    write_check(writer);
-    writer->decided = split.condition;
-    for (uint32_t part = 0; part < 2; part++) {
-        writer->is_true = part == 0;
-        loop(writer, supply, sink, part == 0 ? "0" : middle, part == 0 ? middle : supply->length, true);
-    }
-    writer->decided = 0;
+    traverse_range(writer, supply, sink, "0", supply->length);
+}
+
+static bool is_shareable(const Supply *supply)
+{
+    for (uint32_t i = 0; i < supply->member_count; i++)
+        if (!is_shareable(supply->members[i]))
+            return false;
+    return supply->kind == SUPPLY_CELLS || supply->kind == SUPPLY_RANGE || supply->kind == SUPPLY_EACH || supply->kind == SUPPLY_ZIP;
+}
+
+bool sequence_is_shareable(const Traversal *traversal)
+{
+    return sequence_is_exact(traversal) && traversal->supply->few == 0 && is_shareable(traversal->supply);
+}
+
+void sequence_traverse_shared(Writer *writer, Traversal *traversal, Sink *sink)
+{
+    const Supply *supply = traversal->supply;
+    const char *first = write_word(writer, 0), *end = write_word(writer, 0), *is_fine = is_straight(writer, supply) ? "true" : "false";
+    write_line(writer, "const int64_t %s = kernel_part(scalars->call, %s, 0, %s);", first, supply->length, is_fine);
+    write_line(writer, "const int64_t %s = kernel_part(scalars->call, %s, 1, %s);", end, supply->length, is_fine);
+    bool had_unshared = writer->has_unshared;
+    traverse_range(writer, supply, sink, first, end);
+    writer->has_unshared = had_unshared;
+    writer->has_shared = true;
+    vectors_fail_if(writer, "!kernel_meet(scalars->call)");
 }
 
 /* ---- traversals that do not step ---- */

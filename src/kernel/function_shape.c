@@ -566,7 +566,7 @@ static void raise_turns(FunctionTexts *texts, const CoreBlock *block, CoreFuncti
 
 void shape_function(FunctionTexts *texts, CoreFunctionId function)
 {
-    const CoreBlock *body = texts->program->functions.items[function]->body;
+    const CoreBlock *body = function_text_body(texts, function);
     walk_block(texts, body, NULL, 0);
     delay_block(texts, body);
     raise(texts, &body->result, 0);

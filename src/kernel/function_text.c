@@ -18,6 +18,8 @@ FunctionTexts *function_texts_new(Arena *arena, const CoreProgram *program, Layo
     *texts = (FunctionTexts){.arena = arena, .program = program, .layouts = layouts, .next_global = first_global};
     texts->is_listed = ARENA_ARRAY(arena, bool, program->functions.count);
     texts->has_entry = ARENA_ARRAY(arena, bool, program->functions.count);
+    texts->is_alone = ARENA_ARRAY(arena, bool, program->functions.count);
+    texts->is_together = ARENA_ARRAY(arena, bool, program->functions.count);
     texts->is_wide = ARENA_ARRAY(arena, bool, program->functions.count);
     texts->is_complete = ARENA_ARRAY(arena, bool, program->functions.count);
     texts->is_shared = ARENA_ARRAY(arena, bool, program->functions.count);
@@ -146,6 +148,26 @@ static bool fits(const Walk *walk, const CoreBlock *block)
     return true;
 }
 
+const CoreBlock *function_text_body(const FunctionTexts *texts, CoreFunctionId function)
+{
+    const CoreFunction *of = texts->program->functions.items[function];
+    return texts->is_alone[function] ? of->alone : of->body;
+}
+
+/* The body for a single point is taken if that can be written. */
+static bool is_possible(const Walk *walk, CoreFunctionId function, Writer *trial)
+{
+    FunctionTexts *texts = walk->texts;
+    const CoreFunction *of = texts->program->functions.items[function];
+    if (of == NULL)
+        return false;
+    texts->is_alone[function] = of->alone != NULL && fits(walk, of->alone);
+    if (texts->is_alone[function] && function_write_is_possible(texts, function, trial))
+        return true;
+    texts->is_alone[function] = false;
+    return fits(walk, of->body) && function_write_is_possible(texts, function, trial);
+}
+
 /* Whether one can be written is found by writing it. */
 static Verdict judge_vectors(FunctionTexts *texts, CoreFunctionId function)
 {
@@ -153,12 +175,10 @@ static Verdict judge_vectors(FunctionTexts *texts, CoreFunctionId function)
     walk_to(&walk, function);
     for (uint32_t i = 0; i < walk.functions.count; i++) {
         CoreFunctionId next = walk.functions.items[i];
-        const CoreFunction *body = texts->program->functions.items[next];
         Writer trial;
         if (texts->vector_verdicts.items[next] == VERDICT_YES)
             continue;
-        if (texts->vector_verdicts.items[next] == VERDICT_NO || body == NULL || !fits(&walk, body->body) ||
-            !function_write_is_possible(texts, next, &trial))
+        if (texts->vector_verdicts.items[next] == VERDICT_NO || !is_possible(&walk, next, &trial))
             return VERDICT_NO;
         for (uint32_t c = 0; c < trial.callees.count; c++)
             walk_to(&walk, trial.callees.items[c]);
@@ -284,7 +304,7 @@ static void need_callees(FunctionTexts *texts, const CoreBlock *block, bool *inl
 void function_texts_write(FunctionTexts *texts, const Sources *sources, Text *out, ClassSet *types, bool *with_math)
 {
     for (uint32_t i = 0; i < texts->functions.count; i++)
-        need_callees(texts, texts->program->functions.items[texts->functions.items[i]]->body, NULL);
+        need_callees(texts, function_text_body(texts, texts->functions.items[i]), NULL);
     for (uint32_t i = 0; i < texts->entries.count; i++)
         if (texts->is_wide[texts->entries.items[i]])
             need_callees(texts, texts->program->functions.items[texts->entries.items[i]]->body, ARENA_ARRAY(texts->arena, bool, texts->program->functions.count));

@@ -32,6 +32,8 @@ typedef struct FunctionTexts {
     bool *is_listed;                 /* by function */
     VEC(CoreFunctionId) entries;     /* those that are called from outside of kernels too */
     VEC(CoreFunctionId) folds;       /* those by which elements in memory are folded */
+    bool *is_alone;                  /* by function: the body that is written is the one for a single point, CoreFunction.alone */
+    bool *is_together;               /* by function: a loop whose turns are nothing but loops that threads can share: they do one point together */
     bool *has_entry;                 /* by function: there is compiled code already, which serves those that come later */
     bool *is_wide;                   /* by function: its entry does many points at once (kernel/function_wide.h); known once it is needed, */
     bool *is_complete;               /* ... and one by one where that cannot be; otherwise it stops there */
@@ -76,6 +78,8 @@ void function_texts_write(FunctionTexts *texts, const Sources *sources, Text *ou
  * KERNEL_LANES; pointers to as many values of each argument, which it changes, and to those of the result; then the rest as usual. */
 bool function_text_has_lanes(FunctionTexts *texts, CoreFunctionId function);
 
+/* The body that its text is written from. */
+const CoreBlock *function_text_body(const FunctionTexts *texts, CoreFunctionId function);
 /* What a function gives. */
 const Layout *function_text_results(const FunctionTexts *texts, CoreFunctionId function);
 /* What it is called in C. */

@@ -78,12 +78,9 @@ const char *vectors_cells(Writer *writer, const char *array, uint32_t leaf, Leaf
     return cells;
 }
 
-const char *vectors_new_array(Writer *writer, const char *region, const Layout *elements, const char *count, const char **cells)
+/* An array that was just made, unless there was no memory: words for the cells of its columns. */
+static void name_cells(Writer *writer, const char *region, const Layout *elements, const char *array, const char **cells)
 {
-    const char *array = write_word(writer, 0);
-    if (elements->count == 0)
-        vectors_refuse(writer);
-    write_line(writer, "KernelArray *%s = kernel_array(%s, %s, %s);", array, region, count, vectors_sizes(writer, elements));
     vectors_fail_if(writer, "%s == NULL", array);
     for (uint32_t i = 0; i < elements->count; i++) {
         const char *type = write_leaf_type(elements->leaves[i].type);
@@ -91,6 +88,15 @@ const char *vectors_new_array(Writer *writer, const char *region, const Layout *
         write_line(writer, "%s *%s = %s->columns[%u].data;", type, cells[i], array, i);
     }
     *vec_push(writer->arena, &writer->made) = (MadeArray){array, region};
+}
+
+const char *vectors_new_array(Writer *writer, const char *region, const Layout *elements, const char *count, const char **cells)
+{
+    const char *array = write_word(writer, 0);
+    if (elements->count == 0)
+        vectors_refuse(writer);
+    write_line(writer, "KernelArray *%s = kernel_array(%s, %s, %s);", array, region, count, vectors_sizes(writer, elements));
+    name_cells(writer, region, elements, array, cells);
     return array;
 }
 
@@ -305,6 +311,20 @@ static void pick_elements(Writer *writer, Traversal *traversal, CoreVar target, 
     writer->texts->shapes[target].picked = to.words;
 }
 
+/* A vector that threads fill together: the first of them makes it. */
+static const char **make_shared(Writer *writer, Traversal *traversal, const CoreAtom *sequence, const char *region)
+{
+    const Layout *elements = write_layout(writer, write_element_type(writer, sequence->type));
+    const char *made = write_word(writer, 0), *array = write_word(writer, 0), *length = sequence_most(traversal);
+    Store to = {.elements = elements, .region = region, .array = array, .cells = ARENA_ARRAY(writer->arena, const char *, elements->count)};
+    to.sink = (Sink){.take = take_by_index, .is_straight = true, .region = region};
+    write_line(writer, "KernelArray *%s = kernel_is_first(scalars->call) ? kernel_array(%s, %s, %s) : NULL;", made, region, length, vectors_sizes(writer, elements));
+    write_line(writer, "KernelArray *%s = kernel_shared(scalars->call, %s);", array, made);
+    name_cells(writer, region, elements, array, to.cells);
+    sequence_traverse_shared(writer, traversal, &to.sink);
+    return vectors_words(writer, array, "0", length);
+}
+
 /* The vector of what a traversal gives. */
 static const char **make_vector(Writer *writer, Traversal *traversal, const CoreAtom *sequence, const char *region)
 {
@@ -354,8 +374,12 @@ static void write_tab(Writer *writer, const CoreStatement *statement)
         return;
     }
     Traversal *traversal = sequence_prepare(writer, argument);
-    const CoreBlock *body = writer->program->functions.items[writer->function]->body;
-    if (sequence_few(traversal) > 0 && shape_is_picked(body, statement->target, sequence_few(traversal)))
+    const CoreBlock *body = function_text_body(writer->texts, writer->function);
+    bool is_shared = writer->may_share && writer->loops == 0 && sequence_is_shareable(traversal) &&
+                     write_layout(writer, write_element_type(writer, argument->type))->count > 0;
+    if (is_shared)
+        writer->texts->values[statement->target] = make_shared(writer, traversal, argument, region);
+    else if (sequence_few(traversal) > 0 && shape_is_picked(body, statement->target, sequence_few(traversal)))
         pick_elements(writer, traversal, statement->target, region);
     else
         writer->texts->values[statement->target] = make_vector(writer, traversal, argument, region);
@@ -490,6 +514,7 @@ static void write_parts(Writer *writer, const CoreStatement *statement, const Pa
 static void write_append(Writer *writer, const CoreStatement *statement)
 {
     Parts parts = {.count = 0};
+    writer->has_unshared |= writer->loops == 0;
     switch ((int)statement->op) {
     case OP_APPEND:
         add_vector(writer, &parts, &statement->arguments[0]);
@@ -571,8 +596,10 @@ static bool write_op(Writer *writer, const CoreStatement *statement)
         break;
     default: break;
     }
-    if (reduce_write(writer, statement) || moves_write(writer, statement))
+    if (reduce_write(writer, statement) || moves_write(writer, statement)) {
+        writer->has_unshared |= writer->loops == 0;
         return true;
+    }
     bool is_scalar = type_is_scalar(types, write_type(writer, statement->target)) && (first == NULL || type_is_scalar(types, first->type));
     if (is_scalar && op_text_exists(statement->op, first == NULL ? type_scalar(types, write_type(writer, statement->target)) : type_scalar(types, first->type),
                                     type_scalar(types, write_type(writer, statement->target))))
@@ -596,8 +623,12 @@ static void write_traversed(Writer *writer, const CoreStatement *statement)
 bool vectors_write_statement(Writer *writer, const CoreStatement *statement)
 {
     writer->texts->values[statement->target] = NULL;
-    if (statement->target == writer->decided)
+    const DecidedCondition *decided = write_find_decided(writer, statement->target);
+    if (decided != NULL) {
+        const CoreAtom known = core_bool(decided->is_true);
+        writer->texts->values[statement->target] = write_atom(writer, &known);
         return true;
+    }
     if (writer->texts->shapes[statement->target].is_delayed)
         return true;
     if (shape_is_traversable(writer->texts, statement)) {

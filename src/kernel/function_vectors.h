@@ -44,11 +44,15 @@ Traversal *sequence_prepare(Writer *writer, const CoreAtom *atom);
 const char *sequence_most(const Traversal *traversal);
 /* Whether there are just as many, and elements are taken by index. */
 bool sequence_is_exact(const Traversal *traversal);
+/* Whether any part of its loop can be done without what comes before. */
+bool sequence_is_shareable(const Traversal *traversal);
 /* How many elements there are if its loop is written out for each of them; otherwise 0. */
 uint32_t sequence_few(const Traversal *traversal);
 /* Whether its loop is an innermost one if the sink is straight. */
 bool sequence_is_straight(const Writer *writer, const Traversal *traversal);
 void sequence_traverse(Writer *writer, Traversal *traversal, Sink *sink);
+/* The same, by as many threads as there are, each of which does a part. */
+void sequence_traverse_shared(Writer *writer, Traversal *traversal, Sink *sink);
 /* The loop of an exact one from `first` on, before `end`: words. */
 void sequence_traverse_part(Writer *writer, Traversal *traversal, Sink *sink, const char *first, const char *end);
 

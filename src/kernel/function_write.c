@@ -407,7 +407,7 @@ static void write_call(Writer *writer, const CoreStatement *statement)
 /* Parameters take their next values; one that is overwritten before it is read is kept. */
 static void write_turn(Writer *writer, const CoreStatement *statement)
 {
-    const CoreBlock *body = writer->program->functions.items[writer->function]->body;
+    const CoreBlock *body = function_text_body(writer->texts, writer->function);
     uint32_t count, filled = 0;
     const char **sources = write_arguments(writer, statement, &count);
     if (writer->into != NULL)
@@ -432,10 +432,8 @@ static void write_turn(Writer *writer, const CoreStatement *statement)
     for (uint32_t i = 0; i < count; i++)
         if (strcmp(sources[i], targets[i]) != 0)
             write_line(writer, "%s = %s;", targets[i], sources[i]);
-    if (writer->into != NULL) {
-        write_line(writer, "kernel_release(aside, mark);");
+    if (writer->into != NULL)
         turns_turn(writer);
-    }
     write_line(writer, "continue;");
 }
 
@@ -448,7 +446,7 @@ const char *write_result_word(const Writer *writer, uint32_t leaf, uint32_t coun
 /* The result is there. */
 static void write_return(Writer *writer)
 {
-    if (writer->into != NULL)
+    if (writer->into != NULL && !writer->alternates)
         write_line(writer, "kernel_release(aside, mark);");
     if (writer->has_turns)
         turns_return(writer);
@@ -490,12 +488,21 @@ static void write_if(Writer *writer, const CoreStatement *statement, Destination
     write_close_brace(writer);
 }
 
+const DecidedCondition *write_find_decided(const Writer *writer, CoreVar condition)
+{
+    for (uint32_t i = 0; i < writer->decided.count; i++)
+        if (writer->decided.items[i].variable == condition)
+            return &writer->decided.items[i];
+    return NULL;
+}
+
 /* An `if` whose value is needed here. */
 static void write_inner_if(Writer *writer, const CoreStatement *statement)
 {
     const CoreAtom *condition = &statement->arguments[0];
-    if (!condition->is_constant && writer->decided != 0 && condition->variable == writer->decided) {
-        const CoreBlock *block = statement->blocks[writer->is_true ? 0 : 1];
+    const DecidedCondition *decided = condition->is_constant ? NULL : write_find_decided(writer, condition->variable);
+    if (decided != NULL) {
+        const CoreBlock *block = statement->blocks[decided->is_true ? 0 : 1];
         write_statements(writer, block);
         writer->texts->values[statement->target] = write_atom(writer, &block->result);
         return;
@@ -648,17 +655,17 @@ void write_forget_globals(Writer *writer)
 
 static void write_header(Writer *writer, Text *out)
 {
-    const CoreFunction *function = writer->program->functions.items[writer->function];
+    const CoreBlock *body = function_text_body(writer->texts, writer->function);
     text_add(out, "static bool ");
     function_text_name(writer->texts, writer->function, out);
     text_add_char(out, '(');
-    for (uint32_t i = 0; i < function->body->parameter_count; i++) {
-        const Layout *leaves = write_layout(writer, write_type(writer, function->body->parameters[i]));
-        const char **words = write_new_words(writer, function->body->parameters[i]);
+    for (uint32_t i = 0; i < body->parameter_count; i++) {
+        const Layout *leaves = write_layout(writer, write_type(writer, body->parameters[i]));
+        const char **words = write_new_words(writer, body->parameters[i]);
         for (uint32_t leaf = 0; leaf < leaves->count; leaf++)
             text_addf(out, "%s %s, ", write_leaf_type(leaves->leaves[leaf].type), words[leaf]);
     }
-    const Layout *results = write_layout(writer, function->body->result.type);
+    const Layout *results = write_layout(writer, body->result.type);
     for (uint32_t i = 0; i < results->count; i++)
         text_addf(out, "%s *%s, ", write_leaf_type(results->leaves[i].type), write_result_word(writer, i, results->count));
     text_addf(out, "%sint64_t depth, const KernelScalars *scalars)", function_text_accepts(writer->texts, writer->function) ? "" : "KernelRegion *into, KernelRegion *aside, ");
@@ -681,7 +688,7 @@ static void write_body(Writer *writer, const CoreBlock *body)
     write_line(writer, "if (OP_RARELY(!kernel_may_enter(depth, scalars)))");
     write_line(writer, "    return false;");
     if (writer->into != NULL) {
-        write_line(writer, "const KernelMark mark = kernel_mark(aside);");
+        write_line(writer, "%sKernelMark mark = kernel_mark(aside);", write_has_turn(body, writer->function) ? "" : "const ");
         turns_begin(writer);
     }
     write_globals(writer, body);
@@ -723,7 +730,7 @@ static void begin_vectors(Writer *writer)
 {
     if (function_text_accepts(writer->texts, writer->function))
         return;
-    forget_block(writer, writer->program->functions.items[writer->function]->body);
+    forget_block(writer, function_text_body(writer->texts, writer->function));
     shape_function(writer->texts, writer->function);
     writer->into = "into";
     writer->aside = "aside";
@@ -738,7 +745,7 @@ static bool is_written(Writer *trial)
         return false;
     begin_vectors(trial);
     write_header(trial, trial->out);
-    write_body(trial, trial->program->functions.items[trial->function]->body);
+    write_body(trial, function_text_body(trial->texts, trial->function));
     return true;
 }
 
@@ -755,6 +762,7 @@ bool function_write_is_possible(FunctionTexts *texts, CoreFunctionId function, W
     trial->with_math = &with_math;
     trial->is_trial = true;
     bool is_possible = is_written(trial) && body.length <= TEXT_MAX;
+    texts->is_together[function] = is_possible && trial->may_share && trial->has_shared && !trial->has_unshared && trial->callees.count == 0;
     forget_globals_of_trial(trial);
     text_free(&body);
     return is_possible;
@@ -774,7 +782,7 @@ void function_write(FunctionTexts *texts, CoreFunctionId function, const Sources
     text_add_char(out, '\n');
     c_source(out, 0, sources, texts->program->functions.items[function]->span, &writer.shown);
     write_header(&writer, out);
-    write_body(&writer, texts->program->functions.items[function]->body);
+    write_body(&writer, function_text_body(texts, function));
     text_addf(out, "\n{\n%s", writer.has_flag ? "    OpFlag failed = 0;\n" : "");
     text_add(out, text_string(&body));
     text_add(out, "}\n");
@@ -822,7 +830,7 @@ static void write_entry_results(Writer *writer, const Layout *results)
 
 void function_write_entry(FunctionTexts *texts, CoreFunctionId function, Text *out)
 {
-    const CoreBlock *body = texts->program->functions.items[function]->body;
+    const CoreBlock *body = function_text_body(texts, function);
     Writer writer = writer_of(texts, function);
     writer.out = out;
     uint32_t arguments = 0;

@@ -35,6 +35,12 @@ typedef struct MadeLate {
     uint32_t depth;
 } MadeLate;
 
+/* A condition that is known. */
+typedef struct DecidedCondition {
+    CoreVar variable;
+    bool is_true;
+} DecidedCondition;
+
 /* A function that is being written. */
 typedef struct Writer {
     FunctionTexts *texts;
@@ -57,13 +63,16 @@ typedef struct Writer {
     jmp_buf *on_refusal;      /* ... if not, writing ends there */
     VEC(KnownCells) cells;
     VEC(KnownRun) runs;
-    CoreVar decided;          /* a condition that is known in the loop that is being written, */
-    bool is_true;             /* ... and what it is */
+    VEC(DecidedCondition) decided; /* in the loop that is being written */
     VEC(MadeArray) made;
     VEC(MadeLate) made_late;
     VEC(CoreFunctionId) callees; /* that make vectors */
     VEC(CoreVar) trial_globals;
     bool has_turns;           /* it is a loop, */
+    bool alternates;          /* ... whose turns build in one region and the other by turns (kernel/function_turns.c), */
+    bool may_share;           /* ... and whose loops may be shared by threads (FunctionTexts.is_together), */
+    bool has_shared, has_unshared; /* ... and whether there are such, and others, */
+    uint32_t loops;           /* ... around what is being written */
     const char **owned;       /* ... by parameter: a flag (kernel/function_turns.c); null if it is no vector */
 } Writer;
 
@@ -100,6 +109,8 @@ const char **write_atom(Writer *writer, const CoreAtom *atom);
 /* After whatever can fail. */
 void write_check(Writer *writer);
 const char *write_leaf_type(LeafType type);
+/* What is known of a condition, or null. */
+const DecidedCondition *write_find_decided(const Writer *writer, CoreVar condition);
 /* Whether no column of an array is uniform. */
 bool write_is_flat(const Writer *writer, const char *array);
 /* Where it was made; null if it was not made here. */

@@ -121,6 +121,7 @@ static bool pass_outline(RunnelSession *session, Load *load)
     if (session->options.engine != RUNNEL_ENGINE_C || session->options.is_unsimplified)
         return true;
     Acceptance acceptance = {.session = session};
+    simplify_alone(session->simplifier, load->first_simple_function);
     Outliner outliner = {.program = &session->simple, .original = &session->program, .accepts = accepts_function, .context = &acceptance};
     outline_program(&outliner, load->first_simple_function, load->first_item);
     return true;

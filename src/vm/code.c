@@ -13,7 +13,7 @@ enum {
 
 typedef struct Entry {
     KernelFunction *code, *fold; /* null if there is none */
-    bool is_wide, is_shared;
+    bool is_wide, is_shared, is_together;
     bool is_complete;     /* does all points, one by one if need be */
     uint32_t few_calls;
     uint64_t few, points; /* in those, and in all */
@@ -129,7 +129,8 @@ static void find_functions(Vm *vm, Code *code, Compiled *object, uint32_t count,
         code->entries.items[id] = (Entry){.code = find_function(object, "entry", id),
                                           .is_wide = functions->is_wide[id],
                                           .is_complete = functions->is_complete[id],
-                                          .is_shared = functions->is_shared[id]};
+                                          .is_shared = functions->is_shared[id],
+                                          .is_together = functions->is_together[id] && !functions->is_wide[id]};
     }
     for (uint32_t i = 0; i < functions->folds.count; i++)
         code->entries.items[functions->folds.items[i]].fold = find_function(object, "fold", functions->folds.items[i]);
@@ -249,6 +250,11 @@ KernelFunction *code_of_points(Vm *vm, CoreFunctionId function, size_t count)
 KernelFunction *code_of_fold(const Vm *vm, CoreFunctionId function)
 {
     return vm->code == NULL || function >= vm->code->entries.count ? NULL : vm->code->entries.items[function].fold;
+}
+
+bool code_is_together(const Vm *vm, CoreFunctionId function)
+{
+    return vm->code->entries.items[function].is_together;
 }
 
 bool code_is_wide(const Vm *vm, CoreFunctionId function)

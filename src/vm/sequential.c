@@ -1,3 +1,4 @@
+#define _POSIX_C_SOURCE 200809L
 #include "vm/sequential.h"
 
 #include "base/least.h"
@@ -5,6 +6,7 @@
 #include "vm/code.h"
 #include "vm/forks.h"
 
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -202,6 +204,12 @@ static bool is_worth_it(const Vm *vm, const Call *call)
     return 2 * threads * sizes.largest <= 3 * sizes.total;
 }
 
+/* One point, all threads. */
+static bool is_for_all(const Vm *vm, const Call *call)
+{
+    return call->count - call->good == 1 && team_size(vm->team) > 1 && code_is_together(vm, call->plan->network->function);
+}
+
 /* ---- doing points ---- */
 
 typedef struct Handover {
@@ -219,6 +227,7 @@ typedef struct Handover {
     size_t count, grain;
     _Atomic size_t next;     /* point that nobody has taken yet */
     _Atomic size_t finished; /* points */
+    KernelTogether together; /* without members if each point is done by one thread */
 } Handover;
 
 static void lower(_Atomic size_t *least, size_t value)
@@ -241,8 +250,10 @@ static void do_points(void *context, size_t first, size_t end, uint32_t member)
         strides[i] = !cells.is_uniform;
         streams[i] = (const char *)cells.data + (cells.is_uniform ? 0 : (handover->first + first) * leaf_size(signature->parameters[i]));
     }
+    bool is_helper = handover->together.members > 0 && member > 0; /* it has the same result, which nobody wants twice */
+    uint64_t ignored[KERNEL_ENTRY_LEAVES];
     for (uint32_t i = 0; i < signature->result_count; i++)
-        outputs[i] = (char *)handover->outputs[i] + first * leaf_size(signature->results[i]);
+        outputs[i] = is_helper ? (char *)&ignored[i] : (char *)handover->outputs[i] + first * leaf_size(signature->results[i]);
     KernelCall kernel_call = {.count = (int64_t)(end - first),
                               .streams = streams,
                               .strides = strides,
@@ -253,7 +264,9 @@ static void do_points(void *context, size_t first, size_t end, uint32_t member)
                               .stop = code_stop_word(handover->vm->options.stop),
                               .has_failed = &handover->has_failed,
                               .workspace = &handover->vm->workspaces->members[member],
-                              .forks = handover->forks == NULL ? NULL : &handover->forks->calls};
+                              .forks = handover->forks == NULL ? NULL : &handover->forks->calls,
+                              .together = handover->together.members > 0 ? &handover->together : NULL,
+                              .member = member};
     uint64_t status = handover->code(&kernel_call);
     if ((size_t)done == end - first)
         return;
@@ -278,6 +291,18 @@ static void do_points_and_help(void *context, size_t first_role, size_t end_role
     }
     while (atomic_load(&handover->finished) < handover->count)
         forks_help(handover->forks);
+}
+
+/* The only point is done by all members. */
+static void do_together(void *context, size_t first, size_t end, uint32_t member)
+{
+    (void)first, (void)end;
+    do_points(context, 0, 1, member);
+}
+
+static void give_way(void)
+{
+    sched_yield();
 }
 
 /* Where the cells of a leaf of the result go: those of vectors aside, for they are not the call's yet. */
@@ -365,7 +390,10 @@ static bool hand_over(Vm *vm, Call *call, KernelFunction *code)
     take_outputs(&handover, count);
     handover.count = count;
     handover.grain = grain_of(vm, call, count);
-    if (team_size(vm->team) > 1 && code_is_shared(vm, call->plan->network->function))
+    if (is_for_all(vm, call) && team_start(vm->team) > 1) {
+        handover.together = (KernelTogether){.members = team_start(vm->team), .give_way = give_way};
+        team_run_together(vm->team, do_together, &handover);
+    } else if (team_size(vm->team) > 1 && code_is_shared(vm, call->plan->network->function))
         run_shared(&handover);
     else
         team_run(vm->team, count, handover.grain, do_points, &handover);
@@ -380,7 +408,7 @@ static bool hand_over(Vm *vm, Call *call, KernelFunction *code)
 bool sequential_run(Vm *vm, Call *call)
 {
     CoreFunctionId function = call->plan->network->function;
-    if (call->good == call->count || !has_code(vm, call) || !is_worth_it(vm, call))
+    if (call->good == call->count || !has_code(vm, call) || (!is_for_all(vm, call) && !is_worth_it(vm, call)))
         return false;
     bool is_left = hand_over(vm, call, code_of_points(vm, function, call->count - call->good));
     KernelFunction *complete = is_left ? code_complete(vm, function) : NULL;

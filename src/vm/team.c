@@ -30,6 +30,7 @@ typedef struct Loop {
     void *context;
     size_t count, grain;
     uint32_t members; /* that may take part */
+    bool is_together; /* each of them does it once */
 } Loop;
 
 /* Temporary memory, in a ring; what the caller sees begins at the next cache line. */
@@ -117,7 +118,9 @@ static void take_part(Team *team, Member *member)
     const Loop *loop = &team->loop;
     uint64_t start = machine_clock();
     Part piece;
-    while (stop_reason(team->options.stop) == STOP_NOT &&
+    if (loop->is_together)
+        loop->work(loop->context, member->number, member->number + 1, member->number);
+    while (!loop->is_together && stop_reason(team->options.stop) == STOP_NOT &&
            (take_piece(member, &piece) || (steal(team, member) && take_piece(member, &piece)))) {
         size_t end = (size_t)piece.end * loop->grain;
         loop->work(loop->context, (size_t)piece.first * loop->grain, end < loop->count ? end : loop->count, member->number);
@@ -354,6 +357,25 @@ void team_run(Team *team, size_t count, size_t grain, TeamWork *work, void *cont
         share_out(team, grains);
         take_part(team, &team->members[0]);
     }
+    team->is_running = false;
+    if (stop_reason(team->options.stop) != STOP_NOT)
+        team->options.stopped(team->options.context);
+}
+
+uint32_t team_start(Team *team)
+{
+    start_members(team, team->options.threads);
+    return team->started;
+}
+
+/* Whoever comes too late finds the loop closed, as one has given up. */
+void team_run_together(Team *team, TeamWork *work, void *context)
+{
+    if (team->is_running)
+        bug("team", "a loop inside a loop");
+    team->is_running = true;
+    team->loop = (Loop){.work = work, .context = context, .count = team->started, .grain = 1, .members = team->started, .is_together = true};
+    run_shared(team, team->started);
     team->is_running = false;
     if (stop_reason(team->options.stop) != STOP_NOT)
         team->options.stopped(team->options.context);

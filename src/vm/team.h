@@ -48,6 +48,11 @@ typedef void TeamWork(void *context, size_t first, size_t end, uint32_t member);
 /* Has `work` done for all of [0, count), in pieces that begin at multiples of `grain`. */
 void team_run(Team *team, size_t count, size_t grain, TeamWork *work, void *context);
 
+/* How many members there are now, all of them started. */
+uint32_t team_start(Team *team);
+/* Has `work` done once by each member, at the same time: [member, member + 1). They may wait for each other, as long as they notice when one has given up. */
+void team_run_together(Team *team, TeamWork *work, void *context);
+
 /* A loop cut beforehand, for algorithms that go over their pieces more than once: piece i is [i * length, (i + 1) * length), the last shorter. `length` is
  * a multiple of `grain`; there is at least one piece, and more than one only if the team would share them: a few for each member. */
 typedef struct TeamPieces {

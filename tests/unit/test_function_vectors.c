@@ -51,6 +51,18 @@ static const char library[] =
     "  if n == 0 then (v, rows) else churn({x * 0.5 + float(n) : x in v}, {[n] ++ take(row, min(#row, 30)) : row in rows}, n - 1)\n"
     "function both(v : [int], w : [int], i : int) : ([int], [int]) = if i == 0 then (v, w) else both(rep(v, i, i), if rem(i, 3) == 0 then v else w, i - 1)\n"
     "function twice(v : [int], i : int) : ([int], [int]) = if i == 0 then (v, v) else let a = rep(v, i, i); b = rep(v, -i, 0) in if a[0] > b[0] then twice(a, i - 1) else twice(b, i - 1)\n"
+    "function smooth(v : [float], n : int) : [float] =\n"
+    "  if n == 0 then v else smooth({(a + 2.0 * b + c) / 4.0 : a in [v[0]] ++ v[: #v - 1]; b in v; c in v[1 :] ++ [v[#v - 1]]}, n - 1)\n"
+    "function turned_grid(grid : [[int]], dx : int, dy : int) : [[int]] = {rotate(row, dx) : row in rotate(grid, dy)}\n"
+    "function grid_sum(a : [[int]], b : [[int]]) : [[int]] = {{x + y : x in r; y in s} : r in a; s in b}\n"
+    "function crowd(grid : [[int]], n : int) : [[int]] =\n"
+    "  if n == 0 then grid else\n"
+    "  let rows = grid_sum(grid_sum(turned_grid(grid, -1, 0), grid), turned_grid(grid, 1, 0)); all = grid_sum(grid_sum(turned_grid(rows, 0, -1), rows), turned_grid(rows, 0, 2))\n"
+    "  in crowd({{if x > 9 then x - 9 else x - y : x in r; y in s} : r in all; s in grid}, n - 1)\n"
+    "function swapped(a : [[int]], b : [int], n : int) : ([[int]], [int]) =\n"
+    "  if n == 0 then (a, b) else swapped({{x + n : x in row} : row in a}, {sum(row) + n : row in a}, n - 1)\n"
+    "function kept_rows(a : [[int]], n : int) : [[int]] = if n == 0 then a else kept_rows({if #row > 2 then row else {x + 1 : x in row} : row in a}, n - 1)\n"
+    "function ended_with(a : [[int]], k : [int], n : int) : [[int]] = if n == 0 then {{x + y : x in row; y in k} : row in a} else ended_with({{x * 2 : x in row} : row in a}, k, n - 1)\n"
     "function counted_down(n : int) : [int] = if n == 0 then [] else [n] ++ counted_down(n - 1)\n";
 
 static const Case cases[] = {
@@ -136,6 +148,12 @@ static const Case cases[] = {
     {"stepped", "v : [[float]], n : int", "v, n", "steps(v, n)", "[([[1.0, 2.0], [3.0, 4.0]], 3), ([[1.0]], 0), ([], 2), ([[1.0, 2.0], [3.0]], 1)]"},
     {"hull", "v : [(float, float)]", "v", "if #v < 2 then v else hsplit(v, v[0], v[#v - 1])", "[[(0.0, 0.0), (0.5, 2.0), (1.0, 1.0), (1.5, 3.0), (2.0, 0.0)], [], [(0.0, 0.0), (1.0, 0.0)]]"},
     {"totalled", "v : [int], n : int", "v, n", "turned_total(v, n)", "[([1, 2, 3], 5), ([], 3), ([1], 0)]"},
+    {"smoothed", "v : [float], n : int", "v, n", "smooth(v, n)", "[([1.0, 4.0, 2.0, 8.0], 3), ([1.0], 2), ([], 0), ([], 1), ([1.0, 2.0], 40)]"},
+    {"crowded", "v : [[int]], n : int", "v, n", "crowd(v, n)",
+     "[([[1, 0, 2], [0, 1, 1], [3, 0, 0]], 4), ([], 3), ([[]], 2), ([[1, 2], [3]], 1), ([[1], [2, 3]], 0), ([[5]], 3), ([[1, 2], [3, 4]], 41)]"},
+    {"exchanged", "v : [[int]], n : int", "v, n", "swapped(v, [], n)", "[([[1, 2], [3]], 3), ([], 2), ([[1]], 0), ([[1], [], [2, 3]], 50)]"},
+    {"rows_kept", "v : [[int]], n : int", "v, n", "kept_rows(v, n)", "[([[1, 2], [3, 4, 5]], 3), ([], 2), ([[1]], 0)]"},
+    {"ended_otherwise", "v : [[int]], n : int", "v, n", "ended_with(v, [1, 2], n)", "[([[1, 2], [3, 4]], 3), ([[1, 2], [3, 4]], 2), ([[1]], 1), ([], 5)]"},
     {"churned", "n : int", "n", "churn([float(i) : i in iota(300)], [[i] : i in iota(10)], n)", "[0, 1, 200]"},
     {"both_kept", "n : int", "n", "both(dist(0, n + 1), dist(7, 2), n)", "[0, 1, 10]"},
     {"twice_changed", "n : int", "n", "twice(dist(0, n + 1), n)", "[0, 1, 10]"},
@@ -243,7 +261,7 @@ static CoreProgram *simplified(Fixture *f)
     Simplifier *simplifier = simplify_new(program, simple);
     for (int i = 0; i < CASE_COUNT; i++)
         simplify_entry(simplifier, find_function(f, cases[i].name));
-    simplify_program(simplifier);
+    simplify_alone(simplifier, simplify_program(simplifier));
     return simple;
 }
 

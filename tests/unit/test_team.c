@@ -3,6 +3,7 @@
 #include "base/machine.h"
 #include "vm/team.h"
 
+#include <sched.h>
 #include <setjmp.h>
 #include <stdio.h>
 #include <string.h>
@@ -50,6 +51,35 @@ static void test_every_item_once(Memory *memory, uint32_t threads, size_t count,
         CHECK(once == ITEMS);
     }
     CHECK(team_size(team) == threads);
+    team_free(team);
+}
+
+typedef struct Meeting {
+    _Atomic uint32_t arrived;
+    uint32_t members;
+    unsigned char done[64];
+} Meeting;
+
+/* Goes on when all have come. */
+static void meet(void *context, size_t first, size_t end, uint32_t member)
+{
+    Meeting *meeting = context;
+    CHECK(first == member && end == first + 1);
+    meeting->done[member]++;
+    atomic_fetch_add(&meeting->arrived, 1);
+    while (atomic_load(&meeting->arrived) < meeting->members)
+        sched_yield();
+}
+
+static void test_together(Memory *memory, uint32_t threads)
+{
+    Team *team = team_new(memory, (TeamOptions){.threads = threads});
+    for (int round = 0; round < 20; round++) {
+        Meeting meeting = {.members = team_start(team)};
+        team_run_together(team, meet, &meeting);
+        for (uint32_t i = 0; i < meeting.members; i++)
+            CHECK(meeting.done[i] == 1);
+    }
     team_free(team);
 }
 
@@ -129,6 +159,7 @@ int main(void)
         test_every_item_once(&memory, threads[i], 0, 7);
         test_every_item_once(&memory, threads[i], 64, 64);
         test_stop(&memory, threads[i]);
+        test_together(&memory, threads[i]);
     }
     test_every_item_once(&memory, 2, ITEMS, 1);
     test_pieces(&memory);

@@ -58,6 +58,15 @@ typedef struct KernelLoopParts {
     int64_t length;       /* ... and how many points it has */
 } KernelLoopParts;
 
+/* Threads that do one point together: each computes all of it, but for loops of which each does a part. */
+typedef struct KernelTogether {
+    uint32_t members;
+    uint32_t arrived;       /* at the place where all meet, */
+    uint32_t meetings;      /* ... and how often they have met */
+    void *shared;           /* what the first gives the others */
+    void (*give_way)(void); /* while waiting: somebody else may want to run */
+} KernelTogether;
+
 /* Points [position, position + count) of a kernel's root. Tables are in the order of the kernel's lists (kernel/fuse.h). */
 struct KernelCall {
     int64_t position;
@@ -82,6 +91,8 @@ struct KernelCall {
     KernelWorkspace *workspace;  /* of this thread, for functions that make vectors; null for others */
     KernelForks *forks;          /* null if other threads have their own to do */
     uint32_t nested;             /* calls taken from others while waiting for one, one inside of the other */
+    KernelTogether *together;    /* those that do this point with this thread; null if there are none */
+    uint32_t member;             /* its number among them */
 };
 
 enum { KERNEL_WIDE = 64 }; /* points that wide versions of functions do at once */

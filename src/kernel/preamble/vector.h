@@ -497,4 +497,85 @@ __attribute__((noinline)) static size_t kernel_compact(KernelRegion *region, Ker
     return after * 4 > KERNEL_LOOP ? after * 4 : KERNEL_LOOP;
 }
 
+/* Where the regions of a loop change places after each turn. */
+MATH_INLINE void kernel_exchange(KernelRegion **a, KernelMark *a_mark, KernelRegion **b, KernelMark *b_mark)
+{
+    KernelRegion *region = *a;
+    KernelMark mark = *a_mark;
+    *a = *b;
+    *a_mark = *b_mark;
+    *b = region;
+    *b_mark = mark;
+}
+
+/* At the end of such a loop: these vectors, each of which is all in one region or outside, go to the one that is home, if they are in the other, which is then as it was. */
+__attribute__((noinline, unused)) static bool kernel_move_home(KernelRegion *home, KernelRegion *into, KernelMark start, KernelRegion *aside, KernelMark mark, KernelVector *vectors,
+                                                               uint32_t count)
+{
+    KernelRegion *other = home == into ? aside : into;
+    KernelMark since = home == into ? mark : start;
+    for (uint32_t i = 0; i < count; i++)
+        if (!kernel_move(&vectors[i], other, since, home))
+            return false;
+    kernel_release(other, since);
+    return true;
+}
+
+/* ---- points that are done by several threads together ---- */
+
+enum { KERNEL_SPINS = 256, KERNEL_LINE = 64 };
+
+/* Waits for all others; false if somebody has given up. */
+__attribute__((noinline, unused)) static bool kernel_wait_together(const KernelCall *call, KernelTogether *together)
+{
+    uint32_t meetings = __atomic_load_n(&together->meetings, __ATOMIC_RELAXED);
+    if (__atomic_add_fetch(&together->arrived, 1, __ATOMIC_ACQ_REL) == together->members) {
+        __atomic_store_n(&together->arrived, 0, __ATOMIC_RELAXED);
+        __atomic_store_n(&together->meetings, meetings + 1, __ATOMIC_RELEASE);
+        return true;
+    }
+    for (uint32_t i = 1; __atomic_load_n(&together->meetings, __ATOMIC_ACQUIRE) == meetings; i++) {
+        if (kernel_is_over(call))
+            return false;
+        if (i % KERNEL_SPINS == 0)
+            together->give_way();
+#if defined __x86_64__
+        else
+            __builtin_ia32_pause();
+#endif
+    }
+    return true;
+}
+
+MATH_INLINE bool kernel_meet(const KernelCall *call)
+{
+    return call->together == NULL || kernel_wait_together(call, call->together);
+}
+
+/* Whether this thread makes what all of them fill. */
+MATH_INLINE bool kernel_is_first(const KernelCall *call)
+{
+    return call->together == NULL || call->member == 0;
+}
+
+/* The array that the first has made, or null if there is none. They meet again before it makes the next. */
+MATH_INLINE KernelArray *kernel_shared(const KernelCall *call, KernelArray *made)
+{
+    if (call->together == NULL)
+        return made;
+    if (call->member == 0)
+        call->together->shared = made;
+    return kernel_wait_together(call, call->together) ? (KernelArray *)call->together->shared : NULL;
+}
+
+/* Where the part of a loop begins that a member does; where that of the next begins, its own ends. Lines of memory belong to one, if an element is but a few bytes. */
+MATH_INLINE int64_t kernel_part(const KernelCall *call, int64_t count, uint32_t after, bool is_fine)
+{
+    if (call->together == NULL)
+        return after == 0 ? 0 : count;
+    uint32_t member = call->member + after, members = call->together->members;
+    int64_t part = count / members * member + count % members * member / members;
+    return is_fine && member < members ? part & -(int64_t)KERNEL_LINE : part;
+}
+
 #endif
