@@ -3,6 +3,7 @@
 #include "kernel/c_text.h"
 #include "kernel/linear.h"
 #include "kernel/members.h"
+#include "kernel/narrow.h"
 #include "kernel/op_text.h"
 #include "kernel/preamble.h"
 #include "math/scalar.h"
@@ -36,6 +37,7 @@ typedef struct Emitter {
     bool is_packing;   /* what filters keep is first put aside */
     bool *varying;     /* in the loop that is being written: by node of the kernel, whether it differs between points */
     LinearLoops linear; /* whose results come from a table */
+    Narrow narrow;      /* values that are 32 bits wide in the version that is being written */
 } Emitter;
 
 /* ---- lines ---- */
@@ -314,8 +316,10 @@ static bool has_merged(const Emitter *e, const FlowNode *merge)
 static void begin_value(Emitter *e, FlowStreamId stream)
 {
     text_add_repeated(e->out, ' ', e->depth * C_INDENT);
+    LeafType type = e->network->streams.items[stream].type;
+    bool is_narrow = narrow_has(&e->narrow, (FlowOperand){.type = type, .stream = stream});
     if (!is_merged(e, stream))
-        text_addf(e->out, "const %s ", leaf_c_type(e->network->streams.items[stream].type));
+        text_addf(e->out, "const %s ", is_narrow ? "int32_t" : leaf_c_type(type));
     text_addf(e->out, "%s = ", variable(e, stream).text);
 }
 
@@ -350,8 +354,11 @@ static void emit_operation(Emitter *e, const FlowNode *node)
         words[i] = operand_text(e, node->inputs[i]);
         arguments[i] = words[i].text;
     }
-    bool has_fast = e->has_fast && op_text_has_fast(node->core_op, node->scalar, target);
     bool is_wanted = node->outputs[0] != 0;
+    bool is_narrow = is_wanted && narrow_has(&e->narrow, (FlowOperand){.type = (LeafType)target, .stream = node->outputs[0]});
+    ScalarType scalar = is_narrow ? SCALAR_I32 : node->scalar;
+    target = is_narrow ? SCALAR_I32 : target;
+    bool has_fast = e->has_fast && op_text_has_fast(node->core_op, scalar, target);
     if (is_wanted)
         begin_value(e, node->outputs[0]);
     else {
@@ -361,10 +368,10 @@ static void emit_operation(Emitter *e, const FlowNode *node)
     if (has_fast)
         text_add(e->out, "is_exact ? ");
     Word failed = flag_name(e, "failed"), slow = flag_name(e, "slow");
-    op_text(e->out, node->core_op, node->scalar, target, arguments, failed.text);
+    op_text(e->out, node->core_op, scalar, target, arguments, failed.text);
     if (has_fast) {
         text_add(e->out, " : ");
-        op_text_fast(e->out, node->core_op, node->scalar, target, arguments, failed.text, slow.text);
+        op_text_fast(e->out, node->core_op, scalar, target, arguments, failed.text, slow.text);
     }
     text_add(e->out, is_wanted ? ";\n" : ");\n");
     if (is_wanted)
@@ -385,10 +392,11 @@ static void emit_count(Emitter *e, const FlowNode *node)
 }
 
 /* The variable that counts a scope's points within their parent. */
-static Word counter(uint32_t scope)
+static Word counter(const Emitter *e, uint32_t scope)
 {
     Word word;
-    snprintf(word.text, sizeof word.text, scope == KERNEL_ROOT ? "(call->position + i)" : "i%u", scope);
+    const char *of_root = e->narrow.is_narrow != NULL ? "((int32_t)call->position + i)" : "(call->position + i)";
+    snprintf(word.text, sizeof word.text, scope == KERNEL_ROOT ? of_root : "i%u", scope);
     return word;
 }
 
@@ -415,7 +423,7 @@ static void emit_slices(Emitter *e, FlowNodeId id, const FlowNode *node)
     uint32_t scope = scope_of(e, node);
     Word index = {"i"}, stride = {""};
     if (scope != KERNEL_ROOT)
-        index = counter(scope);
+        index = counter(e, scope);
     if (has_stride(e, node))
         snprintf(stride.text, sizeof stride.text, " * stride%u", id);
     emit_value(e, node->outputs[0], "slice%u[%s%s]", id, index.text, stride.text);
@@ -522,9 +530,9 @@ static void emit_merge(Emitter *e, const FlowNode *node)
  *     } */
 
 /* How the loop around the points of a scope counts them, and how many there are. */
-static Word loop_index(uint32_t scope)
+static Word loop_index(const Emitter *e, uint32_t scope)
 {
-    return scope == KERNEL_ROOT ? (Word){"i"} : counter(scope);
+    return scope == KERNEL_ROOT ? (Word){"i"} : counter(e, scope);
 }
 
 static Word loop_end(uint32_t scope)
@@ -607,7 +615,7 @@ static void emit_inputs(Emitter *e);
 static void emit_lane_arguments(Emitter *e, uint32_t scope, const FlowNode *node)
 {
     const bool *is_needed = needed_nodes(e, node);
-    Word index = loop_index(scope);
+    Word index = loop_index(e, scope);
     line(e, "for (int64_t lane = 0, first = %s; lane < lanes; lane++) {", index.text);
     open_brace(e);
     line(e, "const int64_t %s = first + lane;", index.text);
@@ -632,7 +640,7 @@ static void emit_lane_call(Emitter *e, uint32_t scope, FlowNodeId id, const Flow
     text_init(&call, e->out->memory);
     function_text_name(e->context->functions, node->function, &call);
     text_add(&call, "_lanes(lanes, ");
-    Word index = loop_index(scope), end = loop_end(scope);
+    Word index = loop_index(e, scope), end = loop_end(scope);
     show_source(e, node->span);
     line(e, "if ((%s & (KERNEL_LANES - 1)) == 0) {", index.text);
     open_brace(e);
@@ -664,7 +672,7 @@ static void emit_lanes(Emitter *e, uint32_t scope)
 
 static void emit_lane_results(Emitter *e, FlowNodeId id, const FlowNode *node)
 {
-    Word index = loop_index(scope_of(e, node));
+    Word index = loop_index(e, scope_of(e, node));
     for (uint32_t i = 0; i < node->output_count; i++)
         if (node->outputs[i] != 0)
             emit_value(e, node->outputs[i], "lanes%u_%u[%s & (KERNEL_LANES - 1)]", id, i, index.text);
@@ -1830,9 +1838,9 @@ static void emit_node(Emitter *e, FlowNodeId id)
     case FLOW_COUNT: emit_count(e, node); break;
     case FLOW_RANGE:
         if (node->outputs[0] != 0)
-            emit_value(e, node->outputs[0], "%s", counter(scope_of(e, node)).text);
+            emit_value(e, node->outputs[0], "%s", counter(e, scope_of(e, node)).text);
         break;
-    case FLOW_LOCAL_INDEX: emit_value(e, node->outputs[0], "%s", counter(scope_of(e, node)).text); break;
+    case FLOW_LOCAL_INDEX: emit_value(e, node->outputs[0], "%s", counter(e, scope_of(e, node)).text); break;
     case FLOW_SLICES: emit_slices(e, id, node); break;
     case FLOW_INDEX: emit_index(e, node); break;
     case FLOW_GATHER: emit_gather(e, node); break;
@@ -1975,9 +1983,13 @@ static void emit_results(Emitter *e)
     line(e, "return 0;");
 }
 
-static void emit_root_loop(Emitter *e, const char *head)
+/* Indices of points count as wide as the values that are made of them. */
+static void emit_root_loop(Emitter *e, const char *from, const char *to)
 {
-    line(e, "%s", head);
+    if (e->narrow.is_narrow != NULL)
+        line(e, "for (int32_t i = (int32_t)%s; i < (int32_t)%s; i++) {", from, to);
+    else
+        line(e, "for (int64_t i = %s; i < %s; i++) {", from, to);
     open_brace(e);
     if (may_be_full(e))
         emit_marks(e, MARK_SET);
@@ -2062,7 +2074,7 @@ static void emit_linear_blocks(Emitter *e)
     close_brace(e);
     line(e, "before = base;");
     line(e, "end = rest < count ? rest : count;");
-    emit_root_loop(e, "for (int64_t i = start; i < end; i++) {");
+    emit_root_loop(e, "start", "end");
     close_brace(e);
 }
 
@@ -2077,7 +2089,7 @@ static void emit_blocks(Emitter *e)
     line(e, "for (int64_t first = block; first < block_end; first += FOLD_TILE) {");
     open_brace(e);
     line(e, "const int64_t end = block_end - first < FOLD_TILE ? block_end : first + FOLD_TILE;");
-    emit_root_loop(e, "for (int64_t i = first; i < end; i++) {");
+    emit_root_loop(e, "first", "end");
     for (uint32_t i = 0; i < kernel->ordered.count; i++)
         line(e, "%s_add(&fold%u, end - first);", fold_type(&e->network->nodes.items[kernel->ordered.items[i]]).text, kernel->ordered.items[i]);
     close_brace(e);
@@ -2163,7 +2175,7 @@ static void emit_packed_loop(Emitter *e)
         if (gives_points(e, i))
             line(e, "uint8_t keep%u[KERNEL_PACK];", i);
     e->is_packing = true;
-    emit_root_loop(e, "for (int64_t i = first; i < end; i++) {");
+    emit_root_loop(e, "first", "end");
     e->is_packing = false;
     each_packed(e, emit_pack);
     for (uint32_t i = 1; i < e->kernel->scopes.count; i++)
@@ -2192,7 +2204,7 @@ static void emit_work(Emitter *e)
     else if (e->linear.scopes != 0)
         emit_linear_blocks(e);
     else
-        emit_root_loop(e, "for (int64_t i = 0; i < count; i++) {");
+        emit_root_loop(e, "0", "count");
     emit_results(e);
     if (may_be_full(e)) {
         text_add(e->out, "full:\n");
@@ -2216,8 +2228,8 @@ static bool wants_fast(const Emitter *e)
     return false;
 }
 
-/* A kernel is one function; or one for most operands and one for all, and these again for totals alone, all made of one text. */
-static void emit_kernel(Emitter *e)
+/* Writes one version of a kernel as a function. */
+static void emit_version(Emitter *e, const char *suffix, bool has_flags)
 {
     Text body, *out = e->out;
     text_init(&body, out->memory);
@@ -2225,29 +2237,46 @@ static void emit_kernel(Emitter *e)
     e->depth = 1;
     e->line = 0;
     e->may_stop = e->has_groups = false;
-    e->calls_functions = calls_functions(e);
-    e->has_fast = !e->calls_functions && wants_fast(e);
-    e->linear = linear_find(e->context->functions->arena, e->fusion, e->kernel);
     emit_work(e);
     e->out = out;
-    uint32_t number = e->kernel->number;
-    bool has_totals = has_two_passes(e->kernel);
-    if (e->has_fast || has_totals)
-        text_addf(out, "\nMATH_INLINE uint64_t kernel_%u_work(const KernelCall *restrict call, const bool is_exact, const bool wants_totals)\n{\n", number);
+    if (has_flags)
+        text_addf(out, "\nMATH_INLINE uint64_t kernel_%u%s(const KernelCall *restrict call, const bool is_exact, const bool wants_totals)\n{\n",
+                  e->kernel->number, suffix);
     else
-        text_addf(out, "\nuint64_t kernel_%u(const KernelCall *restrict call)\n{\n", number);
+        text_addf(out, "\nuint64_t kernel_%u(const KernelCall *restrict call)\n{\n", e->kernel->number);
     text_addf(out, "    const int64_t count = call->count;\n    OpFlag failed = 0;\n%s%s", e->has_fast ? "    OpFlag slow = 0;\n" : "",
               e->has_groups ? "    KernelFlags failed_lanes = kernel_no_flags();\n" : "");
     text_add(out, text_string(&body));
     text_add(out, "}\n");
     text_free(&body);
+}
+
+/* A kernel is one function; or one for most operands and one for all, these again for totals alone, and one for narrow values, all made of one text. */
+static void emit_kernel(Emitter *e)
+{
+    Text *out = e->out;
+    e->calls_functions = calls_functions(e);
+    e->has_fast = !e->calls_functions && wants_fast(e);
+    e->linear = linear_find(e->context->functions->arena, e->fusion, e->kernel);
+    uint32_t number = e->kernel->number;
+    bool has_totals = has_two_passes(e->kernel);
+    Narrow narrow = has_totals ? (Narrow){0} : narrow_find(e->context->functions->arena, e->fusion, e->kernel);
+    emit_version(e, "_work", e->has_fast || has_totals);
     if (!e->has_fast && !has_totals)
         return;
+    if (narrow.is_narrow != NULL) {
+        e->narrow = narrow;
+        emit_version(e, "_narrow", true);
+        e->narrow = (Narrow){0};
+        narrow_write_test(&narrow, out);
+    }
     text_addf(out, "\nuint64_t kernel_%u(const KernelCall *call)\n{\n", number);
-    if (!has_totals)
-        text_addf(out, "    uint64_t status = kernel_%u_work(call, false, false);\n", number);
-    else
+    if (has_totals)
         text_addf(out, "    uint64_t status = call->wants_totals ? kernel_%u_work(call, false, true) : kernel_%u_work(call, false, false);\n", number, number);
+    else if (narrow.is_narrow != NULL)
+        text_addf(out, "    uint64_t status = kernel_%u_is_narrow(call) ? kernel_%u_narrow(call, false, false) : kernel_%u_work(call, false, false);\n", number, number, number);
+    else
+        text_addf(out, "    uint64_t status = kernel_%u_work(call, false, false);\n", number);
     if (e->has_fast && has_totals)
         text_addf(out, "    if (status == KERNEL_SLOW)\n        status = kernel_%u_work(call, true, call->wants_totals);\n", number);
     else if (e->has_fast)
@@ -2313,6 +2342,8 @@ static void find_types(const Fusion *fusion, ClassSet *types, bool *with_math)
             continue;
         ScalarType target = member_result_type(fusion->network, node);
         note_type(types, (LeafType)target);
+        if (node->scalar == SCALAR_I64 && op_text_wants_fast(node->core_op, node->scalar, target))
+            note_type(types, (LeafType)SCALAR_I32); /* it may be divided as such (narrow.h) */
         for (uint32_t i = 0; i < node->input_count; i++)
             note_type(types, node->inputs[i].type);
         *with_math |= op_text_needs_math(node->core_op, node->scalar, target);

@@ -245,6 +245,91 @@ MATH_INLINE uint64_t kernel_size(int64_t number, uint64_t *sizes)
     return kernel_bound(number < 0 ? -(uint64_t)number : (uint64_t)number, sizes);
 }
 
+/* ---- bounds of integers ----
+ * Of a result, from those of the operands (kernel/narrow.h). What does not fit 32 bits sets `is_wide`, and is as if it did: so nothing overflows here. */
+
+typedef struct KernelRange {
+    int64_t low, high;
+} KernelRange;
+
+MATH_INLINE KernelRange kernel_range(int64_t low, int64_t high, bool *is_wide)
+{
+    *is_wide |= low < INT32_MIN || high > INT32_MAX;
+    return *is_wide ? (KernelRange){0, 0} : (KernelRange){low, high};
+}
+
+MATH_INLINE int64_t kernel_least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+MATH_INLINE int64_t kernel_greatest(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* The largest magnitude. */
+MATH_INLINE int64_t kernel_range_size(KernelRange a)
+{
+    return kernel_greatest(-a.low, a.high);
+}
+
+/* Between the least and the greatest of four results. */
+MATH_INLINE KernelRange kernel_range_of(int64_t a, int64_t b, int64_t c, int64_t d, bool *is_wide)
+{
+    return kernel_range(kernel_least(kernel_least(a, b), kernel_least(c, d)), kernel_greatest(kernel_greatest(a, b), kernel_greatest(c, d)), is_wide);
+}
+
+MATH_INLINE KernelRange kernel_range_add(KernelRange a, KernelRange b, bool *is_wide)
+{
+    return kernel_range(a.low + b.low, a.high + b.high, is_wide);
+}
+
+MATH_INLINE KernelRange kernel_range_subtract(KernelRange a, KernelRange b, bool *is_wide)
+{
+    return kernel_range(a.low - b.high, a.high - b.low, is_wide);
+}
+
+MATH_INLINE KernelRange kernel_range_multiply(KernelRange a, KernelRange b, bool *is_wide)
+{
+    return kernel_range_of(a.low * b.low, a.low * b.high, a.high * b.low, a.high * b.high, is_wide);
+}
+
+/* Divisors of both signs leave the magnitude, or turn the sign. */
+MATH_INLINE KernelRange kernel_range_divide(KernelRange a, KernelRange b, bool *is_wide)
+{
+    if (b.low > 0)
+        return kernel_range_of(a.low / b.low, a.low / b.high, a.high / b.low, a.high / b.high, is_wide);
+    return kernel_range(-kernel_range_size(a), kernel_range_size(a), is_wide);
+}
+
+MATH_INLINE KernelRange kernel_range_remainder(KernelRange a, KernelRange b, bool *is_wide)
+{
+    int64_t most = kernel_range_size(b);
+    return kernel_range(a.low < 0 ? -most : 0, a.high > 0 ? most : 0, is_wide);
+}
+
+MATH_INLINE KernelRange kernel_range_modulo(KernelRange a, KernelRange b, bool *is_wide)
+{
+    (void)a;
+    return kernel_range(b.low < 0 ? b.low : 0, b.high > 0 ? b.high : 0, is_wide);
+}
+
+MATH_INLINE KernelRange kernel_range_minimum(KernelRange a, KernelRange b, bool *is_wide)
+{
+    return kernel_range(kernel_least(a.low, b.low), kernel_least(a.high, b.high), is_wide);
+}
+
+MATH_INLINE KernelRange kernel_range_maximum(KernelRange a, KernelRange b, bool *is_wide)
+{
+    return kernel_range(kernel_greatest(a.low, b.low), kernel_greatest(a.high, b.high), is_wide);
+}
+
+MATH_INLINE KernelRange kernel_range_either(KernelRange a, KernelRange b, bool *is_wide)
+{
+    return kernel_range(kernel_least(a.low, b.low), kernel_greatest(a.high, b.high), is_wide);
+}
+
 /* Flags of groups of elements, by lane; two vectors as above. */
 typedef OpFlag KernelFlagsHalf __attribute__((vector_size(COMBINE_LANES / 2 * sizeof(OpFlag))));
 typedef struct KernelFlags {
