@@ -89,6 +89,7 @@ static CoreAtom append(Simplifier *s, CoreStatement statement, TypeId type, Name
                .arguments = statement.arguments,
                .count = statement.kind == CORE_TEXT ? statement.text_length : statement.argument_count,
                .component = statement.component,
+               .body = statement.kind == CORE_EACH ? statement.blocks[0] : NULL,
                .nesting = s->nesting,
                .span = statement.span,
                .effects = effects};
@@ -109,7 +110,7 @@ static CoreAtom emit(Simplifier *s, CoreStatement statement, TypeId type, Name n
         if (simplify_is_checked(s, &statement))
             return statement.arguments[0];
         if (simplify_rule(s, &statement, type, &value) || simplify_size(s, &statement, &value) ||
-            simplify_operator(s, &statement, type, &value))
+            simplify_positions(s, &statement, type, &value) || simplify_operator(s, &statement, type, &value))
             return value;
     }
     bool is_shared = can_share(s, &statement, type, effects);

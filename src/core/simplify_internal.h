@@ -66,6 +66,7 @@ typedef struct Fact {
     const CoreAtom *arguments;
     uint32_t count; /* of arguments; TEXT: of characters */
     uint32_t component;
+    const CoreBlock *body; /* EACH */
     uint32_t nesting; /* of blocks around the statement */
     Span span;
     uint32_t uses; /* while dead code is removed */
@@ -200,6 +201,8 @@ bool simplify_operator(Simplifier *s, const CoreStatement *statement, TypeId typ
 /* ---- simplify_size.c ---- */
 /* Whether a statement is the length of a vector whose size can be said without it. */
 bool simplify_size(Simplifier *s, const CoreStatement *statement, CoreAtom *size);
+/* Whether a statement numbers the elements of something whose size can be said, by adding up ones: these are indices. */
+bool simplify_positions(Simplifier *s, const CoreStatement *statement, TypeId type, CoreAtom *value);
 /* Leaves out checks that cannot fail. Gives the CHECKED_INDEX whose check the statement does now, or 0. */
 CoreVar simplify_checks(Simplifier *s, CoreStatement *statement);
 /* Whether a statement checks an index that is known to be one: it is then its first argument. */

@@ -346,7 +346,8 @@ static bool is_cheap_enough(Simplifier *s, const PullFacts *facts, uint32_t uses
         !are_parts_streamed(s, facts))
         return false;
     ElementWork work = work_of_recipe(s, &facts->definition->arguments[0]);
-    return work.loads <= 1 && work.operations * uses <= CHEAP_WORK;
+    bool is_only_traversed = facts->uses[USE_TRAVERSAL] == uses; /* ... where the first time would be that of making it */
+    return work.loads <= 1 && work.operations * (is_only_traversed ? uses - 1 : uses) <= CHEAP_WORK;
 }
 
 static bool is_worth_delaying(Simplifier *s, const PullFacts *facts)

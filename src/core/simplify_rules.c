@@ -266,13 +266,24 @@ static bool known_element(const Simplifier *s, const CoreStatement *statement, C
     return true;
 }
 
+/* The zero of the elements' type does not depend on them. */
+static bool zero_of_elements(const Simplifier *s, const CoreStatement *statement, TypeId type, CoreAtom *value)
+{
+    if (statement->op != OP_ELEMENT_IDENTITY || !type_is_scalar(s->types, type))
+        return false;
+    ScalarType scalar = type_scalar(s->types, type);
+    *value = core_constant(type, scalar == SCALAR_CHAR ? (Scalar){.bits = ' '} : scalar_of_int(scalar, 0));
+    return true;
+}
+
 static bool apply_op(const Simplifier *s, const CoreStatement *statement, TypeId type, CoreAtom *value)
 {
     if (fold_constants(s, statement, type, value))
         return true;
     if (statement->argument_count == 1) {
         *value = statement->arguments[0];
-        return keeps_value(statement, type) || undo(s, statement, type, value) || known_length(s, statement, value);
+        return zero_of_elements(s, statement, type, value) || keeps_value(statement, type) || undo(s, statement, type, value) ||
+               known_length(s, statement, value);
     }
     return statement->argument_count == 2 &&
            (apply_identity(s, statement, value) || apply_to_itself(statement, value) ||

@@ -158,6 +158,29 @@ bool simplify_size(Simplifier *s, const CoreStatement *statement, CoreAtom *size
     return size_of_op(s, &fact, statement->span, size);
 }
 
+/* ---- positions ---- */
+
+/* {1 : _ in xs} */
+static bool is_all_ones(const Simplifier *s, const CoreAtom *container)
+{
+    const Fact *tab = op_fact(s, container);
+    const CoreAtom *sequence = tab != NULL && tab->op == OP_TAB ? &tab->arguments[0] : container;
+    const Fact *each = sequence->is_constant ? NULL : &s->facts.items[sequence->variable];
+    return each != NULL && each->kind == CORE_EACH && each->body->statement_count == 0 && is_int(&each->body->result, 1);
+}
+
+bool simplify_positions(Simplifier *s, const CoreStatement *statement, TypeId type, CoreAtom *value)
+{
+    CoreAtom size;
+    if (statement->kind != CORE_OP || statement->op != OP_PLUS_SCAN || !is_all_ones(s, &statement->arguments[0]) ||
+        !size_of(s, &statement->arguments[0], statement->span, &size))
+        return false;
+    *value = simplify_emit_op(s, OP_INDICES, type_sequence(s->types, TYPE_INT), statement->span, &size, 1);
+    if (type_is_vector(s->types, type))
+        *value = simplify_emit_op(s, OP_TAB, type, statement->span, value, 1);
+    return true;
+}
+
 /* ---- bounds ---- */
 
 static bool is_count(const Simplifier *s, const CoreAtom *atom)

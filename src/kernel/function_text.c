@@ -221,6 +221,14 @@ bool function_text_need_entry(FunctionTexts *texts, CoreFunctionId function)
     return true;
 }
 
+void function_text_need_fold(FunctionTexts *texts, CoreFunctionId function)
+{
+    for (uint32_t i = 0; i < texts->folds.count; i++)
+        if (texts->folds.items[i] == function)
+            return;
+    *vec_push(texts->arena, &texts->folds) = function;
+}
+
 static void need_global(FunctionTexts *texts, const CoreAtom *atom)
 {
     if (atom->is_constant || !texts->program->variables.items[atom->variable].is_global)
@@ -272,4 +280,6 @@ void function_texts_write(FunctionTexts *texts, const Sources *sources, Text *ou
         } else
             function_write_entry(texts, entry, out);
     }
+    for (uint32_t i = 0; i < texts->folds.count; i++)
+        function_write_fold(texts, texts->folds.items[i], out, types, with_math);
 }

@@ -129,6 +129,19 @@ void function_wide_write(FunctionTexts *texts, CoreFunctionId function, const So
 /* What calls it for points in memory. */
 void function_wide_write_entry(FunctionTexts *texts, CoreFunctionId function, Text *out);
 
+/* ---- function_fold.c ---- */
+/* An operator that gives one of its two operands, as a decision between them says that cannot fail and takes neither loop nor call. */
+typedef struct Pick {
+    CoreBlock decision;         /* statements, */
+    const CoreAtom *condition;  /* ... and what they decide: */
+    bool is_second;             /* the second operand, if it holds; else the first */
+} Pick;
+bool fold_find_pick(const FunctionTexts *texts, const CoreBlock *body, Pick *pick);
+/* `value |= whether another operand is picked`, or the operand is, where it is: `pick` is of an operator with its operands bound. */
+void fold_write_condition(Writer *writer, const Pick *pick, const char *format);
+/* Its fold of elements in memory (function_text_need_fold). */
+void function_write_fold(FunctionTexts *texts, CoreFunctionId function, Text *out, ClassSet *types, bool *with_math);
+
 /* ---- function_lanes.c ---- */
 bool function_lanes_accepts(const FunctionTexts *texts, CoreFunctionId function);
 void function_lanes_write(FunctionTexts *texts, CoreFunctionId function, Text *out, ClassSet *types, bool *with_math);

@@ -7,7 +7,7 @@
 #include <string.h>
 
 typedef struct Entry {
-    KernelFunction *code; /* null if there is none */
+    KernelFunction *code, *fold; /* null if there is none */
     bool is_wide;
 } Entry;
 
@@ -71,8 +71,10 @@ static void find_functions(Vm *vm, Code *code, Compiled *object, uint32_t count,
         CoreFunctionId id = functions->entries.items[i];
         while (code->entries.count <= id)
             *vec_push(&vm->arena, &code->entries) = (Entry){0};
-        code->entries.items[id] = (Entry){find_function(object, "entry", id), functions->is_wide[id]};
+        code->entries.items[id] = (Entry){.code = find_function(object, "entry", id), .is_wide = functions->is_wide[id]};
     }
+    for (uint32_t i = 0; i < functions->folds.count; i++)
+        code->entries.items[functions->folds.items[i]].fold = find_function(object, "fold", functions->folds.items[i]);
 }
 
 static void warn(Vm *vm, Code *code, const char *problem)
@@ -142,6 +144,11 @@ const volatile int *code_stop_word(const StopFlag *stop)
 KernelFunction *code_of_function(const Vm *vm, CoreFunctionId function)
 {
     return vm->code == NULL || function >= vm->code->entries.count ? NULL : vm->code->entries.items[function].code;
+}
+
+KernelFunction *code_of_fold(const Vm *vm, CoreFunctionId function)
+{
+    return vm->code == NULL || function >= vm->code->entries.count ? NULL : vm->code->entries.items[function].fold;
 }
 
 bool code_is_wide(const Vm *vm, CoreFunctionId function)

@@ -18,6 +18,8 @@ const void **code_global_cells(Vm *vm);
 const volatile int *code_stop_word(const StopFlag *stop);
 /* A function on scalars as code (entry_ID of kernel/function_text.h); null if there is none. */
 KernelFunction *code_of_function(const Vm *vm, CoreFunctionId function);
+/* The fold of elements by an operator on scalars (fold_ID); null if there is none. */
+KernelFunction *code_of_fold(const Vm *vm, CoreFunctionId function);
 /* Whether it does KERNEL_WIDE points at once, if they are alike. */
 bool code_is_wide(const Vm *vm, CoreFunctionId function);
 /* The program has been cut back: forgets the functions from `function_count` on. */

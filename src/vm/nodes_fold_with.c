@@ -2,7 +2,11 @@
  *
  * A batch is a list of *runs*, each the points at hand of one parent, cut into *pieces* at the blocks of the order of combination. First all
  * pieces are combined side by side, each from left to right; then the totals of blocks, one run beside the other. A block that is not complete
- * leaves its local value to the next batch, a parent that goes on its carry. */
+ * leaves its local value to the next batch, a parent that goes on its carry.
+ *
+ * Where there is compiled code for such folds, it does whole pieces at a time, which the team shares; pieces that fail are left to the rounds. */
+#include "vm/call.h"
+#include "vm/code.h"
 #include "vm/operator.h"
 
 enum { FOLD_DRIVER, FOLD_CAPTURED };
@@ -177,6 +181,110 @@ static bool begin_fold(Firing *firing)
     return true;
 }
 
+/* ---- compiled folds ---- */
+
+enum { ELEMENT_PICOSECONDS = 1000 };
+
+typedef struct CompiledFold {
+    Firing *firing;
+    KernelFunction *code;
+    const void **globals;
+    volatile bool has_failed; /* nobody sets it: pieces fail each for itself */
+} CompiledFold;
+
+static KernelFunction *code_of_node(const Firing *firing)
+{
+    const FoldWith *state = firing->state;
+    bool has_code = firing->vm->options.compiles && !state->operator.is_alone && !firing->node->draws && firing->node->network == 0;
+    return has_code ? code_of_fold(firing->vm, firing->node->function) : NULL;
+}
+
+static const void *element_at(Cells cells, LeafType type, size_t i)
+{
+    return (const char *)cells.data + (cells.is_uniform ? 0 : i * leaf_size(type));
+}
+
+/* Combines rows of `right` into a row of an array; false if it was left as it is. */
+static bool fold_rows(const CompiledFold *fold, size_t parent, Array *into, size_t row, const Cells *right, size_t first, size_t count)
+{
+    const Firing *firing = fold->firing;
+    const Layout *layout = firing->node->layout;
+    Inputs own = own_inputs(firing->node);
+    const void *streams[KERNEL_ENTRY_LEAVES];
+    int64_t strides[KERNEL_ENTRY_LEAVES];
+    void *outputs[KERNEL_ENTRY_LEAVES];
+    for (uint32_t k = 0; k < own.count; k++)
+        streams[k] = element_at(firing_cells(firing, own.first + k), firing->node->inputs[own.first + k].type, parent);
+    for (uint32_t leaf = 0; leaf < layout->count; leaf++) {
+        LeafType type = layout->leaves[leaf].type;
+        streams[own.count + leaf] = element_at(right[leaf], type, first);
+        strides[own.count + leaf] = !right[leaf].is_uniform;
+        outputs[leaf] = (char *)into->columns[leaf].data + row * leaf_size(type);
+    }
+    uint64_t max_depth = firing->vm->options.max_depth;
+    KernelCall call = {.count = (int64_t)count,
+                       .streams = streams,
+                       .strides = strides,
+                       .outputs = outputs,
+                       .globals = fold->globals,
+                       .depth = (int64_t)(max_depth - least(max_depth, call_depth(firing->vm))) - 1,
+                       .stop = code_stop_word(firing->vm->options.stop),
+                       .has_failed = &fold->has_failed};
+    return fold->code(&call) == 0;
+}
+
+static void fold_pieces(void *context, size_t first, size_t end, uint32_t member)
+{
+    const CompiledFold *fold = context;
+    const FoldWith *state = fold->firing->state;
+    (void)member;
+    size_t r = 0;
+    for (size_t p = first; p < end; p++) {
+        Piece *piece = &state->pieces.items[p];
+        while (state->runs.items[r].end <= p)
+            r++;
+        if (piece->next < piece->count && fold_rows(fold, state->runs.items[r].parent, state->locals, p, state->operator.right,
+                                                    piece->first + piece->next, piece->count - piece->next))
+            piece->next = piece->count;
+    }
+}
+
+/* Local values of all pieces; the first element of each is there. */
+static void fold_locals(Firing *firing, KernelFunction *code)
+{
+    FoldWith *state = firing->state;
+    Team *team = firing->vm->team;
+    CompiledFold fold = {firing, code, code_global_cells(firing->vm), false};
+    size_t points = 0;
+    for (size_t p = 0; p < state->pieces.count; p++) {
+        Piece *piece = &state->pieces.items[p];
+        points += piece->count;
+        if (piece->has_local || piece->count == 0)
+            continue;
+        row_put(firing->vm->memory, state->locals, p, state->operator.right, piece->first + piece->next++);
+        piece->has_local = true;
+    }
+    size_t each = points / (state->pieces.count + 1) + 1;
+    team_run(team, state->pieces.count, team_grain(team, each * ELEMENT_PICOSECONDS), fold_pieces, &fold);
+    team_give_back(team, fold.globals);
+}
+
+static void fold_carries(Firing *firing, KernelFunction *code)
+{
+    FoldWith *state = firing->state;
+    CompiledFold fold = {firing, code, code_global_cells(firing->vm), false};
+    for (size_t r = 0; r < state->runs.count; r++) {
+        Run *run = &state->runs.items[r];
+        size_t end = run->piece;
+        while (end < run->end && state->pieces.items[end].ends_block)
+            end++;
+        if (run->has_carry && end > run->piece &&
+            fold_rows(&fold, run->parent, state->carries, r, state->operator.right, run->piece, end - run->piece))
+            run->piece = end;
+    }
+    team_give_back(firing->vm->team, fold.globals);
+}
+
 /* ---- rounds ---- */
 
 static bool ask_locals(Firing *firing)
@@ -185,6 +293,9 @@ static bool ask_locals(Firing *firing)
     Operator *operator = &state->operator;
     inputs_cells(firing, element_inputs(firing->node), operator->right);
     array_views(state->locals, operator->left);
+    KernelFunction *code = code_of_node(firing);
+    if (code != NULL)
+        fold_locals(firing, code);
     for (size_t r = 0; r < state->runs.count; r++)
         for (size_t p = state->runs.items[r].first_piece; p < state->runs.items[r].end; p++) {
             Piece *piece = &state->pieces.items[p];
@@ -221,6 +332,12 @@ static bool ask_carries(Firing *firing)
             row_put(firing->vm->memory, state->carries, r, operator->right, run->piece++);
             run->has_carry = true;
         }
+    }
+    KernelFunction *code = code_of_node(firing);
+    if (code != NULL)
+        fold_carries(firing, code);
+    for (size_t r = 0; r < state->runs.count; r++) {
+        Run *run = &state->runs.items[r];
         size_t p = next_total(state, r);
         if (p == run->end)
             continue;

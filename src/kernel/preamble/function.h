@@ -8,6 +8,7 @@
 enum {
     KERNEL_STACK = 1 << 19, /* bytes that calls of functions may take */
     KERNEL_TURNS = 1 << 12, /* of a loop, after which it looks whether it must end: a power of two */
+    KERNEL_FOLD_STRIP = 32, /* elements that an operator is asked for at once whether it picks one */
     KERNEL_LANES = 16,      /* points that are done at once */
     KERNEL_LANES_LEAST = 4, /* fewer are done one by one, */
     KERNEL_LANES_TURNS = 32, /* ... after so many turns, if they were more at first: a power of two */

@@ -1,0 +1,202 @@
+/* Folds of elements in memory by an operator on scalars: fold_ID, which the VM calls for the blocks of the order of combination (vm/nodes_fold_with.c).
+ *
+ * An operator that gives one of its operands, as that of max_index does, mostly gives the one there was before. So for some elements at a time it is first asked whether any of them would be
+ * picked, in a loop that vectorises; only then they are looked at one by one. */
+#include "kernel/function_vectors.h"
+
+#include "kernel/preamble/function.h"
+
+/* ---- operators that pick ---- */
+
+static bool is_parameter(const CoreAtom *atom, CoreVar parameter)
+{
+    return !atom->is_constant && atom->variable == parameter;
+}
+
+static bool reads_global(const FunctionTexts *texts, const CoreBlock *block)
+{
+    for (uint32_t i = 0; i < block->statement_count; i++)
+        for (uint32_t a = 0; a < block->statements[i].argument_count; a++) {
+            const CoreAtom *atom = &block->statements[i].arguments[a];
+            if (!atom->is_constant && texts->program->variables.items[atom->variable].is_global)
+                return true;
+        }
+    return false;
+}
+
+/* No blocks inside, so that what is decided is computed without branches. */
+static bool is_plain(const CoreBlock *block)
+{
+    for (uint32_t i = 0; i < block->statement_count; i++)
+        if (block->statements[i].blocks[0] != NULL)
+            return false;
+    return true;
+}
+
+bool fold_find_pick(const FunctionTexts *texts, const CoreBlock *body, Pick *pick)
+{
+    if (body->statement_count == 0 || body->parameter_count < 2)
+        return false;
+    const CoreStatement *choice = &body->statements[body->statement_count - 1];
+    CoreVar first = body->parameters[body->parameter_count - 2], second = body->parameters[body->parameter_count - 1];
+    if (choice->kind != CORE_IF || choice->arguments[0].is_constant || !is_parameter(&body->result, choice->target) ||
+        choice->blocks[0]->statement_count > 0 || choice->blocks[1]->statement_count > 0)
+        return false;
+    const CoreAtom *yes = &choice->blocks[0]->result, *no = &choice->blocks[1]->result;
+    *pick = (Pick){.decision = *body, .condition = &choice->arguments[0], .is_second = is_parameter(yes, second)};
+    pick->decision.statement_count--;
+    bool is_pick = is_parameter(yes, pick->is_second ? second : first) && is_parameter(no, pick->is_second ? first : second);
+    return is_pick && is_plain(&pick->decision) && shape_is_straight(texts, &pick->decision) && shape_cannot_fail(texts, &pick->decision) &&
+           !reads_global(texts, &pick->decision);
+}
+
+void fold_write_condition(Writer *writer, const Pick *pick, const char *format)
+{
+    write_statements(writer, &pick->decision);
+    write_line(writer, format, pick->is_second ? "" : "!", write_atom(writer, pick->condition)[0]);
+}
+
+/* ---- the function ---- */
+
+typedef struct FoldText {
+    Writer writer;
+    const CoreBlock *body;
+    const Layout *layout;      /* of an element */
+    uint32_t captured_leaves;
+    const char **captured, **local, **element; /* words */
+} FoldText;
+
+static const char **new_words(FoldText *f, uint32_t count)
+{
+    const char **words = ARENA_ARRAY(f->writer.arena, const char *, count);
+    for (uint32_t i = 0; i < count; i++)
+        words[i] = write_word(&f->writer, 0);
+    return words;
+}
+
+static const char *type_at(const FoldText *f, uint32_t leaf)
+{
+    return write_leaf_type(f->layout->leaves[leaf].type);
+}
+
+/* What was captured, and the value so far. */
+static void write_start(FoldText *f)
+{
+    Writer *writer = &f->writer;
+    uint32_t leaf = 0;
+    f->captured = new_words(f, f->captured_leaves);
+    for (uint32_t p = 0; p + 2 < f->body->parameter_count; p++) {
+        const Layout *leaves = write_layout(writer, write_type(writer, f->body->parameters[p]));
+        writer->texts->values[f->body->parameters[p]] = f->captured + leaf;
+        for (uint32_t i = 0; i < leaves->count; i++, leaf++) {
+            const char *type = write_leaf_type(leaves->leaves[i].type);
+            write_line(writer, "const %s %s = *(%s const *)call->streams[%u];", type, f->captured[leaf], type, leaf);
+        }
+    }
+    f->local = new_words(f, f->layout->count);
+    for (uint32_t i = 0; i < f->layout->count; i++)
+        write_line(writer, "%s %s = *(%s *)call->outputs[%u];", type_at(f, i), f->local[i], type_at(f, i), i);
+}
+
+static void write_element(FoldText *f, const char *index, bool is_dense)
+{
+    f->element = new_words(f, f->layout->count);
+    for (uint32_t i = 0; i < f->layout->count; i++) {
+        uint32_t stream = f->captured_leaves + i;
+        if (is_dense)
+            write_line(&f->writer, "const %s %s = in%u[%s];", type_at(f, i), f->element[i], i, index);
+        else
+            write_line(&f->writer, "const %s %s = ((%s const *)call->streams[%u])[%s * call->strides[%u]];", type_at(f, i), f->element[i], type_at(f, i), stream,
+                       index, stream);
+    }
+}
+
+static void write_words(Text *text, const char **words, uint32_t count, const char *before)
+{
+    for (uint32_t i = 0; i < count; i++)
+        text_addf(text, "%s%s, ", before, words[i]);
+}
+
+/* One element after the other. */
+static void write_plain_loop(FoldText *f)
+{
+    Writer *writer = &f->writer;
+    write_open_brace(writer, "for (; i < call->count; i++)");
+    write_element(f, "i", false);
+    const char **results = new_words(f, f->layout->count);
+    for (uint32_t i = 0; i < f->layout->count; i++)
+        write_line(writer, "%s %s;", type_at(f, i), results[i]);
+    Text call;
+    text_init(&call, writer->out->memory);
+    function_text_name(writer->texts, writer->function, &call);
+    text_add_char(&call, '(');
+    write_words(&call, f->captured, f->captured_leaves, "");
+    write_words(&call, f->local, f->layout->count, "");
+    write_words(&call, f->element, f->layout->count, "");
+    write_words(&call, results, f->layout->count, "&");
+    write_line(writer, "if (OP_RARELY(!%scall->depth, &scalars)))", text_string(&call));
+    write_line(writer, "    return KERNEL_FAILED;");
+    text_free(&call);
+    for (uint32_t i = 0; i < f->layout->count; i++)
+        write_line(writer, "%s = %s;", f->local[i], results[i]);
+    write_close_brace(writer);
+}
+
+static void bind_operands(const FoldText *f)
+{
+    const char ***values = f->writer.texts->values;
+    values[f->body->parameters[f->body->parameter_count - 2]] = f->local;
+    values[f->body->parameters[f->body->parameter_count - 1]] = f->element;
+}
+
+static void write_pick_loop(FoldText *f, const Pick *pick)
+{
+    Writer *writer = &f->writer;
+    Text condition;
+    text_init(&condition, writer->out->memory);
+    for (uint32_t i = 0; i < f->layout->count; i++)
+        text_addf(&condition, "%scall->strides[%u] == 1", i == 0 ? "" : " && ", f->captured_leaves + i);
+    for (uint32_t i = 0; i < f->layout->count; i++)
+        write_line(writer, "%s const *const in%u = call->streams[%u];", type_at(f, i), i, f->captured_leaves + i);
+    write_open_brace(writer, arena_format(writer->arena, "for (; i < call->count && %s; i += KERNEL_FOLD_STRIP)", text_string(&condition)));
+    text_free(&condition);
+    write_line(writer, "const int64_t end = call->count - i < KERNEL_FOLD_STRIP ? call->count : i + KERNEL_FOLD_STRIP;");
+    write_line(writer, "uint8_t picks = 0;");
+    write_open_brace(writer, "for (int64_t j = i; j < end; j++)");
+    write_element(f, "j", true);
+    bind_operands(f);
+    fold_write_condition(writer, pick, "picks |= %s%s;");
+    write_close_brace(writer);
+    write_open_brace(writer, "for (int64_t j = i; picks && j < end; j++)");
+    write_element(f, "j", true);
+    bind_operands(f);
+    fold_write_condition(writer, pick, "if (%s%s) {");
+    for (uint32_t i = 0; i < f->layout->count; i++)
+        write_line(writer, "    %s = %s;", f->local[i], f->element[i]);
+    write_line(writer, "}");
+    write_close_brace(writer);
+    write_close_brace(writer);
+}
+
+void function_write_fold(FunctionTexts *texts, CoreFunctionId function, Text *out, ClassSet *types, bool *with_math)
+{
+    const CoreBlock *body = texts->program->functions.items[function]->body;
+    FoldText f = {.writer = writer_of(texts, function), .body = body, .layout = function_text_results(texts, function)};
+    Pick pick;
+    f.writer.out = out;
+    f.writer.types = types;
+    f.writer.with_math = with_math;
+    for (uint32_t p = 0; p + 2 < body->parameter_count; p++)
+        f.captured_leaves += write_layout(&f.writer, write_type(&f.writer, body->parameters[p]))->count;
+    text_addf(out, "\nuint64_t fold_%u(const KernelCall *restrict call)\n{\n", function);
+    write_line(&f.writer, "const KernelScalars scalars = kernel_scalars(call);");
+    write_line(&f.writer, "int64_t i = 0;");
+    write_start(&f);
+    if (fold_find_pick(texts, body, &pick))
+        write_pick_loop(&f, &pick);
+    write_plain_loop(&f);
+    for (uint32_t i = 0; i < f.layout->count; i++)
+        write_line(&f.writer, "*(%s *)call->outputs[%u] = %s;", type_at(&f, i), i, vectors_canonical(&f.writer, f.layout->leaves[i].type, f.local[i]));
+    write_line(&f.writer, "return 0;");
+    text_add(out, "}\n");
+}
