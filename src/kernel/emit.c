@@ -472,9 +472,76 @@ static Word inside_flag(const Emitter *e, FlowStreamId index)
     return word;
 }
 
+/* ---- indices that step with the points of the root ----
+ * Where one is the index of its point, plus or minus constants and uniforms, all are inside if the first and the last are, which is tested before the loop. */
+
+static bool is_given_before(const Emitter *e, FlowOperand operand)
+{
+    operand = fuse_resolve(e->fusion, e->kernel, operand);
+    return operand.is_constant || fuse_is_uniform(e->network, &operand);
+}
+
+static bool steps_with_root(const Emitter *e, FlowOperand operand)
+{
+    operand = fuse_resolve(e->fusion, e->kernel, operand);
+    if (is_given_before(e, operand) || scope_of_stream(e, operand.stream) != KERNEL_ROOT)
+        return false;
+    const FlowNode *node = maker_of(e, operand.stream);
+    if (index_of(&e->kernel->nodes, e->network->streams.items[operand.stream].node) < 0)
+        return false;
+    if (node->op == FLOW_RANGE || node->op == FLOW_LOCAL_INDEX)
+        return true;
+    if (node->op != FLOW_OPERATION || node->scalar != SCALAR_I64 || (node->core_op != OP_ADD && node->core_op != OP_SUBTRACT))
+        return false;
+    bool is_left = steps_with_root(e, node->inputs[0]) && is_given_before(e, node->inputs[1]);
+    return is_left || (node->core_op == OP_ADD && is_given_before(e, node->inputs[0]) && steps_with_root(e, node->inputs[1]));
+}
+
+static bool is_tested_before(const Emitter *e, const FlowNode *node)
+{
+    return node->op == FLOW_INDEX && scope_of(e, node) == KERNEL_ROOT && steps_with_root(e, node->inputs[0]) &&
+           is_given_before(e, node->inputs[1]) && is_given_before(e, node->inputs[2]);
+}
+
+/* What such an index is at the first point. */
+static void add_first_step(const Emitter *e, Text *out, FlowOperand operand)
+{
+    operand = fuse_resolve(e->fusion, e->kernel, operand);
+    const FlowNode *node = is_given_before(e, operand) ? NULL : maker_of(e, operand.stream);
+    if (node == NULL)
+        text_add(out, operand_text(e, operand).text);
+    else if (node->op != FLOW_OPERATION)
+        text_add(out, "call->position");
+    else {
+        text_addf(out, "op_%s_I64(", node->core_op == OP_ADD ? "ADD" : "SUBTRACT");
+        add_first_step(e, out, node->inputs[0]);
+        text_add(out, ", ");
+        add_first_step(e, out, node->inputs[1]);
+        text_add_char(out, ')');
+    }
+}
+
+static void emit_tests_before(Emitter *e)
+{
+    for (uint32_t i = 0; i < e->kernel->nodes.count; i++) {
+        const FlowNode *node = &e->network->nodes.items[e->kernel->nodes.items[i]];
+        if (!is_tested_before(e, node))
+            continue;
+        text_add_repeated(e->out, ' ', e->depth * C_INDENT);
+        text_add(e->out, "if (!kernel_are_inside(");
+        add_first_step(e, e->out, node->inputs[0]);
+        text_addf(e->out, ", count, %s))\n", operand_text(e, node->inputs[2]).text);
+        line(e, "    return KERNEL_FAILED;");
+    }
+}
+
 static void emit_index(Emitter *e, const FlowNode *node)
 {
     Word index = operand_text(e, node->inputs[0]), start = operand_text(e, node->inputs[1]), length = operand_text(e, node->inputs[2]);
+    if (is_tested_before(e, node)) {
+        emit_value(e, node->outputs[0], "%s + %s", start.text, index.text);
+        return;
+    }
     Word inside = inside_flag(e, node->outputs[0]);
     line(e, "const bool %s = kernel_is_inside(%s, %s, &failed);", inside.text, index.text, length.text);
     emit_value(e, node->outputs[0], "%s ? %s + %s : 0", inside.text, start.text, index.text);
@@ -489,7 +556,7 @@ static void emit_gather_from(Emitter *e, const FlowNode *node, uint32_t column)
     Word at = operand_text(e, index);
     if (e->kernel->columns.items[column].type == LEAF_ARRAY)
         emit_value(e, node->outputs[0], "column%u[%s * call->strides[%u]]", column, at.text, column);
-    else if (maker != NULL && maker->op == FLOW_INDEX)
+    else if (maker != NULL && maker->op == FLOW_INDEX && !is_tested_before(e, maker))
         emit_value(e, node->outputs[0], "%s ? column%u[%s] : 0", inside_flag(e, index.stream).text, column, at.text);
     else
         emit_value(e, node->outputs[0], "column%u[%s]", column, at.text);
@@ -2184,12 +2251,72 @@ static void emit_packed_loop(Emitter *e)
     close_brace(e);
 }
 
+/* ---- places that are progressions (strided.h) ----
+ * They are found for some points of the root, from the places at the first two turns of the loop. */
+
+static void emit_place(Emitter *e, int turn, FlowOperand place)
+{
+    line(e, "{");
+    open_brace(e);
+    line(e, "const int64_t i1 = %d;", turn);
+    const KernelScope *loop = &e->kernel->scopes.items[1];
+    for (uint32_t i = 0; i < loop->body.count; i++)
+        if (e->network->nodes.items[loop->body.items[i].index].op != FLOW_SCATTER)
+            emit_node(e, loop->body.items[i].index);
+    line(e, "places[%d] = %s;", turn, operand_text(e, place).text);
+    close_brace(e);
+}
+
+static void emit_progression(Emitter *e, const FlowNode *scatter)
+{
+    const KernelScope *root = &e->kernel->scopes.items[KERNEL_ROOT];
+    for (uint32_t i = 0; i < root->body.count; i++)
+        if (!root->body.items[i].is_scope)
+            emit_node(e, root->body.items[i].index);
+    emit_loop_count(e, 1);
+    line(e, "int64_t places[2];");
+    emit_place(e, 0, scatter->inputs[SCATTER_INDEX]);
+    emit_place(e, 1, scatter->inputs[SCATTER_INDEX]);
+    line(e, "kernel_add_progression(&progressions, places, n1, &failed);");
+}
+
+static void emit_strided(Emitter *e)
+{
+    const FlowNode *scatter = &e->network->nodes.items[e->kernel->scatters.items[0].node];
+    Word length = operand_text(e, scatter->inputs[SCATTER_LENGTH]);
+    e->may_stop = true;
+    line(e, "for (int64_t first = 0; first < count; first += KERNEL_PROGRESSIONS) {");
+    open_brace(e);
+    line(e, "const int64_t end = count - first < KERNEL_PROGRESSIONS ? count : first + KERNEL_PROGRESSIONS;");
+    line(e, "KernelProgressions progressions;");
+    line(e, "kernel_start_progressions(&progressions, %s);", length.text);
+    line(e, "for (int64_t i = first; i < end; i++) {");
+    open_brace(e);
+    emit_inputs(e);
+    emit_progression(e, scatter);
+    close_brace(e);
+    line(e, "if (failed%s)", e->has_fast ? " | slow" : "");
+    line(e, "    break;");
+    line(e, "for (kernel_begin_blocks(&progressions, call); kernel_next_block(&progressions);) {");
+    open_brace(e);
+    line(e, "if (kernel_is_over(call))");
+    line(e, "    goto stopped;");
+    for (uint32_t i = 0; i < e->kernel->scatters.count; i++) {
+        const KernelSink *column = &e->kernel->scatters.items[i];
+        line(e, "KERNEL_REPLACE_BLOCK(out%u, %s, &progressions, %d);", first_scatter(e->kernel) + i,
+             canonical(column->operand.type, operand_text(e, column->operand)).text, i + 1 == e->kernel->scatters.count);
+    }
+    close_brace(e);
+    close_brace(e);
+}
+
 static void emit_work(Emitter *e)
 {
     emit_parameters(e);
     if (e->calls_functions)
         line(e, "const KernelScalars scalars = kernel_scalars(call);");
     emit_slice_starts(e, KERNEL_ROOT);
+    emit_tests_before(e);
     emit_given(e, true);
     emit_carries(e, true);
     for (uint32_t i = 0; i < e->kernel->totals.count; i++)
@@ -2203,6 +2330,8 @@ static void emit_work(Emitter *e)
         emit_packed_loop(e);
     else if (e->linear.scopes != 0)
         emit_linear_blocks(e);
+    else if (e->kernel->is_strided)
+        emit_strided(e);
     else
         emit_root_loop(e, "0", "count");
     emit_results(e);

@@ -29,6 +29,7 @@ typedef const KernelArray *KernelArrayRef; /* null: one that nobody made yet, of
 typedef struct KernelCall {
     int64_t position;
     int64_t count;
+    int64_t part, parts;         /* of a vector in which elements are replaced (kernel/strided.h): only those in this one of so many are */
     const void *const *streams;  /* elements from the first of these points on */
     const void *const *uniforms; /* one cell each */
     const void *const *columns;  /* elements of arrays that serve all points */

@@ -202,6 +202,77 @@ MATH_INLINE int64_t kernel_distance(int64_t a, int64_t b, OpFlag *failed)
         __atomic_store(&(cell), &replacement, __ATOMIC_RELAXED);                                                      \
     } while (0)
 
+/* ---- progressions of places where elements are replaced ----
+ * Blocks of the vector that stay in the first-level cache are done one after the other, each with all progressions; larger ones where these would have few elements in each. */
+
+enum {
+    KERNEL_PROGRESSIONS = 512, /* that are done together */
+    KERNEL_CACHED = 32 << 10,  /* elements */
+    KERNEL_WORTH = 4,          /* elements of a progression in a block, on average, that are worth looking at it */
+};
+
+typedef struct KernelProgressions {
+    int64_t length; /* of the vector */
+    int64_t low, high, end, block; /* elements of the block at hand, of all that are to be done, and of a block */
+    int64_t count, elements;
+    int64_t next[KERNEL_PROGRESSIONS], step[KERNEL_PROGRESSIONS], last[KERNEL_PROGRESSIONS]; /* places, upwards */
+} KernelProgressions;
+
+MATH_INLINE void kernel_start_progressions(KernelProgressions *all, int64_t length)
+{
+    all->length = length;
+    all->count = all->elements = 0;
+}
+
+/* One with `count` places, of which the first two are given. All must be inside. */
+MATH_INLINE void kernel_add_progression(KernelProgressions *all, const int64_t places[2], int64_t count, OpFlag *failed)
+{
+    int64_t first = places[0], step = count > 1 ? (int64_t)((uint64_t)places[1] - (uint64_t)first) : 0;
+    if (count <= 0)
+        return;
+    uint64_t size = step < 0 ? -(uint64_t)step : (uint64_t)step;
+    bool is_inside = (uint64_t)first < (uint64_t)all->length;
+    uint64_t room = !is_inside ? 0 : (uint64_t)(step < 0 ? first : all->length - 1 - first);
+    if (!is_inside || (count > 1 && size > room / (uint64_t)(count - 1))) {
+        *failed = 1;
+        return;
+    }
+    int64_t last = first + step * (count - 1);
+    all->next[all->count] = step < 0 ? last : first;
+    all->last[all->count] = step < 0 ? first : last;
+    all->step[all->count] = step == 0 ? 1 : (int64_t)size;
+    all->elements += step == 0 ? 1 : count;
+    all->count++;
+}
+
+MATH_INLINE void kernel_begin_blocks(KernelProgressions *all, const KernelCall *call)
+{
+    int64_t part = all->length / call->parts + 1, worth = all->elements / call->parts / (KERNEL_WORTH * (all->count + 1)) + 1;
+    all->high = part * call->part < all->length ? part * call->part : all->length;
+    all->end = all->length - all->high < part ? all->length : all->high + part;
+    all->block = part / worth + 1 < KERNEL_CACHED ? KERNEL_CACHED : part / worth + 1;
+    for (int64_t k = 0; k < all->count; k++)
+        if (all->next[k] < all->high)
+            all->next[k] += (all->high - all->next[k] + all->step[k] - 1) / all->step[k] * all->step[k];
+}
+
+MATH_INLINE bool kernel_next_block(KernelProgressions *all)
+{
+    all->low = all->high;
+    all->high = all->end - all->low < all->block ? all->end : all->low + all->block;
+    return all->low < all->end;
+}
+
+#define KERNEL_REPLACE_BLOCK(cells, value, all, is_last_column)                                                       \
+    for (int64_t k = 0; k < (all)->count; k++) {                                                                      \
+        const int64_t step = (all)->step[k], limit = (all)->last[k] < (all)->high ? (all)->last[k] : (all)->high - 1; \
+        int64_t at = (all)->next[k];                                                                                  \
+        for (; at <= limit; at += step)                                                                               \
+            KERNEL_REPLACE((cells)[at], value);                                                                       \
+        if (is_last_column)                                                                                           \
+            (all)->next[k] = at;                                                                                      \
+    }
+
 /* Adds to what will be given. So much that its sum could not be counted is not. */
 MATH_INLINE void kernel_count(int64_t *given, int64_t count, OpFlag *failed)
 {
@@ -364,6 +435,12 @@ MATH_INLINE bool kernel_is_inside(int64_t index, int64_t length, OpFlag *failed)
     bool is_inside = (uint64_t)index < (uint64_t)length;
     *failed |= !is_inside;
     return is_inside;
+}
+
+/* So many indices, one after the other. */
+MATH_INLINE bool kernel_are_inside(int64_t first, int64_t count, int64_t length)
+{
+    return count == 0 || ((uint64_t)first < (uint64_t)length && count <= length - first);
 }
 
 /* Where the element is; 0 if there is none. */
