@@ -26,12 +26,20 @@ static const char *const fast_flags[] = {"-fno-fast-math", "-ffp-contract=fast",
 
 enum { MACHINE_FLAGS_MAX = 16, RUN_WORDS_MAX = COMPILER_WORDS_MAX + 32 + MACHINE_FLAGS_MAX };
 
-/* What a compiler is told about the processor: by itself it finds out best, but not all can. The last resort is nothing. */
-typedef enum MachineTry { TRY_NATIVE, TRY_FEATURES, TRY_NOTHING, MACHINE_TRY_COUNT } MachineTry;
+/* What a compiler is told about the processor: by itself it finds out best, but not all can. The last resort is nothing. That loads of vectors from anywhere are fast it must be told where
+ * they are: gcc avoids them since some processors were cured of a leak. It has two names for the widest. */
+typedef enum MachineTry { TRY_GATHERS, TRY_NEW_GATHERS, TRY_NATIVE, TRY_FEATURES, TRY_NOTHING, MACHINE_TRY_COUNT } MachineTry;
 
 static size_t machine_flags(MachineTry try, const char *flags[MACHINE_FLAGS_MAX])
 {
     switch (try) {
+    case TRY_GATHERS:
+    case TRY_NEW_GATHERS:
+        flags[0] = "-march=native";
+        flags[1] = try == TRY_GATHERS ? "-mtune-ctrl=use_gather_2parts,use_gather_4parts,use_gather"
+                                      : "-mtune-ctrl=use_gather_2parts,use_gather_4parts,use_gather_8parts";
+        flags[2] = "-DKERNEL_GATHERS";
+        return 3;
     case TRY_NATIVE:
         flags[0] = "-march=native";
         return 1;
@@ -184,6 +192,8 @@ void compiler_add_identity(const Compiler *compiler, Sha256 *hash)
         add_flags(hash, exact_flags, COUNT(exact_flags));
     for (size_t i = 0; i < COUNT(variables); i++)
         add_string(hash, getenv(variables[i]));
+    bool has_gathers = cpu_identity_has_gathers();
+    sha256_add(hash, &has_gathers, sizeof has_gathers);
     cpu_identity_add(hash);
 }
 
@@ -298,7 +308,7 @@ static bool run_once(const Compiler *compiler, const Scratch *scratch, const Sto
 bool compiler_run(const Compiler *compiler, const Scratch *scratch, const StopFlag *stop, Problem *problem)
 {
     bool is_made = false, is_machine_unknown = true;
-    for (MachineTry try = 0; try < MACHINE_TRY_COUNT && !is_made && is_machine_unknown; try++) {
+    for (MachineTry try = cpu_identity_has_gathers() ? TRY_GATHERS : TRY_NATIVE; try < MACHINE_TRY_COUNT && !is_made && is_machine_unknown; try++) {
         is_machine_unknown = false;
         is_made = run_once(compiler, scratch, stop, try, &is_machine_unknown, problem);
     }

@@ -3,6 +3,8 @@
 #if defined __x86_64__
 
 #include <cpuid.h>
+#include <stdio.h>
+#include <string.h>
 
 enum { OSXSAVE = 1 << 27 };
 
@@ -44,6 +46,18 @@ size_t cpu_identity_flags(const char **flags, size_t capacity)
     return count;
 }
 
+bool cpu_identity_has_gathers(void)
+{
+    static const char unaffected[] = "Not affected";
+    char state[sizeof unaffected] = "";
+    FILE *file = __builtin_cpu_is("intel") && __builtin_cpu_supports("avx2") ? fopen("/sys/devices/system/cpu/vulnerabilities/gather_data_sampling", "r") : NULL;
+    if (file == NULL)
+        return false;
+    bool is_read = fread(state, 1, sizeof state - 1, file) == sizeof state - 1;
+    fclose(file);
+    return is_read && strcmp(state, unaffected) == 0;
+}
+
 #else
 
 #include <string.h>
@@ -70,6 +84,11 @@ size_t cpu_identity_flags(const char **flags, size_t capacity)
     if (capacity > 0)
         flags[0] = "-mcpu=native"; /* what some compilers for ARM say instead of -march=native */
     return capacity > 0 ? 1 : 0;
+}
+
+bool cpu_identity_has_gathers(void)
+{
+    return false;
 }
 
 #endif

@@ -357,19 +357,29 @@ static bool are_constants(const FlowOperand *operands, uint32_t count)
     return true;
 }
 
-/* How many elements a range between constants has. */
+static uint64_t count_between(ScalarType type, Scalar first, Scalar end, Scalar step)
+{
+    if (type == SCALAR_F64)
+        return range_count_f64(first.f64, end.f64, step.f64);
+    if (type == SCALAR_F32)
+        return range_count_f32(first.f32, end.f32, step.f32);
+    return scalar_kind(type) == KIND_SIGNED ? range_count_signed(first.integer, end.integer, step.integer)
+                                            : range_count_unsigned(first.bits, end.bits, step.bits);
+}
+
+/* How many elements a range between constants has; more than can be counted are not. */
 static bool fold_count(const Operation *o, const FlowOperand *operands, FlowOperand *count)
 {
-    if (o->op != OP_RANGE || !operands[0].is_constant || !operands[1].is_constant ||
-        can_count_fail(o, operands, 3))
+    bool is_inclusive = o->op == OP_RANGE_INCLUSIVE;
+    if ((o->op != OP_RANGE && !is_inclusive) || !operands[0].is_constant || !operands[1].is_constant || can_count_fail(o, operands, 3))
         return false;
-    Scalar first = operands[0].constant, end = operands[1].constant, step = operands[2].constant;
     ScalarType type = (ScalarType)operands[0].type;
-    uint64_t elements = type == SCALAR_F64   ? range_count_f64(first.f64, end.f64, step.f64)
-                        : type == SCALAR_F32 ? range_count_f32(first.f32, end.f32, step.f32)
-                        : scalar_kind(type) == KIND_SIGNED
-                            ? range_count_signed(first.integer, end.integer, step.integer)
-                            : range_count_unsigned(first.bits, end.bits, step.bits);
+    Scalar one = {.integer = 1}, first = operands[0].constant, last = operands[1].constant;
+    uint64_t elements = count_between(type, first, last, is_inclusive ? one : operands[2].constant);
+    bool is_empty = scalar_kind(type) == KIND_SIGNED ? last.integer < first.integer : last.bits < first.bits;
+    elements += is_inclusive && !is_empty;
+    if (elements > INT64_MAX)
+        return false;
     *count = flatten_int((int64_t)elements);
     return true;
 }
@@ -1400,6 +1410,8 @@ static const FlowValue *dispatch(const Operation *o)
     case OP_REPLACE:
     case OP_GRADE:
     case OP_GRADE_DOWN:
+    case OP_SORTED:
+    case OP_SORTED_DOWN:
     case OP_HASH:
     case OP_STRING:
     case OP_EXP_STRING:

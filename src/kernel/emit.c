@@ -29,6 +29,7 @@ typedef struct Emitter {
     uint32_t line;   /* of the source, that was shown last */
     bool has_fast;   /* two versions, of which one is for most operands */
     bool calls_functions;
+    bool is_shared;    /* some loop can be shared by calls */
     bool may_stop;     /* some loop looks whether it is to go on */
     bool is_searching; /* values are computed ahead of the points they are for, and nothing is given */
     uint32_t flat;     /* the innermost filter around that is computed whatever its condition; KERNEL_ROOT for none */
@@ -388,7 +389,19 @@ static void emit_count(Emitter *e, const FlowNode *node)
         return;
     }
     Word b = operand_text(e, node->inputs[1]);
-    emit_value(e, node->outputs[0], "kernel_distance(%s, %s, &failed)", a.text, b.text);
+    if (node->core_op == OP_RANGE_INCLUSIVE) {
+        emit_value(e, node->outputs[0], "kernel_distance_inclusive(%s, %s, &failed)", a.text, b.text);
+        return;
+    }
+    Word step = operand_text(e, node->inputs[2]);
+    if (node->core_op == OP_NESL_RANGE && node->keep)
+        line(e, "failed |= (%s < %s) | (%s <= 0);", b.text, a.text, step.text);
+    if (node->inputs[2].is_constant && node->inputs[2].constant.integer == 1)
+        emit_value(e, node->outputs[0], "kernel_distance(%s, %s, &failed)", a.text, b.text);
+    else if (node->core_op == OP_NESL_RANGE) /* in steps that go down there is nothing */
+        emit_value(e, node->outputs[0], "%s <= 0 ? 0 : kernel_steps(%s, %s, %s, false, &failed)", step.text, a.text, b.text, step.text);
+    else
+        emit_value(e, node->outputs[0], "kernel_steps(%s, %s, %s, %s, &failed)", a.text, b.text, step.text, node->keep ? "true" : "false");
 }
 
 /* The variable that counts a scope's points within their parent. */
@@ -547,8 +560,7 @@ static void emit_index(Emitter *e, const FlowNode *node)
     emit_value(e, node->outputs[0], "%s ? %s + %s : 0", inside.text, start.text, index.text);
 }
 
-/* An element of a column that serves all points. Of an index that is not inside nothing is loaded: a load that depends on a flag begins with a register of zeros, where one
- * that does not waits, in vectors, for whatever the register had before. */
+/* An element of a column that serves all points. */
 static void emit_gather_from(Emitter *e, const FlowNode *node, uint32_t column)
 {
     FlowOperand index = fuse_resolve(e->fusion, e->kernel, node->inputs[1]);
@@ -557,7 +569,7 @@ static void emit_gather_from(Emitter *e, const FlowNode *node, uint32_t column)
     if (e->kernel->columns.items[column].type == LEAF_ARRAY)
         emit_value(e, node->outputs[0], "column%u[%s * call->strides[%u]]", column, at.text, column);
     else if (maker != NULL && maker->op == FLOW_INDEX && !is_tested_before(e, maker))
-        emit_value(e, node->outputs[0], "%s ? column%u[%s] : 0", inside_flag(e, index.stream).text, column, at.text);
+        emit_value(e, node->outputs[0], "KERNEL_ELEMENT(%s, column%u, %s)", inside_flag(e, index.stream).text, column, at.text);
     else
         emit_value(e, node->outputs[0], "column%u[%s]", column, at.text);
 }
@@ -795,13 +807,12 @@ static const char *fold_symbol(const FlowNode *node)
     return member_scan_operator(node) == OP_SUM ? "+" : "*";
 }
 
-/* Its elements are all points of a loop, one after the other, directly below their parents: they are put into the tile by their index. */
+/* Its elements are put into the tile by their index. */
 static bool fills_tiles(const Emitter *e, const FlowNode *node)
 {
     if (node->op != FLOW_FOLD || !member_is_ordered(node) || fuse_is_total(e->network, node))
         return false;
-    const KernelScope *scope = &e->kernel->scopes.items[scope_of(e, node)];
-    return scope->kind == SCOPE_LOOP && scope->parent == scope_of_stream(e, node->outputs[0]);
+    return fuse_is_along_loop(e->network, e->kernel, node);
 }
 
 static Scalar identity_of(const FlowNode *node, ScalarType type)
@@ -1640,7 +1651,7 @@ static void emit_group(Emitter *e, uint32_t number)
 /* Block by block, as sums are ordered (math/combine.h): groups of elements, added to lanes, then the rest one by one. */
 static void emit_loop_of_groups(Emitter *e, uint32_t number)
 {
-    line(e, "for (int64_t start%u = 0; start%u < n%u; start%u += COMBINE_BLOCK) {", number, number, number, number);
+    line(e, "for (int64_t start%u = from%u; start%u < n%u; start%u += COMBINE_BLOCK) {", number, number, number, number, number);
     open_brace(e);
     emit_poll_of_tiles(e, number, "start", "COMBINE_BLOCK");
     line(e, "const int64_t end%u = n%u - start%u < COMBINE_BLOCK ? n%u : start%u + COMBINE_BLOCK;", number, number, number, number, number);
@@ -1735,6 +1746,82 @@ static void emit_choice(Emitter *e, uint32_t number, FlowOperand choice)
     line(e, "}");
 }
 
+/* ---- loops that calls share ----
+ * A long one is done in parts by several calls, which give what its reductions come to there; the call that gives the point's results is told what these come to together. */
+
+static bool is_partial(const Emitter *e, FlowNodeId id, uint32_t *number)
+{
+    for (*number = 0; *number < e->kernel->partials.count; ++*number)
+        if (e->kernel->partials.items[*number].node == id)
+            return true;
+    return false;
+}
+
+static bool is_shared(const Emitter *e, uint32_t loop)
+{
+    bool is_linear = (e->linear.scopes >> loop & 1) != 0; /* then it is not done at points, but before them */
+    for (uint32_t i = 0; !is_linear && i < e->kernel->partials.count; i++)
+        if (e->kernel->partials.items[i].loop == loop)
+            return true;
+    return false;
+}
+
+static void begin_sharing(Emitter *e, uint32_t loop)
+{
+    line(e, "const bool is_long%u = OP_RARELY(n%u >= call->long_loop);", loop, loop);
+    line(e, "if (is_long%u && !kernel_take_part(call->parts, %u, &from%u, &n%u)) {", loop, loop, loop, loop);
+    line(e, "    *call->done = i;");
+    line(e, "    return KERNEL_LONG;");
+    line(e, "}");
+}
+
+static const char *partial_type(const Emitter *e, const FlowNode *node)
+{
+    return member_is_ordered(node) ? leaf_c_type(node->inputs[0].type) : total_type(e, node);
+}
+
+/* Whether the reduction is a struct, and not a variable with its total. */
+static bool has_struct(const Emitter *e, const FlowNode *node)
+{
+    return member_is_ordered(node) && !is_grouped(e, scope_of(e, node));
+}
+
+static void give_partial(Emitter *e, FlowNodeId id, const FlowNode *node)
+{
+    uint32_t number;
+    if (!is_partial(e, id, &number))
+        return;
+    if (has_struct(e, node))
+        line(e, "*(%s *)call->parts->totals[%u] = %s_result(&fold%u, 0);", partial_type(e, node), number, fold_type(node).text, id);
+    else
+        line(e, "*(%s *)call->parts->totals[%u] = total%u;", partial_type(e, node), number, id);
+}
+
+static void take_partial(Emitter *e, FlowNodeId id, const FlowNode *node)
+{
+    uint32_t number;
+    if (!is_partial(e, id, &number))
+        return;
+    if (has_struct(e, node))
+        line(e, "%s_set(&fold%u, *(const %s *)call->parts->totals[%u]);", fold_type(node).text, id, partial_type(e, node), number);
+    else
+        line(e, "total%u = *(const %s *)call->parts->totals[%u];", id, partial_type(e, node), number);
+}
+
+static void end_sharing(Emitter *e, uint32_t loop)
+{
+    e->is_shared = true;
+    line(e, "if (is_long%u) {", loop);
+    open_brace(e);
+    line(e, "if (call->parts->scope == %u) {", loop);
+    open_brace(e);
+    each_reduction(e, loop, give_partial);
+    line(e, "goto parted;");
+    close_brace(e);
+    each_reduction(e, loop, take_partial);
+    close_brace(e);
+}
+
 static void emit_loop(Emitter *e, uint32_t number)
 {
     emit_loop_count(e, number);
@@ -1748,6 +1835,8 @@ static void emit_loop(Emitter *e, uint32_t number)
         emit_only_counted(e, number);
     if (may_be_full(e))
         emit_room_check(e, number);
+    if (is_shared(e, number))
+        begin_sharing(e, number);
     each_reduction(e, number, emit_fold_start);
     uint32_t searched = searched_filter(e, number);
     if (searched != KERNEL_NO_SCOPE) {
@@ -1762,6 +1851,8 @@ static void emit_loop(Emitter *e, uint32_t number)
         emit_choice(e, number, choice);
     else
         emit_turns(e, number);
+    if (is_shared(e, number))
+        end_sharing(e, number);
     each_reduction(e, number, emit_fold_result);
 }
 
@@ -2035,8 +2126,7 @@ static void emit_marks(Emitter *e, MarkStep step)
         emit_mark_of_total(e, e->kernel->scans.items[i], step);
 }
 
-/* What is told when the points, or as many as there was room for, are done. */
-static void emit_results(Emitter *e)
+static void emit_status(Emitter *e)
 {
     line(e, e->has_groups ? "if (failed || kernel_any_flag(failed_lanes))" : "if (failed)");
     line(e, "    return KERNEL_FAILED;");
@@ -2044,6 +2134,12 @@ static void emit_results(Emitter *e)
         line(e, "if (slow)");
         line(e, "    return KERNEL_SLOW;");
     }
+}
+
+/* What is told when the points, or as many as there was room for, are done. */
+static void emit_results(Emitter *e)
+{
+    emit_status(e);
     emit_carries(e, false);
     emit_given(e, false);
     emit_totals(e);
@@ -2340,6 +2436,11 @@ static void emit_work(Emitter *e)
         emit_marks(e, MARK_GO_BACK);
         emit_results(e);
     }
+    if (e->is_shared) {
+        text_add(e->out, "parted:\n");
+        emit_status(e);
+        line(e, "return 0;");
+    }
     if (e->may_stop) {
         text_add(e->out, "stopped:\n");
         line(e, "return KERNEL_FAILED;");
@@ -2365,7 +2466,7 @@ static void emit_version(Emitter *e, const char *suffix, bool has_flags)
     e->out = &body;
     e->depth = 1;
     e->line = 0;
-    e->may_stop = e->has_groups = false;
+    e->may_stop = e->has_groups = e->is_shared = false;
     emit_work(e);
     e->out = out;
     if (has_flags)

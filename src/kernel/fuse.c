@@ -956,6 +956,65 @@ static bool can_be_counted(const Finder *finder, const Kernel *kernel)
     return result;
 }
 
+/* ---- loops that calls can share ---- */
+
+bool fuse_is_along_loop(const FlowNetwork *network, const Kernel *kernel, const FlowNode *node)
+{
+    uint32_t number = fuse_scope_of_node(network, kernel, node);
+    const KernelScope *scope = &kernel->scopes.items[number];
+    return scope->kind == SCOPE_LOOP && scope->parent == fuse_scope_of_stream(network, kernel, node->outputs[0]);
+}
+
+static bool is_below(const Kernel *kernel, uint32_t scope, uint32_t of)
+{
+    return scope != KERNEL_NO_SCOPE && (kernel->scopes.items[scope].ancestors >> of & 1) != 0;
+}
+
+/* No other loop is around it or in it. */
+static bool is_only_loop(const Kernel *kernel, uint32_t loop)
+{
+    for (uint32_t i = 1; i < kernel->scopes.count; i++)
+        if (i != loop && kernel->scopes.items[i].kind == SCOPE_LOOP && (is_below(kernel, i, loop) || is_below(kernel, loop, i)))
+            return false;
+    return kernel->scopes.items[loop].kind == SCOPE_LOOP;
+}
+
+static bool ends_with_loop(const FlowNetwork *network, const Kernel *kernel, const FlowNode *node, uint32_t loop)
+{
+    return fuse_is_reduction(node) && is_below(kernel, fuse_scope_of_node(network, kernel, node), loop) &&
+           fuse_parent_scope(network, kernel, node) == kernel->scopes.items[loop].parent;
+}
+
+/* Whether a node inside of a loop leaves nothing behind but what the loop's reductions come to, in whatever order its parts are done. */
+static bool can_be_in_parts(const FlowNetwork *network, const Kernel *kernel, const FlowNode *node, uint32_t loop)
+{
+    if (node->op == FLOW_SCAN || node->op == FLOW_SCATTER || node->op == FLOW_COLLECT)
+        return false;
+    if (!fuse_is_reduction(node) || is_below(kernel, fuse_parent_scope(network, kernel, node), loop))
+        return true;
+    return ends_with_loop(network, kernel, node, loop) && (!member_is_ordered(node) || fuse_is_along_loop(network, kernel, node));
+}
+
+static bool can_be_shared(const FlowNetwork *network, const Kernel *kernel, uint32_t loop)
+{
+    if (kernel->given != 0 || !is_only_loop(kernel, loop))
+        return false;
+    for (uint32_t i = 0; i < kernel->nodes.count; i++) {
+        const FlowNode *node = &network->nodes.items[kernel->nodes.items[i]];
+        if (is_below(kernel, fuse_scope_of_node(network, kernel, node), loop) && !can_be_in_parts(network, kernel, node, loop))
+            return false;
+    }
+    return true;
+}
+
+static void find_partials(Finder *finder, Kernel *kernel)
+{
+    for (uint32_t loop = 1; loop < kernel->scopes.count; loop++)
+        for (uint32_t i = 0; i < kernel->nodes.count && can_be_shared(finder->network, kernel, loop); i++)
+            if (ends_with_loop(finder->network, kernel, &finder->network->nodes.items[kernel->nodes.items[i]], loop))
+                *vec_push(finder->arena, &kernel->partials) = (KernelPartial){kernel->nodes.items[i], loop};
+}
+
 static void find_lists(Finder *finder, Kernel *kernel)
 {
     for (uint32_t i = 0; i < kernel->nodes.count; i++) {
@@ -982,6 +1041,7 @@ static void find_lists(Finder *finder, Kernel *kernel)
     }
     find_given(finder->network, kernel);
     kernel->is_counted = can_be_counted(finder, kernel);
+    find_partials(finder, kernel);
 }
 
 /* The scopes whose ends a node gives. */

@@ -54,6 +54,12 @@ typedef struct KernelSink {
     FlowOperand operand;
 } KernelSink;
 
+/* A reduction of a loop that calls can share, since what it comes to is joined from what it comes to block by block (math/combine.h). */
+typedef struct KernelPartial {
+    FlowNodeId node;
+    uint32_t loop;
+} KernelPartial;
+
 typedef struct Kernel {
     uint32_t number; /* in its program, from 1 */
     bool has_loops;  /* below the root, or in functions that it calls: a point may take long */
@@ -74,6 +80,7 @@ typedef struct Kernel {
     VEC(KernelSink) sinks;      /* and after those */
     VEC(KernelSink) scatters;   /* and then columns of which elements are replaced */
     VEC(FlowNodeId) totals;     /* other reductions to unit */
+    VEC(KernelPartial) partials; /* of loops right below the root, or below filters there, that only reduce */
     VEC(FlowNodeId) scans;      /* over all points, whose value goes on from call to call */
 } Kernel;
 
@@ -108,6 +115,8 @@ bool fuse_is_structure(const FlowNode *node);
 bool fuse_goes_on(const FlowNetwork *network, const FlowNode *node);
 /* The scope under whose points a reduction or a scan is done; KERNEL_NO_SCOPE if it is unit. */
 uint32_t fuse_parent_scope(const FlowNetwork *network, const Kernel *kernel, const FlowNode *node);
+/* Its elements are all points of a loop, one after the other, directly below the points that its results are on. */
+bool fuse_is_along_loop(const FlowNetwork *network, const Kernel *kernel, const FlowNode *node);
 /* A reduction of points of the kernel to unit. */
 bool fuse_is_total(const FlowNetwork *network, const FlowNode *node);
 /* The operand itself: what distributing and packing inside the kernel only passes on is followed to where it comes from. */

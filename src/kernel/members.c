@@ -26,15 +26,6 @@ static bool is_int(const FlowOperand *operand)
     return operand->type == (LeafType)SCALAR_I64;
 }
 
-/* As many as an int says, or the distance of two. */
-static bool accepts_count(const FlowNode *node)
-{
-    if (node->core_op == OP_IOTA)
-        return is_int(&node->inputs[0]);
-    return node->core_op == OP_RANGE && is_int(&node->inputs[0]) && node->inputs[2].is_constant &&
-           node->inputs[2].constant.integer == 1;
-}
-
 static bool accepts_range(const FlowNode *node)
 {
     bool gives_ends = node->output_count > 1 && node->outputs[1] != 0;
@@ -58,7 +49,7 @@ static bool accepts_kind(const FlowNetwork *network, const FlowNode *node, Funct
 {
     switch (node->op) {
     case FLOW_OPERATION: return op_text_exists(node->core_op, node->scalar, member_result_type(network, node));
-    case FLOW_COUNT: return node->outputs[0] != 0 && accepts_count(node);
+    case FLOW_COUNT: return node->outputs[0] != 0 && is_int(&node->inputs[0]);
     case FLOW_RANGE: return accepts_range(node);
     case FLOW_MERGE: return node->outputs[0] != 0 && accepts_merge(node) && is_value(node->inputs[1].type);
     case FLOW_PACK:

@@ -17,12 +17,13 @@ enum {
     FIRST_POINTS = 16,        /* of a kernel with loops, for each thread, before it is known how long one takes */
     PIECE_PICOSECONDS = 20000000,
     FIRING_PICOSECONDS = 500000000, /* for each thread */
+    LONG_PIECES = 256,        /* a loop that takes as long as so many pieces is shared */
     COLUMN_MAX = 64 << 20,    /* bytes: larger columns of one repeated element are not written out */
     ROOM_LEAST = 4096,        /* elements that a tile may give below the root, */
     ROOM_MOST = 64 << 20,     /* ... and that one point may, */
     COUNTED_MOST = 4 << 20,   /* ... and tiles that were counted, but for one */
-    PART_LEAST = 128 << 10,   /* elements of a part of a vector in which elements are replaced, */
-    PARTS_EACH = 4,           /* ... and how many of them for each thread */
+    SHARE_LEAST = 128 << 10,   /* elements of a share of a vector in which elements are replaced, */
+    SHARES_EACH = 4,           /* ... and how many of them for each thread */
     FORESIGHT = 4,            /* times what a vector has that it gets room for, if it is expected to grow as much, */
     KNOWN_POINTS = 256,       /* ... or all that is expected, when it is known what so many points gave */
     EXPECTED_MOST = 64 << 20, /* ... if that is not more than this */
@@ -67,7 +68,7 @@ static bool fits(const Kernel *kernel)
 {
     return kernel->streams.count <= TABLE_MAX && kernel->uniforms.count <= TABLE_MAX && kernel->columns.count <= TABLE_MAX &&
            kernel->outputs.count + kernel->ordered.count + kernel->sinks.count + kernel->scatters.count <= TABLE_MAX && kernel->totals.count <= TABLE_MAX &&
-           kernel->scans.count <= TABLE_MAX;
+           kernel->scans.count <= TABLE_MAX && kernel->partials.count <= TABLE_MAX;
 }
 
 static void add_kernel(Vm *vm, Plan *plan, const Kernel *kernel)
@@ -121,7 +122,7 @@ typedef struct Doing {
     int64_t position;
     size_t count;           /* points, */
     size_t tile;            /* ... of them those of a call */
-    size_t parts;           /* of the vector in which elements are replaced, where these are done by themselves; else 1 */
+    size_t shares;          /* of the vector in which elements are replaced, where these are done by themselves; else 1 */
     size_t room;            /* elements that a tile may give of each scope below the root */
     const char **streams;   /* by number in the kernel's list */
     const void **uniforms;
@@ -137,6 +138,7 @@ typedef struct Doing {
     uint64_t *carries;      /* the same, of scans: their value before a tile, then after it */
     bool wants_totals;      /* only, of scans or of what is given, for pieces that are done in any order */
     size_t *places;         /* by tile and scope, where what is given was counted: how much was given before it; otherwise null */
+    bool is_alone;          /* there is one point, whose long loops are shared */
     bool is_in_order;       /* tiles are done one after the other, each with what the one before has left */
     bool is_direct;         /* ... and what they give on filters goes straight to where it is wanted: */
     size_t so_far[KERNEL_SCOPES_MAX]; /* so much of each */
@@ -151,6 +153,11 @@ static const FlowNode *node_of(const Doing *doing, FlowNodeId id)
 static const FoldKind *fold_of(const Doing *doing, FlowNodeId id)
 {
     return doing->instance->plan->nodes[id].fold;
+}
+
+static void *reserve(Doing *doing, size_t bytes)
+{
+    return team_alloc(doing->vm->team, bytes + 1);
 }
 
 static uint32_t output_count(const Kernel *kernel)
@@ -191,8 +198,122 @@ static int64_t depth_left(const Vm *vm)
     return left > INT64_MAX ? INT64_MAX : (int64_t)left;
 }
 
+/* ---- long loops ----
+ * A point with a loop that takes very long is done alone, the loop by all threads: each of its blocks is a call of the code that gives what its reductions come to there; the call that
+ * is to give the point's results is then told what these come to together. */
+
+/* So many points of a loop are shared, at one nanosecond each. */
+static int64_t long_loop(const Doing *doing)
+{
+    const Team *team = doing->vm->team;
+    if (doing->kernel->partials.count == 0 || team == NULL || team_size(team) == 1)
+        return INT64_MAX;
+    size_t points = LONG_PIECES * team_grain(team, 1000);
+    return points < 2 * COMBINE_BLOCK ? 2 * COMBINE_BLOCK : (int64_t)points;
+}
+
+typedef struct LongLoop {
+    Doing *doing;
+    const KernelCall *call;
+    char *totals[TABLE_MAX]; /* by number in the kernel's list: a cell for each block */
+} LongLoop;
+
+static size_t partial_size(const Doing *doing, FlowNodeId id)
+{
+    const FlowNode *node = node_of(doing, id);
+    return node->op == FLOW_FOLD ? fold_result_size(fold_of(doing, id)) : sizeof(int64_t);
+}
+
+static void do_blocks(void *context, size_t first, size_t end, uint32_t member)
+{
+    const LongLoop *loop = context;
+    Doing *doing = loop->doing;
+    const Kernel *kernel = doing->kernel;
+    KernelLoopParts parts = *loop->call->parts;
+    uint64_t nothing[TABLE_MAX]; /* what comes before the loop may store for its point */
+    void *outputs[TABLE_MAX], *totals[TABLE_MAX];
+    KernelCall call = *loop->call;
+    (void)member;
+    for (uint32_t i = 0; i < TABLE_MAX; i++)
+        outputs[i] = &nothing[i];
+    memcpy(totals, parts.totals, kernel->partials.count * sizeof *totals);
+    call.outputs = outputs;
+    call.parts = &parts;
+    parts.totals = totals;
+    parts.scope = parts.wanted;
+    for (size_t block = first; block < end && !atomic_load_explicit(&doing->has_failed, memory_order_relaxed); block++) {
+        parts.from = (int64_t)block * COMBINE_BLOCK;
+        parts.end = parts.from + COMBINE_BLOCK;
+        for (uint32_t i = 0; i < kernel->partials.count; i++)
+            if (kernel->partials.items[i].loop == parts.scope)
+                totals[i] = loop->totals[i] + block * partial_size(doing, kernel->partials.items[i].node);
+        if (doing->function(&call) != 0)
+            atomic_store_explicit(&doing->has_failed, true, memory_order_relaxed);
+    }
+}
+
+/* What blocks come to together. */
+static void join_blocks(const Doing *doing, FlowNodeId id, void *totals, size_t blocks, void *cell)
+{
+    const FlowNode *node = node_of(doing, id);
+    if (node->op != FLOW_FOLD) {
+        int64_t sum = 0;
+        for (size_t i = 0; i < blocks; i++)
+            sum += ((const int64_t *)totals)[i];
+        memcpy(cell, &sum, sizeof sum);
+        return;
+    }
+    const FoldKind *fold = fold_of(doing, id);
+    _Alignas(8) unsigned char state[FOLD_STATE_MAX];
+    fold_start(fold, state);
+    if (member_is_ordered(node) || node->core_op == OP_COUNT_TRUE)
+        fold_join_totals(fold, state, totals, blocks);
+    else
+        fold_add(NULL, fold, state, (Cells){.data = totals}, blocks);
+    fold_result(fold, state, cell);
+}
+
+/* Does the loop that a call has found to be long. */
+static bool share_loop(Doing *doing, KernelCall *call)
+{
+    const Kernel *kernel = doing->kernel;
+    KernelLoopParts *parts = call->parts;
+    size_t blocks = ((size_t)parts->length + COMBINE_BLOCK - 1) / COMBINE_BLOCK;
+    LongLoop loop = {.doing = doing, .call = call};
+    for (uint32_t i = 0; i < kernel->partials.count; i++)
+        if (kernel->partials.items[i].loop == parts->wanted)
+            loop.totals[i] = reserve(doing, blocks * partial_size(doing, kernel->partials.items[i].node));
+    team_run(doing->vm->team, blocks, team_grain(doing->vm->team, 1000 * COMBINE_BLOCK), do_blocks, &loop);
+    if (atomic_load(&doing->has_failed))
+        return false;
+    for (uint32_t i = 0; i < kernel->partials.count; i++)
+        if (kernel->partials.items[i].loop == parts->wanted)
+            join_blocks(doing, kernel->partials.items[i].node, loop.totals[i], blocks, parts->totals[i]);
+    parts->known |= UINT64_C(1) << parts->wanted;
+    return true;
+}
+
+/* Some points, or those before one with a long loop; that one, if it is alone. */
+static bool do_call(Doing *doing, KernelCall *call)
+{
+    uint64_t cells[TABLE_MAX], status;
+    void *totals[TABLE_MAX];
+    KernelLoopParts parts = {.totals = totals};
+    for (uint32_t i = 0; i < doing->kernel->partials.count; i++)
+        totals[i] = &cells[i];
+    call->parts = &parts;
+    while ((status = doing->function(call)) == KERNEL_LONG) {
+        if (!doing->is_alone)
+            call->count = *call->done;
+        else if (!share_loop(doing, call))
+            return false;
+        *call->done = call->count;
+    }
+    return status == 0;
+}
+
 /* Some points, by one call of the code. */
-static bool do_tile(Doing *doing, size_t first, size_t count, size_t part)
+static bool do_tile(Doing *doing, size_t first, size_t count, size_t share)
 {
     const Kernel *kernel = doing->kernel;
     size_t number = first / doing->tile;
@@ -207,12 +328,12 @@ static bool do_tile(Doing *doing, size_t first, size_t count, size_t part)
         carries[i] = carry;
     }
     fill_tables(doing, first, streams, outputs);
-    if (part == 0)
+    if (share == 0)
         doing->done[number] = (int64_t)count;
     KernelCall call = {.position = doing->position + (int64_t)first,
                        .count = (int64_t)count,
-                       .part = (int64_t)part,
-                       .parts = (int64_t)doing->parts,
+                       .share = (int64_t)share,
+                       .shares = (int64_t)doing->shares,
                        .streams = streams,
                        .uniforms = doing->uniforms,
                        .columns = doing->columns,
@@ -227,8 +348,9 @@ static bool do_tile(Doing *doing, size_t first, size_t count, size_t part)
                        .globals = doing->globals,
                        .depth = depth_left(doing->vm),
                        .stop = code_stop_word(doing->vm->options.stop),
-                       .has_failed = (const volatile bool *)(const void *)&doing->has_failed};
-    if (doing->function(&call) != 0)
+                       .has_failed = (const volatile bool *)(const void *)&doing->has_failed,
+                       .long_loop = long_loop(doing)};
+    if (!do_call(doing, &call))
         return false;
     for (uint32_t scope = 1; scope < kernel->scopes.count && doing->is_direct && doing->places == NULL; scope++)
         doing->so_far[scope] += (size_t)call.given[scope];
@@ -244,22 +366,17 @@ static void do_tiles(void *context, size_t first, size_t end, uint32_t member)
             atomic_store_explicit(&doing->has_failed, true, memory_order_relaxed);
 }
 
-/* All points, for some parts of the vector in which elements are replaced. */
-static void do_parts(void *context, size_t first, size_t end, uint32_t member)
+/* All points, for some shares of the vector in which elements are replaced. */
+static void do_shares(void *context, size_t first, size_t end, uint32_t member)
 {
     Doing *doing = context;
     (void)member;
-    for (size_t part = first; part < end && !atomic_load_explicit(&doing->has_failed, memory_order_relaxed); part++)
-        if (!do_tile(doing, 0, doing->count, part))
+    for (size_t share = first; share < end && !atomic_load_explicit(&doing->has_failed, memory_order_relaxed); share++)
+        if (!do_tile(doing, 0, doing->count, share))
             atomic_store_explicit(&doing->has_failed, true, memory_order_relaxed);
 }
 
 /* ---- before ---- */
-
-static void *reserve(Doing *doing, size_t bytes)
-{
-    return team_alloc(doing->vm->team, bytes + 1);
-}
 
 /* Elements of a stream; one that stands for all is written out. */
 static const char *stream_elements(Doing *doing, uint32_t cursor)
@@ -656,15 +773,15 @@ static size_t tile_of(const Bundle *bundle)
     return kernel->picoseconds == 0 ? 1 : least(most, PIECE_PICOSECONDS / kernel->picoseconds + 1);
 }
 
-/* How many parts a vector has in which elements are replaced: every one takes all points, so there must not be many of these. */
-static size_t parts_of(const Doing *doing)
+/* How many shares a vector has in which elements are replaced: every one takes all points, so there must not be many of these. */
+static size_t shares_of(const Doing *doing)
 {
     if (!doing->kernel->is_strided || doing->vm->options.threads == 1)
         return 1;
     FlowOperand length = node_of(doing, doing->kernel->scatters.items[0].node)->inputs[SCATTER_LENGTH];
     int64_t elements = length.is_constant ? length.constant.integer : *(const int64_t *)uniform_cell(doing, length.stream);
-    size_t parts = least(elements > 0 ? (size_t)elements / PART_LEAST : 0, (size_t)doing->vm->options.threads * PARTS_EACH);
-    return parts > 1 && doing->count <= (size_t)elements / parts / PARTS_EACH ? parts : 1;
+    size_t shares = least(elements > 0 ? (size_t)elements / SHARE_LEAST : 0, (size_t)doing->vm->options.threads * SHARES_EACH);
+    return shares > 1 && doing->count <= (size_t)elements / shares / SHARES_EACH ? shares : 1;
 }
 
 /* Elements that a tile may give below the root: twice what those before gave, or, in filters, one for each point. */
@@ -732,8 +849,8 @@ static void keep_carries(const Doing *doing, size_t tiles)
 
 static void do_all_tiles(Doing *doing)
 {
-    if (doing->parts > 1) {
-        team_run(doing->vm->team, doing->parts, 1, do_parts, doing);
+    if (doing->shares > 1) {
+        team_run(doing->vm->team, doing->shares, 1, do_shares, doing);
         return;
     }
     size_t grain = grain_of(doing);
@@ -798,7 +915,8 @@ static size_t do_once(Doing *doing)
     if (atomic_load(&doing->has_failed))
         return 0;
     size_t points, tiles = accept_tiles(doing, &points);
-    measure(doing, machine_clock() - start, tiles, points);
+    if (!doing->is_alone)
+        measure(doing, machine_clock() - start, tiles, points);
     if (points == 0)
         return 0;
     give_outputs(doing, tiles, points);
@@ -809,7 +927,7 @@ static size_t do_once(Doing *doing)
     return points;
 }
 
-/* Where not even one point had room for what it gives, it is tried again with more. */
+/* Where not even one point had room for what it gives, it is tried again with more. One that takes very long is done alone. */
 bool bundle_kernel_do(Vm *vm, Instance *instance, Bundle *bundle, size_t count)
 {
     Doing doing = {.vm = vm,
@@ -821,8 +939,8 @@ bool bundle_kernel_do(Vm *vm, Instance *instance, Bundle *bundle, size_t count)
                    .count = count,
                    .tile = tile_of(bundle)};
     doing.globals = code_global_cells(vm);
-    doing.parts = parts_of(&doing);
-    if (doing.parts > 1 || (doing.kernel->is_strided && vm->options.threads == 1))
+    doing.shares = shares_of(&doing);
+    if (doing.shares > 1 || (doing.kernel->is_strided && vm->options.threads == 1))
         doing.tile = count;
     doing.room = room_of(bundle, doing.tile);
     size_t points = 0;
@@ -830,6 +948,7 @@ bool bundle_kernel_do(Vm *vm, Instance *instance, Bundle *bundle, size_t count)
     for (; is_possible && points == 0 && !doing.has_failed && doing.room < ROOM_MOST; doing.room *= 8) {
         points = do_once(&doing);
         doing.count = doing.tile = 1;
+        doing.is_alone = true;
     }
     team_give_back_all(vm->team); /* nobody else holds any of it between firings */
     return points > 0;

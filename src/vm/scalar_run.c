@@ -210,11 +210,11 @@ static void halt_at(Sharing *sharing, size_t point)
     atomic_store(&sharing->is_halted, true);
 }
 
-/* Gives the machine its next points. */
+/* Gives the machine its next points. Those before a point that failed meanwhile are still wanted. */
 static bool take_points(Sharing *sharing, ScalarMachine *machine, size_t batch)
 {
     size_t point = atomic_fetch_add(&sharing->next, batch);
-    if (point >= sharing->count || atomic_load_explicit(&sharing->is_halted, memory_order_relaxed))
+    if (point >= atomic_load(&sharing->halt)) /* which is the number of points while none has failed */
         return false;
     machine->point = point;
     machine->end = smaller(point + batch, sharing->count);

@@ -44,7 +44,7 @@ static const KeyLoop key_loops[] = {
      "function main(options : [(float, float, float)]) = {price(s, x, t, 0.08, 0.3) : (s, x, t) in options}",
      "op_LN_F64("},
     {"sums of rows", "function main(rows : [[float]], a : float) = {sum({a * x : x in row}) : row in rows}", "[k1] = "},
-    {"a sparse matrix", "function main(rows : [[(float, int)]], v : [float]) = {sum({x * v[i] : (x, i) in row}) : row in rows}", "? column"},
+    {"a sparse matrix", "function main(rows : [[(float, int)]], v : [float]) = {sum({x * v[i] : (x, i) in row}) : row in rows}", "KERNEL_ELEMENT("},
     {"long sums of rows", "function main(rows : [[float]]) = {sum({exp(x) : x in row}) : row in rows}", ".tile["},
     {"a map of integers", "function main(v : [int]) = {x * x + 1 : x in v}", "op_MULTIPLY_I64("},
     {"a quotient of integers", "function main(v : [int], d : int) = {x / d : x in v}", "op_DIVIDE_I64_fast("},

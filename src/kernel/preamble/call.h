@@ -25,11 +25,21 @@ typedef struct KernelArray {
 
 typedef const KernelArray *KernelArrayRef; /* null: one that nobody made yet, of which all vectors are empty */
 
+/* How the points of one long loop are shared by several calls for the same point of the root. */
+typedef struct KernelLoopParts {
+    uint32_t scope;       /* the loop of which this call does only the points from `from` up to `end`, and gives what its reductions come to; 0 if none */
+    int64_t from, end;
+    uint64_t known;       /* loops, as bits, of which that is known already */
+    void *const *totals;  /* by number in the kernel's list of partials: where it goes, or is */
+    uint32_t wanted;      /* is set with KERNEL_LONG: the loop that is to be shared, */
+    int64_t length;       /* ... and how many points it has */
+} KernelLoopParts;
+
 /* Points [position, position + count) of a kernel's root. Tables are in the order of the kernel's lists (kernel/fuse.h). */
 typedef struct KernelCall {
     int64_t position;
     int64_t count;
-    int64_t part, parts;         /* of a vector in which elements are replaced (kernel/strided.h): only those in this one of so many are */
+    int64_t share, shares;       /* of a vector in which elements are replaced (kernel/strided.h): only those in this one of so many are */
     const void *const *streams;  /* elements from the first of these points on */
     const void *const *uniforms; /* one cell each */
     const void *const *columns;  /* elements of arrays that serve all points */
@@ -45,6 +55,8 @@ typedef struct KernelCall {
     int64_t depth;               /* calls of functions that may be nested in one that a kernel does */
     const volatile int *stop;         /* not 0 where the run must end: what may take long looks at it now and then, */
     const volatile bool *has_failed;  /* ... and at this: another part of these points has failed */
+    int64_t long_loop;           /* loops of as many points are shared, if they can be: */
+    KernelLoopParts *parts;
     KernelWorkspace *workspace;  /* of this thread, for functions that make vectors; null for others */
 } KernelCall;
 
@@ -54,6 +66,7 @@ enum { KERNEL_ENTRY_LEAVES = 32 }; /* of the arguments, and of the result, of a 
 enum {
     KERNEL_FAILED = 1, /* somewhere in these points, or they must be done in another way: then nothing was done */
     KERNEL_SLOW = 2,   /* only inside kernels */
+    KERNEL_LONG = 3,   /* the point `*done` has a loop that is to be shared: nothing was done */
 };
 
 /* Nobody wants it to go on. */

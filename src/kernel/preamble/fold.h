@@ -10,11 +10,21 @@
 
 enum { FOLD_TILE = 128 }; /* elements: a part of a block, a number of whole groups */
 
-/* The lanes are two vectors: compilers that must split one of eight doubles keep it in memory. */
+/* Lanes are held in as few registers as they fit in: compilers that must split a vector keep it in memory. */
+#if defined __AVX512F__
+enum { FOLD_REGISTER = 64 };
+#elif defined __AVX__
+enum { FOLD_REGISTER = 32 };
+#else
+enum { FOLD_REGISTER = 16 };
+#endif
+#define FOLD_PART(Number) (COMBINE_LANES * sizeof(Number) < FOLD_REGISTER ? COMBINE_LANES * sizeof(Number) : FOLD_REGISTER)
+#define FOLD_PARTS(Lanes) (sizeof((Lanes){0}.parts) / sizeof *(Lanes){0}.parts)
+
 #define FOLD_ORDERED(name, Number, operator, identity)                                                                \
-    typedef Number name##Half __attribute__((vector_size(COMBINE_LANES / 2 * sizeof(Number))));                       \
+    typedef Number name##Part __attribute__((vector_size(FOLD_PART(Number))));                                        \
     typedef struct name##Lanes {                                                                                      \
-        name##Half low, high;                                                                                         \
+        name##Part parts[COMBINE_LANES * sizeof(Number) / FOLD_PART(Number)];                                         \
     } name##Lanes;                                                                                                    \
     typedef struct name {                                                                                             \
         name##Lanes lanes;                                                                                            \
@@ -29,8 +39,10 @@ enum { FOLD_TILE = 128 }; /* elements: a part of a block, a number of whole grou
     }                                                                                                                 \
     MATH_INLINE name##Lanes name##_none(void)                                                                         \
     {                                                                                                                 \
-        name##Half none = {identity, identity, identity, identity};                                                   \
-        return (name##Lanes){none, none};                                                                             \
+        name##Lanes lanes;                                                                                            \
+        for (size_t i = 0; i < FOLD_PARTS(name##Lanes); i++)                                                          \
+            lanes.parts[i] = identity - (name##Part){0};                                                              \
+        return lanes;                                                                                                 \
     }                                                                                                                 \
     MATH_INLINE void name##_start(name *fold)                                                                         \
     {                                                                                                                 \
@@ -38,16 +50,21 @@ enum { FOLD_TILE = 128 }; /* elements: a part of a block, a number of whole grou
         fold->total = identity;                                                                                       \
         fold->count = fold->fill = 0;                                                                                 \
     }                                                                                                                 \
+    /* Lane by lane: what is copied out of a register in other pieces is in memory. */                                \
+    MATH_INLINE Number name##_pair(name##Lanes x, size_t i)                                                           \
+    {                                                                                                                 \
+        enum { EACH = FOLD_PART(Number) / sizeof(Number) };                                                           \
+        size_t k = i + COMBINE_LANES / 2;                                                                             \
+        return x.parts[i / EACH][i % EACH] operator x.parts[k / EACH][k % EACH];                                      \
+    }                                                                                                                 \
     MATH_INLINE Number name##_halve(name##Lanes x)                                                                    \
     {                                                                                                                 \
-        name##Half four = x.low operator x.high;                                                                      \
-        return (four[0] operator four[2]) operator (four[1] operator four[3]);                                        \
+        return (name##_pair(x, 0) operator name##_pair(x, 2)) operator (name##_pair(x, 1) operator name##_pair(x, 3));\
     }                                                                                                                 \
     MATH_INLINE name##Lanes name##_load(const Number *elements)                                                       \
     {                                                                                                                 \
         name##Lanes lanes;                                                                                            \
-        memcpy(&lanes.low, elements, sizeof lanes.low);                                                               \
-        memcpy(&lanes.high, elements + COMBINE_LANES / 2, sizeof lanes.high);                                         \
+        memcpy(&lanes, elements, sizeof lanes);                                                                       \
         return lanes;                                                                                                 \
     }                                                                                                                 \
     /* Adds the groups of elements from `first` on up to `end`. */                                                    \
@@ -55,8 +72,8 @@ enum { FOLD_TILE = 128 }; /* elements: a part of a block, a number of whole grou
     {                                                                                                                 \
         for (int64_t i = first; i < end; i += COMBINE_LANES) {                                                        \
             name##Lanes x = name##_load(elements + i);                                                                \
-            lanes.low = lanes.low operator x.low;                                                                     \
-            lanes.high = lanes.high operator x.high;                                                                  \
+            for (size_t k = 0; k < FOLD_PARTS(name##Lanes); k++)                                                      \
+                lanes.parts[k] = lanes.parts[k] operator x.parts[k];                                                  \
         }                                                                                                             \
         return lanes;                                                                                                 \
     }                                                                                                                 \
@@ -96,6 +113,13 @@ enum { FOLD_TILE = 128 }; /* elements: a part of a block, a number of whole grou
             name##_add(fold, FOLD_TILE);                                                                              \
             fold->fill = 0;                                                                                           \
         }                                                                                                             \
+    }                                                                                                                 \
+    /* As if a long segment had this total. */                                                                        \
+    MATH_INLINE void name##_set(name *fold, Number total)                                                             \
+    {                                                                                                                 \
+        fold->total = total;                                                                                          \
+        fold->count = COMBINE_BLOCK;                                                                                  \
+        fold->fill = 0;                                                                                               \
     }                                                                                                                 \
     /* `empty` is the result where there was no element. */                                                           \
     MATH_INLINE Number name##_result(name *fold, Number empty)                                                        \
@@ -148,6 +172,23 @@ enum {
     KERNEL_SEARCH = 1024,    /* points that are searched at once for one that is kept */
 };
 
+/* A long loop has only the points of this part, or none if its totals are known; false if it is still to be shared. */
+MATH_INLINE bool kernel_take_part(KernelLoopParts *parts, uint32_t scope, int64_t *from, int64_t *count)
+{
+    if (parts->scope == scope) {
+        *from = parts->from > *from ? parts->from : *from;
+        *count = parts->end < *count ? parts->end : *count;
+        return true;
+    }
+    if ((parts->known >> scope & 1) != 0) {
+        *from = *count;
+        return true;
+    }
+    parts->wanted = scope;
+    parts->length = *count;
+    return false;
+}
+
 /* ---- values that are linear in the bits of the root's index ---- */
 
 enum {
@@ -193,6 +234,27 @@ MATH_INLINE int64_t kernel_distance(int64_t a, int64_t b, OpFlag *failed)
     int64_t distance = (int64_t)((uint64_t)b - (uint64_t)a);
     *failed |= (b > a) & (distance < 0);
     return b > a ? distance : 0;
+}
+
+/* How many integers there are from a up to b, b included. */
+MATH_INLINE int64_t kernel_distance_inclusive(int64_t a, int64_t b, OpFlag *failed)
+{
+    int64_t distance = (int64_t)((uint64_t)b - (uint64_t)a + 1);
+    *failed |= (b >= a) & (distance <= 0);
+    return b >= a ? distance : 0;
+}
+
+/* How many there are from a on, in steps, before b is reached or passed. There are none of step 0, which fails if it is checked. */
+MATH_INLINE int64_t kernel_steps(int64_t a, int64_t b, int64_t step, bool is_checked, OpFlag *failed)
+{
+    *failed |= is_checked & (step == 0);
+    bool is_up = step > 0;
+    if (step == 0 || (is_up ? a >= b : a <= b))
+        return 0;
+    uint64_t distance = is_up ? (uint64_t)b - (uint64_t)a : (uint64_t)a - (uint64_t)b, each = is_up ? (uint64_t)step : 0 - (uint64_t)step;
+    uint64_t count = (distance - 1) / each + 1;
+    *failed |= count > INT64_MAX;
+    return (int64_t)(count & INT64_MAX);
 }
 
 /* An element that several threads may replace at once, all by the same one. */
@@ -247,8 +309,8 @@ MATH_INLINE void kernel_add_progression(KernelProgressions *all, const int64_t p
 
 MATH_INLINE void kernel_begin_blocks(KernelProgressions *all, const KernelCall *call)
 {
-    int64_t part = all->length / call->parts + 1, worth = all->elements / call->parts / (KERNEL_WORTH * (all->count + 1)) + 1;
-    all->high = part * call->part < all->length ? part * call->part : all->length;
+    int64_t part = all->length / call->shares + 1, worth = all->elements / call->shares / (KERNEL_WORTH * (all->count + 1)) + 1;
+    all->high = part * call->share < all->length ? part * call->share : all->length;
     all->end = all->length - all->high < part ? all->length : all->high + part;
     all->block = part / worth + 1 < KERNEL_CACHED ? KERNEL_CACHED : part / worth + 1;
     for (int64_t k = 0; k < all->count; k++)
@@ -401,30 +463,32 @@ MATH_INLINE KernelRange kernel_range_either(KernelRange a, KernelRange b, bool *
     return kernel_range(kernel_least(a.low, b.low), kernel_greatest(a.high, b.high), is_wide);
 }
 
-/* Flags of groups of elements, by lane; two vectors as above. */
-typedef OpFlag KernelFlagsHalf __attribute__((vector_size(COMBINE_LANES / 2 * sizeof(OpFlag))));
+/* Flags of groups of elements, by lane, in registers as above. */
+typedef OpFlag KernelFlagsPart __attribute__((vector_size(FOLD_PART(OpFlag))));
 typedef struct KernelFlags {
-    KernelFlagsHalf low, high;
+    KernelFlagsPart parts[COMBINE_LANES * sizeof(OpFlag) / FOLD_PART(OpFlag)];
 } KernelFlags;
 
 MATH_INLINE KernelFlags kernel_no_flags(void)
 {
-    return (KernelFlags){{0}, {0}};
+    return (KernelFlags){0};
 }
 
 MATH_INLINE void kernel_add_flags(KernelFlags *flags, const OpFlag *group)
 {
-    KernelFlagsHalf low, high;
-    memcpy(&low, group, sizeof low);
-    memcpy(&high, group + COMBINE_LANES / 2, sizeof high);
-    flags->low |= low;
-    flags->high |= high;
+    KernelFlags more;
+    memcpy(&more, group, sizeof more);
+    for (size_t i = 0; i < FOLD_PARTS(KernelFlags); i++)
+        flags->parts[i] |= more.parts[i];
 }
 
 MATH_INLINE bool kernel_any_flag(KernelFlags flags)
 {
-    KernelFlagsHalf four = flags.low | flags.high;
-    return (four[0] | four[1] | four[2] | four[3]) != 0;
+    OpFlag all[COMBINE_LANES], any = 0;
+    memcpy(all, &flags, sizeof all);
+    for (size_t i = 0; i < COMBINE_LANES; i++)
+        any |= all[i];
+    return any != 0;
 }
 
 /* In a loop that has few turns: compilers shall not make vectors of them. */
@@ -448,6 +512,15 @@ MATH_INLINE int64_t kernel_index(int64_t index, int64_t start, int64_t length, O
 {
     return kernel_is_inside(index, length, failed) ? start + index : 0;
 }
+
+/* The element at an index that kernel_index gave. Where compilers are told that the processor loads vectors of elements from anywhere well, a load that depends on a flag
+ * begins with a register of zeros, where one that does not waits for whatever the register had before. Elsewhere vectors are put together of single elements, but only of
+ * such as are loaded in any case: the first one in place of one that is not inside. */
+#ifdef KERNEL_GATHERS
+#define KERNEL_ELEMENT(is_inside, column, index) ((is_inside) ? (column)[index] : 0)
+#else
+#define KERNEL_ELEMENT(is_inside, column, index) ((column)[index])
+#endif
 
 /* ---- arrays ---- */
 

@@ -137,14 +137,6 @@ MATH_INLINE int64_t kernel_split(int64_t first, int64_t end, int64_t a, int64_t 
     return split < first ? first : split > end ? end : split;
 }
 
-/* How many integers there are from a up to b, b included. */
-MATH_INLINE int64_t kernel_distance_inclusive(int64_t a, int64_t b, OpFlag *failed)
-{
-    int64_t distance = (int64_t)((uint64_t)b - (uint64_t)a + 1);
-    *failed |= (b >= a) & (distance <= 0);
-    return b >= a ? distance : 0;
-}
-
 /* How far the cells of a column are apart, in cells. */
 MATH_INLINE int64_t kernel_stride(KernelArrayRef array, uint32_t leaf)
 {
