@@ -3,6 +3,7 @@
 #include "kernel/c_text.h"
 #include "kernel/linear.h"
 #include "kernel/members.h"
+#include "kernel/narrow.h"
 #include "kernel/op_text.h"
 #include "kernel/preamble.h"
 #include "math/scalar.h"
@@ -37,6 +38,7 @@ typedef struct Emitter {
     bool is_packing;   /* what filters keep is first put aside */
     bool *varying;     /* in the loop that is being written: by node of the kernel, whether it differs between points */
     LinearLoops linear; /* whose results come from a table */
+    Narrow narrow;      /* values that are 32 bits wide in the version that is being written */
 } Emitter;
 
 /* ---- lines ---- */
@@ -315,8 +317,10 @@ static bool has_merged(const Emitter *e, const FlowNode *merge)
 static void begin_value(Emitter *e, FlowStreamId stream)
 {
     text_add_repeated(e->out, ' ', e->depth * C_INDENT);
+    LeafType type = e->network->streams.items[stream].type;
+    bool is_narrow = narrow_has(&e->narrow, (FlowOperand){.type = type, .stream = stream});
     if (!is_merged(e, stream))
-        text_addf(e->out, "const %s ", leaf_c_type(e->network->streams.items[stream].type));
+        text_addf(e->out, "const %s ", is_narrow ? "int32_t" : leaf_c_type(type));
     text_addf(e->out, "%s = ", variable(e, stream).text);
 }
 
@@ -351,8 +355,11 @@ static void emit_operation(Emitter *e, const FlowNode *node)
         words[i] = operand_text(e, node->inputs[i]);
         arguments[i] = words[i].text;
     }
-    bool has_fast = e->has_fast && op_text_has_fast(node->core_op, node->scalar, target);
     bool is_wanted = node->outputs[0] != 0;
+    bool is_narrow = is_wanted && narrow_has(&e->narrow, (FlowOperand){.type = (LeafType)target, .stream = node->outputs[0]});
+    ScalarType scalar = is_narrow ? SCALAR_I32 : node->scalar;
+    target = is_narrow ? SCALAR_I32 : target;
+    bool has_fast = e->has_fast && op_text_has_fast(node->core_op, scalar, target);
     if (is_wanted)
         begin_value(e, node->outputs[0]);
     else {
@@ -362,10 +369,10 @@ static void emit_operation(Emitter *e, const FlowNode *node)
     if (has_fast)
         text_add(e->out, "is_exact ? ");
     Word failed = flag_name(e, "failed"), slow = flag_name(e, "slow");
-    op_text(e->out, node->core_op, node->scalar, target, arguments, failed.text);
+    op_text(e->out, node->core_op, scalar, target, arguments, failed.text);
     if (has_fast) {
         text_add(e->out, " : ");
-        op_text_fast(e->out, node->core_op, node->scalar, target, arguments, failed.text, slow.text);
+        op_text_fast(e->out, node->core_op, scalar, target, arguments, failed.text, slow.text);
     }
     text_add(e->out, is_wanted ? ";\n" : ");\n");
     if (is_wanted)
@@ -398,10 +405,11 @@ static void emit_count(Emitter *e, const FlowNode *node)
 }
 
 /* The variable that counts a scope's points within their parent. */
-static Word counter(uint32_t scope)
+static Word counter(const Emitter *e, uint32_t scope)
 {
     Word word;
-    snprintf(word.text, sizeof word.text, scope == KERNEL_ROOT ? "(call->position + i)" : "i%u", scope);
+    const char *of_root = e->narrow.is_narrow != NULL ? "((int32_t)call->position + i)" : "(call->position + i)";
+    snprintf(word.text, sizeof word.text, scope == KERNEL_ROOT ? of_root : "i%u", scope);
     return word;
 }
 
@@ -428,7 +436,7 @@ static void emit_slices(Emitter *e, FlowNodeId id, const FlowNode *node)
     uint32_t scope = scope_of(e, node);
     Word index = {"i"}, stride = {""};
     if (scope != KERNEL_ROOT)
-        index = counter(scope);
+        index = counter(e, scope);
     if (has_stride(e, node))
         snprintf(stride.text, sizeof stride.text, " * stride%u", id);
     emit_value(e, node->outputs[0], "slice%u[%s%s]", id, index.text, stride.text);
@@ -477,9 +485,76 @@ static Word inside_flag(const Emitter *e, FlowStreamId index)
     return word;
 }
 
+/* ---- indices that step with the points of the root ----
+ * Where one is the index of its point, plus or minus constants and uniforms, all are inside if the first and the last are, which is tested before the loop. */
+
+static bool is_given_before(const Emitter *e, FlowOperand operand)
+{
+    operand = fuse_resolve(e->fusion, e->kernel, operand);
+    return operand.is_constant || fuse_is_uniform(e->network, &operand);
+}
+
+static bool steps_with_root(const Emitter *e, FlowOperand operand)
+{
+    operand = fuse_resolve(e->fusion, e->kernel, operand);
+    if (is_given_before(e, operand) || scope_of_stream(e, operand.stream) != KERNEL_ROOT)
+        return false;
+    const FlowNode *node = maker_of(e, operand.stream);
+    if (index_of(&e->kernel->nodes, e->network->streams.items[operand.stream].node) < 0)
+        return false;
+    if (node->op == FLOW_RANGE || node->op == FLOW_LOCAL_INDEX)
+        return true;
+    if (node->op != FLOW_OPERATION || node->scalar != SCALAR_I64 || (node->core_op != OP_ADD && node->core_op != OP_SUBTRACT))
+        return false;
+    bool is_left = steps_with_root(e, node->inputs[0]) && is_given_before(e, node->inputs[1]);
+    return is_left || (node->core_op == OP_ADD && is_given_before(e, node->inputs[0]) && steps_with_root(e, node->inputs[1]));
+}
+
+static bool is_tested_before(const Emitter *e, const FlowNode *node)
+{
+    return node->op == FLOW_INDEX && scope_of(e, node) == KERNEL_ROOT && steps_with_root(e, node->inputs[0]) &&
+           is_given_before(e, node->inputs[1]) && is_given_before(e, node->inputs[2]);
+}
+
+/* What such an index is at the first point. */
+static void add_first_step(const Emitter *e, Text *out, FlowOperand operand)
+{
+    operand = fuse_resolve(e->fusion, e->kernel, operand);
+    const FlowNode *node = is_given_before(e, operand) ? NULL : maker_of(e, operand.stream);
+    if (node == NULL)
+        text_add(out, operand_text(e, operand).text);
+    else if (node->op != FLOW_OPERATION)
+        text_add(out, "call->position");
+    else {
+        text_addf(out, "op_%s_I64(", node->core_op == OP_ADD ? "ADD" : "SUBTRACT");
+        add_first_step(e, out, node->inputs[0]);
+        text_add(out, ", ");
+        add_first_step(e, out, node->inputs[1]);
+        text_add_char(out, ')');
+    }
+}
+
+static void emit_tests_before(Emitter *e)
+{
+    for (uint32_t i = 0; i < e->kernel->nodes.count; i++) {
+        const FlowNode *node = &e->network->nodes.items[e->kernel->nodes.items[i]];
+        if (!is_tested_before(e, node))
+            continue;
+        text_add_repeated(e->out, ' ', e->depth * C_INDENT);
+        text_add(e->out, "if (!kernel_are_inside(");
+        add_first_step(e, e->out, node->inputs[0]);
+        text_addf(e->out, ", count, %s))\n", operand_text(e, node->inputs[2]).text);
+        line(e, "    return KERNEL_FAILED;");
+    }
+}
+
 static void emit_index(Emitter *e, const FlowNode *node)
 {
     Word index = operand_text(e, node->inputs[0]), start = operand_text(e, node->inputs[1]), length = operand_text(e, node->inputs[2]);
+    if (is_tested_before(e, node)) {
+        emit_value(e, node->outputs[0], "%s + %s", start.text, index.text);
+        return;
+    }
     Word inside = inside_flag(e, node->outputs[0]);
     line(e, "const bool %s = kernel_is_inside(%s, %s, &failed);", inside.text, index.text, length.text);
     emit_value(e, node->outputs[0], "%s ? %s + %s : 0", inside.text, start.text, index.text);
@@ -493,7 +568,7 @@ static void emit_gather_from(Emitter *e, const FlowNode *node, uint32_t column)
     Word at = operand_text(e, index);
     if (e->kernel->columns.items[column].type == LEAF_ARRAY)
         emit_value(e, node->outputs[0], "column%u[%s * call->strides[%u]]", column, at.text, column);
-    else if (maker != NULL && maker->op == FLOW_INDEX)
+    else if (maker != NULL && maker->op == FLOW_INDEX && !is_tested_before(e, maker))
         emit_value(e, node->outputs[0], "KERNEL_ELEMENT(%s, column%u, %s)", inside_flag(e, index.stream).text, column, at.text);
     else
         emit_value(e, node->outputs[0], "column%u[%s]", column, at.text);
@@ -534,9 +609,9 @@ static void emit_merge(Emitter *e, const FlowNode *node)
  *     } */
 
 /* How the loop around the points of a scope counts them, and how many there are. */
-static Word loop_index(uint32_t scope)
+static Word loop_index(const Emitter *e, uint32_t scope)
 {
-    return scope == KERNEL_ROOT ? (Word){"i"} : counter(scope);
+    return scope == KERNEL_ROOT ? (Word){"i"} : counter(e, scope);
 }
 
 static Word loop_end(uint32_t scope)
@@ -619,7 +694,7 @@ static void emit_inputs(Emitter *e);
 static void emit_lane_arguments(Emitter *e, uint32_t scope, const FlowNode *node)
 {
     const bool *is_needed = needed_nodes(e, node);
-    Word index = loop_index(scope);
+    Word index = loop_index(e, scope);
     line(e, "for (int64_t lane = 0, first = %s; lane < lanes; lane++) {", index.text);
     open_brace(e);
     line(e, "const int64_t %s = first + lane;", index.text);
@@ -644,7 +719,7 @@ static void emit_lane_call(Emitter *e, uint32_t scope, FlowNodeId id, const Flow
     text_init(&call, e->out->memory);
     function_text_name(e->context->functions, node->function, &call);
     text_add(&call, "_lanes(lanes, ");
-    Word index = loop_index(scope), end = loop_end(scope);
+    Word index = loop_index(e, scope), end = loop_end(scope);
     show_source(e, node->span);
     line(e, "if ((%s & (KERNEL_LANES - 1)) == 0) {", index.text);
     open_brace(e);
@@ -676,7 +751,7 @@ static void emit_lanes(Emitter *e, uint32_t scope)
 
 static void emit_lane_results(Emitter *e, FlowNodeId id, const FlowNode *node)
 {
-    Word index = loop_index(scope_of(e, node));
+    Word index = loop_index(e, scope_of(e, node));
     for (uint32_t i = 0; i < node->output_count; i++)
         if (node->outputs[i] != 0)
             emit_value(e, node->outputs[i], "lanes%u_%u[%s & (KERNEL_LANES - 1)]", id, i, index.text);
@@ -1921,9 +1996,9 @@ static void emit_node(Emitter *e, FlowNodeId id)
     case FLOW_COUNT: emit_count(e, node); break;
     case FLOW_RANGE:
         if (node->outputs[0] != 0)
-            emit_value(e, node->outputs[0], "%s", counter(scope_of(e, node)).text);
+            emit_value(e, node->outputs[0], "%s", counter(e, scope_of(e, node)).text);
         break;
-    case FLOW_LOCAL_INDEX: emit_value(e, node->outputs[0], "%s", counter(scope_of(e, node)).text); break;
+    case FLOW_LOCAL_INDEX: emit_value(e, node->outputs[0], "%s", counter(e, scope_of(e, node)).text); break;
     case FLOW_SLICES: emit_slices(e, id, node); break;
     case FLOW_INDEX: emit_index(e, node); break;
     case FLOW_GATHER: emit_gather(e, node); break;
@@ -2071,9 +2146,13 @@ static void emit_results(Emitter *e)
     line(e, "return 0;");
 }
 
-static void emit_root_loop(Emitter *e, const char *head)
+/* Indices of points count as wide as the values that are made of them. */
+static void emit_root_loop(Emitter *e, const char *from, const char *to)
 {
-    line(e, "%s", head);
+    if (e->narrow.is_narrow != NULL)
+        line(e, "for (int32_t i = (int32_t)%s; i < (int32_t)%s; i++) {", from, to);
+    else
+        line(e, "for (int64_t i = %s; i < %s; i++) {", from, to);
     open_brace(e);
     if (may_be_full(e))
         emit_marks(e, MARK_SET);
@@ -2158,7 +2237,7 @@ static void emit_linear_blocks(Emitter *e)
     close_brace(e);
     line(e, "before = base;");
     line(e, "end = rest < count ? rest : count;");
-    emit_root_loop(e, "for (int64_t i = start; i < end; i++) {");
+    emit_root_loop(e, "start", "end");
     close_brace(e);
 }
 
@@ -2173,7 +2252,7 @@ static void emit_blocks(Emitter *e)
     line(e, "for (int64_t first = block; first < block_end; first += FOLD_TILE) {");
     open_brace(e);
     line(e, "const int64_t end = block_end - first < FOLD_TILE ? block_end : first + FOLD_TILE;");
-    emit_root_loop(e, "for (int64_t i = first; i < end; i++) {");
+    emit_root_loop(e, "first", "end");
     for (uint32_t i = 0; i < kernel->ordered.count; i++)
         line(e, "%s_add(&fold%u, end - first);", fold_type(&e->network->nodes.items[kernel->ordered.items[i]]).text, kernel->ordered.items[i]);
     close_brace(e);
@@ -2259,12 +2338,71 @@ static void emit_packed_loop(Emitter *e)
         if (gives_points(e, i))
             line(e, "uint8_t keep%u[KERNEL_PACK];", i);
     e->is_packing = true;
-    emit_root_loop(e, "for (int64_t i = first; i < end; i++) {");
+    emit_root_loop(e, "first", "end");
     e->is_packing = false;
     each_packed(e, emit_pack);
     for (uint32_t i = 1; i < e->kernel->scopes.count; i++)
         if (gives_points(e, i))
             line(e, "given%u += kernel_count_kept(keep%u, end - first);", i, i);
+    close_brace(e);
+}
+
+/* ---- places that are progressions (strided.h) ----
+ * They are found for some points of the root, from the places at the first two turns of the loop. */
+
+static void emit_place(Emitter *e, int turn, FlowOperand place)
+{
+    line(e, "{");
+    open_brace(e);
+    line(e, "const int64_t i1 = %d;", turn);
+    const KernelScope *loop = &e->kernel->scopes.items[1];
+    for (uint32_t i = 0; i < loop->body.count; i++)
+        if (e->network->nodes.items[loop->body.items[i].index].op != FLOW_SCATTER)
+            emit_node(e, loop->body.items[i].index);
+    line(e, "places[%d] = %s;", turn, operand_text(e, place).text);
+    close_brace(e);
+}
+
+static void emit_progression(Emitter *e, const FlowNode *scatter)
+{
+    const KernelScope *root = &e->kernel->scopes.items[KERNEL_ROOT];
+    for (uint32_t i = 0; i < root->body.count; i++)
+        if (!root->body.items[i].is_scope)
+            emit_node(e, root->body.items[i].index);
+    emit_loop_count(e, 1);
+    line(e, "int64_t places[2];");
+    emit_place(e, 0, scatter->inputs[SCATTER_INDEX]);
+    emit_place(e, 1, scatter->inputs[SCATTER_INDEX]);
+    line(e, "kernel_add_progression(&progressions, places, n1, &failed);");
+}
+
+static void emit_strided(Emitter *e)
+{
+    const FlowNode *scatter = &e->network->nodes.items[e->kernel->scatters.items[0].node];
+    Word length = operand_text(e, scatter->inputs[SCATTER_LENGTH]);
+    e->may_stop = true;
+    line(e, "for (int64_t first = 0; first < count; first += KERNEL_PROGRESSIONS) {");
+    open_brace(e);
+    line(e, "const int64_t end = count - first < KERNEL_PROGRESSIONS ? count : first + KERNEL_PROGRESSIONS;");
+    line(e, "KernelProgressions progressions;");
+    line(e, "kernel_start_progressions(&progressions, %s);", length.text);
+    line(e, "for (int64_t i = first; i < end; i++) {");
+    open_brace(e);
+    emit_inputs(e);
+    emit_progression(e, scatter);
+    close_brace(e);
+    line(e, "if (failed%s)", e->has_fast ? " | slow" : "");
+    line(e, "    break;");
+    line(e, "for (kernel_begin_blocks(&progressions, call); kernel_next_block(&progressions);) {");
+    open_brace(e);
+    line(e, "if (kernel_is_over(call))");
+    line(e, "    goto stopped;");
+    for (uint32_t i = 0; i < e->kernel->scatters.count; i++) {
+        const KernelSink *column = &e->kernel->scatters.items[i];
+        line(e, "KERNEL_REPLACE_BLOCK(out%u, %s, &progressions, %d);", first_scatter(e->kernel) + i,
+             canonical(column->operand.type, operand_text(e, column->operand)).text, i + 1 == e->kernel->scatters.count);
+    }
+    close_brace(e);
     close_brace(e);
 }
 
@@ -2274,6 +2412,7 @@ static void emit_work(Emitter *e)
     if (e->calls_functions)
         line(e, "const KernelScalars scalars = kernel_scalars(call);");
     emit_slice_starts(e, KERNEL_ROOT);
+    emit_tests_before(e);
     emit_given(e, true);
     emit_carries(e, true);
     for (uint32_t i = 0; i < e->kernel->totals.count; i++)
@@ -2287,8 +2426,10 @@ static void emit_work(Emitter *e)
         emit_packed_loop(e);
     else if (e->linear.scopes != 0)
         emit_linear_blocks(e);
+    else if (e->kernel->is_strided)
+        emit_strided(e);
     else
-        emit_root_loop(e, "for (int64_t i = 0; i < count; i++) {");
+        emit_root_loop(e, "0", "count");
     emit_results(e);
     if (may_be_full(e)) {
         text_add(e->out, "full:\n");
@@ -2317,8 +2458,8 @@ static bool wants_fast(const Emitter *e)
     return false;
 }
 
-/* A kernel is one function; or one for most operands and one for all, and these again for totals alone, all made of one text. */
-static void emit_kernel(Emitter *e)
+/* Writes one version of a kernel as a function. */
+static void emit_version(Emitter *e, const char *suffix, bool has_flags)
 {
     Text body, *out = e->out;
     text_init(&body, out->memory);
@@ -2326,29 +2467,46 @@ static void emit_kernel(Emitter *e)
     e->depth = 1;
     e->line = 0;
     e->may_stop = e->has_groups = e->is_shared = false;
-    e->calls_functions = calls_functions(e);
-    e->has_fast = !e->calls_functions && wants_fast(e);
-    e->linear = linear_find(e->context->functions->arena, e->fusion, e->kernel);
     emit_work(e);
     e->out = out;
-    uint32_t number = e->kernel->number;
-    bool has_totals = has_two_passes(e->kernel);
-    if (e->has_fast || has_totals)
-        text_addf(out, "\nMATH_INLINE uint64_t kernel_%u_work(const KernelCall *restrict call, const bool is_exact, const bool wants_totals)\n{\n", number);
+    if (has_flags)
+        text_addf(out, "\nMATH_INLINE uint64_t kernel_%u%s(const KernelCall *restrict call, const bool is_exact, const bool wants_totals)\n{\n",
+                  e->kernel->number, suffix);
     else
-        text_addf(out, "\nuint64_t kernel_%u(const KernelCall *restrict call)\n{\n", number);
+        text_addf(out, "\nuint64_t kernel_%u(const KernelCall *restrict call)\n{\n", e->kernel->number);
     text_addf(out, "    const int64_t count = call->count;\n    OpFlag failed = 0;\n%s%s", e->has_fast ? "    OpFlag slow = 0;\n" : "",
               e->has_groups ? "    KernelFlags failed_lanes = kernel_no_flags();\n" : "");
     text_add(out, text_string(&body));
     text_add(out, "}\n");
     text_free(&body);
+}
+
+/* A kernel is one function; or one for most operands and one for all, these again for totals alone, and one for narrow values, all made of one text. */
+static void emit_kernel(Emitter *e)
+{
+    Text *out = e->out;
+    e->calls_functions = calls_functions(e);
+    e->has_fast = !e->calls_functions && wants_fast(e);
+    e->linear = linear_find(e->context->functions->arena, e->fusion, e->kernel);
+    uint32_t number = e->kernel->number;
+    bool has_totals = has_two_passes(e->kernel);
+    Narrow narrow = has_totals ? (Narrow){0} : narrow_find(e->context->functions->arena, e->fusion, e->kernel);
+    emit_version(e, "_work", e->has_fast || has_totals);
     if (!e->has_fast && !has_totals)
         return;
+    if (narrow.is_narrow != NULL) {
+        e->narrow = narrow;
+        emit_version(e, "_narrow", true);
+        e->narrow = (Narrow){0};
+        narrow_write_test(&narrow, out);
+    }
     text_addf(out, "\nuint64_t kernel_%u(const KernelCall *call)\n{\n", number);
-    if (!has_totals)
-        text_addf(out, "    uint64_t status = kernel_%u_work(call, false, false);\n", number);
-    else
+    if (has_totals)
         text_addf(out, "    uint64_t status = call->wants_totals ? kernel_%u_work(call, false, true) : kernel_%u_work(call, false, false);\n", number, number);
+    else if (narrow.is_narrow != NULL)
+        text_addf(out, "    uint64_t status = kernel_%u_is_narrow(call) ? kernel_%u_narrow(call, false, false) : kernel_%u_work(call, false, false);\n", number, number, number);
+    else
+        text_addf(out, "    uint64_t status = kernel_%u_work(call, false, false);\n", number);
     if (e->has_fast && has_totals)
         text_addf(out, "    if (status == KERNEL_SLOW)\n        status = kernel_%u_work(call, true, call->wants_totals);\n", number);
     else if (e->has_fast)
@@ -2417,6 +2575,8 @@ static void find_types(const Fusion *fusion, ClassSet *types, bool *with_math)
             continue;
         ScalarType target = member_result_type(fusion->network, node);
         note_type(types, (LeafType)target);
+        if (node->scalar == SCALAR_I64 && op_text_wants_fast(node->core_op, node->scalar, target))
+            note_type(types, (LeafType)SCALAR_I32); /* it may be divided as such (narrow.h) */
         for (uint32_t i = 0; i < node->input_count; i++)
             note_type(types, node->inputs[i].type);
         *with_math |= op_text_needs_math(node->core_op, node->scalar, target);

@@ -2,6 +2,7 @@
 
 #include "kernel/linear.h"
 #include "kernel/members.h"
+#include "kernel/strided.h"
 
 #include <string.h>
 
@@ -1231,7 +1232,10 @@ Fusion *fuse_network(Arena *arena, const FlowNetwork *network, FunctionTexts *fu
         is_seen[points] = true;
         fuse_below(&finder, points, extents[points]);
     }
-    for (uint32_t i = 0; i < fusion->kernels.count; i++)
-        fusion->kernels.items[i].is_linear = linear_find(arena, fusion, &fusion->kernels.items[i]).scopes != 0;
+    for (uint32_t i = 0; i < fusion->kernels.count; i++) {
+        Kernel *kernel = &fusion->kernels.items[i];
+        kernel->is_linear = linear_find(arena, fusion, kernel).scopes != 0;
+        kernel->is_strided = strided_is(arena, fusion, kernel);
+    }
     return fusion;
 }

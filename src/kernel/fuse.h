@@ -68,6 +68,7 @@ typedef struct Kernel {
     uint64_t stored; /* ... and of them those of which others get elements */
     bool is_deep;    /* one of these is in a loop: nobody knows beforehand how many there will be */
     bool is_counted; /* ... but a call that only counts them (wants_totals) does little */
+    bool is_strided; /* it only replaces elements at progressions of places (strided.h): parts of the vector can be done by themselves */
     VEC(KernelScope) scopes;
     VEC(FlowNodeId) nodes;      /* in the order of the network */
     VEC(FlowStreamId) streams;  /* on the root's points, that others make and its nodes look at */

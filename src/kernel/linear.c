@@ -22,6 +22,8 @@ typedef struct Finder {
     Form *forms; /* of the first output, by position in the kernel */
 } Finder;
 
+enum { NODES_MAX = 1000 }; /* larger kernels are left as they are: looking takes time */
+
 static const Form unknown = {DEPENDS_OTHERWISE, false, false};
 
 static int position_of(const Finder *f, FlowNodeId node)
@@ -266,7 +268,7 @@ static bool is_plain(const FlowNetwork *network, const Kernel *kernel)
     for (uint32_t i = 0; i < kernel->nodes.count; i++)
         if (network->nodes.items[kernel->nodes.items[i]].op == FLOW_SCALAR_CALL)
             return false;
-    return kernel->scans.count == 0 && !kernel->is_deep;
+    return kernel->scans.count == 0 && !kernel->is_deep && kernel->nodes.count <= NODES_MAX;
 }
 
 LinearLoops linear_find(Arena *arena, const Fusion *fusion, const Kernel *kernel)

@@ -22,6 +22,8 @@ enum {
     ROOM_LEAST = 4096,        /* elements that a tile may give below the root, */
     ROOM_MOST = 64 << 20,     /* ... and that one point may, */
     COUNTED_MOST = 4 << 20,   /* ... and tiles that were counted, but for one */
+    SHARE_LEAST = 128 << 10,   /* elements of a share of a vector in which elements are replaced, */
+    SHARES_EACH = 4,           /* ... and how many of them for each thread */
     FORESIGHT = 4,            /* times what a vector has that it gets room for, if it is expected to grow as much, */
     KNOWN_POINTS = 256,       /* ... or all that is expected, when it is known what so many points gave */
     EXPECTED_MOST = 64 << 20, /* ... if that is not more than this */
@@ -101,7 +103,7 @@ bool bundle_kernels_find(Vm *vm, Plan *plan)
 size_t bundle_kernel_limit(const Vm *vm, const Bundle *bundle, size_t count, bool is_over)
 {
     const BundleKernel *kernel = bundle->kernel;
-    if (kernel->kernel->has_loops) {
+    if (kernel->kernel->has_loops && !kernel->kernel->is_strided) {
         uint64_t each = kernel->picoseconds == 0 ? FIRST_POINTS : FIRING_PICOSECONDS / kernel->picoseconds + 1;
         return least(count, (size_t)each * vm->options.threads);
     }
@@ -120,6 +122,7 @@ typedef struct Doing {
     int64_t position;
     size_t count;           /* points, */
     size_t tile;            /* ... of them those of a call */
+    size_t shares;          /* of the vector in which elements are replaced, where these are done by themselves; else 1 */
     size_t room;            /* elements that a tile may give of each scope below the root */
     const char **streams;   /* by number in the kernel's list */
     const void **uniforms;
@@ -310,7 +313,7 @@ static bool do_call(Doing *doing, KernelCall *call)
 }
 
 /* Some points, by one call of the code. */
-static bool do_tile(Doing *doing, size_t first, size_t count)
+static bool do_tile(Doing *doing, size_t first, size_t count, size_t share)
 {
     const Kernel *kernel = doing->kernel;
     size_t number = first / doing->tile;
@@ -325,9 +328,12 @@ static bool do_tile(Doing *doing, size_t first, size_t count)
         carries[i] = carry;
     }
     fill_tables(doing, first, streams, outputs);
-    doing->done[number] = (int64_t)count;
+    if (share == 0)
+        doing->done[number] = (int64_t)count;
     KernelCall call = {.position = doing->position + (int64_t)first,
                        .count = (int64_t)count,
+                       .share = (int64_t)share,
+                       .shares = (int64_t)doing->shares,
                        .streams = streams,
                        .uniforms = doing->uniforms,
                        .columns = doing->columns,
@@ -356,7 +362,17 @@ static void do_tiles(void *context, size_t first, size_t end, uint32_t member)
     Doing *doing = context;
     (void)member;
     for (size_t at = first; at < end && !atomic_load_explicit(&doing->has_failed, memory_order_relaxed); at += doing->tile)
-        if (!do_tile(doing, at, least(end - at, doing->tile)))
+        if (!do_tile(doing, at, least(end - at, doing->tile), 0))
+            atomic_store_explicit(&doing->has_failed, true, memory_order_relaxed);
+}
+
+/* All points, for some shares of the vector in which elements are replaced. */
+static void do_shares(void *context, size_t first, size_t end, uint32_t member)
+{
+    Doing *doing = context;
+    (void)member;
+    for (size_t share = first; share < end && !atomic_load_explicit(&doing->has_failed, memory_order_relaxed); share++)
+        if (!do_tile(doing, 0, doing->count, share))
             atomic_store_explicit(&doing->has_failed, true, memory_order_relaxed);
 }
 
@@ -757,6 +773,17 @@ static size_t tile_of(const Bundle *bundle)
     return kernel->picoseconds == 0 ? 1 : least(most, PIECE_PICOSECONDS / kernel->picoseconds + 1);
 }
 
+/* How many shares a vector has in which elements are replaced: every one takes all points, so there must not be many of these. */
+static size_t shares_of(const Doing *doing)
+{
+    if (!doing->kernel->is_strided || doing->vm->options.threads == 1)
+        return 1;
+    FlowOperand length = node_of(doing, doing->kernel->scatters.items[0].node)->inputs[SCATTER_LENGTH];
+    int64_t elements = length.is_constant ? length.constant.integer : *(const int64_t *)uniform_cell(doing, length.stream);
+    size_t shares = least(elements > 0 ? (size_t)elements / SHARE_LEAST : 0, (size_t)doing->vm->options.threads * SHARES_EACH);
+    return shares > 1 && doing->count <= (size_t)elements / shares / SHARES_EACH ? shares : 1;
+}
+
 /* Elements that a tile may give below the root: twice what those before gave, or, in filters, one for each point. */
 static size_t room_of(const Bundle *bundle, size_t tile)
 {
@@ -822,6 +849,10 @@ static void keep_carries(const Doing *doing, size_t tiles)
 
 static void do_all_tiles(Doing *doing)
 {
+    if (doing->shares > 1) {
+        team_run(doing->vm->team, doing->shares, 1, do_shares, doing);
+        return;
+    }
     size_t grain = grain_of(doing);
     bool is_shared = team_shares(doing->vm->team, doing->count, grain);
     if (doing->kernel->scans.count > 0 && is_shared) {
@@ -908,6 +939,9 @@ bool bundle_kernel_do(Vm *vm, Instance *instance, Bundle *bundle, size_t count)
                    .count = count,
                    .tile = tile_of(bundle)};
     doing.globals = code_global_cells(vm);
+    doing.shares = shares_of(&doing);
+    if (doing.shares > 1 || (doing.kernel->is_strided && vm->options.threads == 1))
+        doing.tile = count;
     doing.room = room_of(bundle, doing.tile);
     size_t points = 0;
     bool is_possible = find_inputs(&doing);

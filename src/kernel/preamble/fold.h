@@ -264,6 +264,77 @@ MATH_INLINE int64_t kernel_steps(int64_t a, int64_t b, int64_t step, bool is_che
         __atomic_store(&(cell), &replacement, __ATOMIC_RELAXED);                                                      \
     } while (0)
 
+/* ---- progressions of places where elements are replaced ----
+ * Blocks of the vector that stay in the first-level cache are done one after the other, each with all progressions; larger ones where these would have few elements in each. */
+
+enum {
+    KERNEL_PROGRESSIONS = 512, /* that are done together */
+    KERNEL_CACHED = 32 << 10,  /* elements */
+    KERNEL_WORTH = 4,          /* elements of a progression in a block, on average, that are worth looking at it */
+};
+
+typedef struct KernelProgressions {
+    int64_t length; /* of the vector */
+    int64_t low, high, end, block; /* elements of the block at hand, of all that are to be done, and of a block */
+    int64_t count, elements;
+    int64_t next[KERNEL_PROGRESSIONS], step[KERNEL_PROGRESSIONS], last[KERNEL_PROGRESSIONS]; /* places, upwards */
+} KernelProgressions;
+
+MATH_INLINE void kernel_start_progressions(KernelProgressions *all, int64_t length)
+{
+    all->length = length;
+    all->count = all->elements = 0;
+}
+
+/* One with `count` places, of which the first two are given. All must be inside. */
+MATH_INLINE void kernel_add_progression(KernelProgressions *all, const int64_t places[2], int64_t count, OpFlag *failed)
+{
+    int64_t first = places[0], step = count > 1 ? (int64_t)((uint64_t)places[1] - (uint64_t)first) : 0;
+    if (count <= 0)
+        return;
+    uint64_t size = step < 0 ? -(uint64_t)step : (uint64_t)step;
+    bool is_inside = (uint64_t)first < (uint64_t)all->length;
+    uint64_t room = !is_inside ? 0 : (uint64_t)(step < 0 ? first : all->length - 1 - first);
+    if (!is_inside || (count > 1 && size > room / (uint64_t)(count - 1))) {
+        *failed = 1;
+        return;
+    }
+    int64_t last = first + step * (count - 1);
+    all->next[all->count] = step < 0 ? last : first;
+    all->last[all->count] = step < 0 ? first : last;
+    all->step[all->count] = step == 0 ? 1 : (int64_t)size;
+    all->elements += step == 0 ? 1 : count;
+    all->count++;
+}
+
+MATH_INLINE void kernel_begin_blocks(KernelProgressions *all, const KernelCall *call)
+{
+    int64_t part = all->length / call->shares + 1, worth = all->elements / call->shares / (KERNEL_WORTH * (all->count + 1)) + 1;
+    all->high = part * call->share < all->length ? part * call->share : all->length;
+    all->end = all->length - all->high < part ? all->length : all->high + part;
+    all->block = part / worth + 1 < KERNEL_CACHED ? KERNEL_CACHED : part / worth + 1;
+    for (int64_t k = 0; k < all->count; k++)
+        if (all->next[k] < all->high)
+            all->next[k] += (all->high - all->next[k] + all->step[k] - 1) / all->step[k] * all->step[k];
+}
+
+MATH_INLINE bool kernel_next_block(KernelProgressions *all)
+{
+    all->low = all->high;
+    all->high = all->end - all->low < all->block ? all->end : all->low + all->block;
+    return all->low < all->end;
+}
+
+#define KERNEL_REPLACE_BLOCK(cells, value, all, is_last_column)                                                       \
+    for (int64_t k = 0; k < (all)->count; k++) {                                                                      \
+        const int64_t step = (all)->step[k], limit = (all)->last[k] < (all)->high ? (all)->last[k] : (all)->high - 1; \
+        int64_t at = (all)->next[k];                                                                                  \
+        for (; at <= limit; at += step)                                                                               \
+            KERNEL_REPLACE((cells)[at], value);                                                                       \
+        if (is_last_column)                                                                                           \
+            (all)->next[k] = at;                                                                                      \
+    }
+
 /* Adds to what will be given. So much that its sum could not be counted is not. */
 MATH_INLINE void kernel_count(int64_t *given, int64_t count, OpFlag *failed)
 {
@@ -307,6 +378,91 @@ MATH_INLINE uint64_t kernel_size(int64_t number, uint64_t *sizes)
     return kernel_bound(number < 0 ? -(uint64_t)number : (uint64_t)number, sizes);
 }
 
+/* ---- bounds of integers ----
+ * Of a result, from those of the operands (kernel/narrow.h). What does not fit 32 bits sets `is_wide`, and is as if it did: so nothing overflows here. */
+
+typedef struct KernelRange {
+    int64_t low, high;
+} KernelRange;
+
+MATH_INLINE KernelRange kernel_range(int64_t low, int64_t high, bool *is_wide)
+{
+    *is_wide |= low < INT32_MIN || high > INT32_MAX;
+    return *is_wide ? (KernelRange){0, 0} : (KernelRange){low, high};
+}
+
+MATH_INLINE int64_t kernel_least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+MATH_INLINE int64_t kernel_greatest(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* The largest magnitude. */
+MATH_INLINE int64_t kernel_range_size(KernelRange a)
+{
+    return kernel_greatest(-a.low, a.high);
+}
+
+/* Between the least and the greatest of four results. */
+MATH_INLINE KernelRange kernel_range_of(int64_t a, int64_t b, int64_t c, int64_t d, bool *is_wide)
+{
+    return kernel_range(kernel_least(kernel_least(a, b), kernel_least(c, d)), kernel_greatest(kernel_greatest(a, b), kernel_greatest(c, d)), is_wide);
+}
+
+MATH_INLINE KernelRange kernel_range_add(KernelRange a, KernelRange b, bool *is_wide)
+{
+    return kernel_range(a.low + b.low, a.high + b.high, is_wide);
+}
+
+MATH_INLINE KernelRange kernel_range_subtract(KernelRange a, KernelRange b, bool *is_wide)
+{
+    return kernel_range(a.low - b.high, a.high - b.low, is_wide);
+}
+
+MATH_INLINE KernelRange kernel_range_multiply(KernelRange a, KernelRange b, bool *is_wide)
+{
+    return kernel_range_of(a.low * b.low, a.low * b.high, a.high * b.low, a.high * b.high, is_wide);
+}
+
+/* Divisors of both signs leave the magnitude, or turn the sign. */
+MATH_INLINE KernelRange kernel_range_divide(KernelRange a, KernelRange b, bool *is_wide)
+{
+    if (b.low > 0)
+        return kernel_range_of(a.low / b.low, a.low / b.high, a.high / b.low, a.high / b.high, is_wide);
+    return kernel_range(-kernel_range_size(a), kernel_range_size(a), is_wide);
+}
+
+MATH_INLINE KernelRange kernel_range_remainder(KernelRange a, KernelRange b, bool *is_wide)
+{
+    int64_t most = kernel_range_size(b);
+    return kernel_range(a.low < 0 ? -most : 0, a.high > 0 ? most : 0, is_wide);
+}
+
+MATH_INLINE KernelRange kernel_range_modulo(KernelRange a, KernelRange b, bool *is_wide)
+{
+    (void)a;
+    return kernel_range(b.low < 0 ? b.low : 0, b.high > 0 ? b.high : 0, is_wide);
+}
+
+MATH_INLINE KernelRange kernel_range_minimum(KernelRange a, KernelRange b, bool *is_wide)
+{
+    return kernel_range(kernel_least(a.low, b.low), kernel_least(a.high, b.high), is_wide);
+}
+
+MATH_INLINE KernelRange kernel_range_maximum(KernelRange a, KernelRange b, bool *is_wide)
+{
+    return kernel_range(kernel_greatest(a.low, b.low), kernel_greatest(a.high, b.high), is_wide);
+}
+
+MATH_INLINE KernelRange kernel_range_either(KernelRange a, KernelRange b, bool *is_wide)
+{
+    return kernel_range(kernel_least(a.low, b.low), kernel_greatest(a.high, b.high), is_wide);
+}
+
 /* Flags of groups of elements, by lane, in registers as above. */
 typedef OpFlag KernelFlagsPart __attribute__((vector_size(FOLD_PART(OpFlag))));
 typedef struct KernelFlags {
@@ -343,6 +499,12 @@ MATH_INLINE bool kernel_is_inside(int64_t index, int64_t length, OpFlag *failed)
     bool is_inside = (uint64_t)index < (uint64_t)length;
     *failed |= !is_inside;
     return is_inside;
+}
+
+/* So many indices, one after the other. */
+MATH_INLINE bool kernel_are_inside(int64_t first, int64_t count, int64_t length)
+{
+    return count == 0 || ((uint64_t)first < (uint64_t)length && count <= length - first);
 }
 
 /* Where the element is; 0 if there is none. */
