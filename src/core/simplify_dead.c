@@ -1,7 +1,7 @@
 /* Dead code: pure statements whose values nobody uses.
  *
  * Uses are counted over the whole unit; then blocks are walked backwards, so that what a removed statement used is looked at
- * after it. */
+ * after it. A value that has one use may be dead with another way to write that. */
 #include "core/simplify_internal.h"
 
 static void change_use(Simplifier *s, const CoreAtom *atom, uint32_t change)
@@ -39,11 +39,29 @@ static bool is_dead(const Simplifier *s, const CoreStatement *statement)
     return fact->uses == 0 && fact->effects == 0 && !is_check;
 }
 
+/* Scalars that are read in the order of a vector's own grade, which nothing else wants, are that vector sorted: no positions are needed. */
+static void sort_themselves(Simplifier *s, CoreStatement *statement)
+{
+    if (statement->kind != CORE_OP || statement->op != OP_READ || statement->arguments[1].is_constant)
+        return;
+    const CoreAtom *vector = &statement->arguments[0];
+    const Fact *order = &s->facts.items[statement->arguments[1].variable];
+    bool is_graded = order->kind == CORE_OP && (order->op == OP_GRADE || order->op == OP_GRADE_DOWN) &&
+                     type_is_scalar(s->types, type_element(s->types, vector->type));
+    Fact *fact = &s->facts.items[statement->target];
+    if (!is_graded || order->uses != 1 || order->nesting != fact->nesting || !simplify_is_same(&order->arguments[0], vector))
+        return;
+    change_use(s, &statement->arguments[1], UINT32_MAX);
+    statement->op = fact->op = order->op == OP_GRADE ? OP_SORTED : OP_SORTED_DOWN;
+    statement->argument_count = fact->count = 1;
+}
+
 static void sweep(Simplifier *s, CoreBlock *block, uint32_t nesting, FunctionInfo *result)
 {
     uint32_t kept = block->statement_count; /* those from here on stay */
     for (uint32_t i = block->statement_count; i > 0; i--) {
-        const CoreStatement *statement = &block->statements[i - 1];
+        CoreStatement *statement = &block->statements[i - 1];
+        sort_themselves(s, statement);
         if (is_dead(s, statement)) {
             change_uses_of_statement(s, statement, UINT32_MAX);
             continue;

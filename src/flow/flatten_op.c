@@ -1410,6 +1410,8 @@ static const FlowValue *dispatch(const Operation *o)
     case OP_REPLACE:
     case OP_GRADE:
     case OP_GRADE_DOWN:
+    case OP_SORTED:
+    case OP_SORTED_DOWN:
     case OP_HASH:
     case OP_STRING:
     case OP_EXP_STRING:

@@ -125,6 +125,18 @@ bool ref_op_permute(OpCall *call)
     return finish(call);
 }
 
+bool ref_op_sorted(OpCall *call, bool is_descending)
+{
+    Interpreter *machine = call->machine;
+    const Object *elements = call->arguments[0].object;
+    ref_grade(machine, result_element(call), elements, is_descending);
+    Object *result = ref_build(machine, ref_result_type(call), elements->count);
+    for (size_t i = 0; i < elements->count; i++)
+        result->items[result->count++] = elements->items[machine->positions.items[i]];
+    ref_free_positions(machine, &machine->positions);
+    return finish(call);
+}
+
 bool ref_op_replace(OpCall *call)
 {
     int64_t index = call->arguments[2].scalar.integer;

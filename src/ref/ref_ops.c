@@ -152,6 +152,8 @@ bool ref_op(OpCall *call)
     case OP_REPLACE: return ref_op_replace(call);
     case OP_GRADE: return ref_op_grade(call, false);
     case OP_GRADE_DOWN: return ref_op_grade(call, true);
+    case OP_SORTED: return ref_op_sorted(call, false);
+    case OP_SORTED_DOWN: return ref_op_sorted(call, true);
 
     case OP_IDENTITY: return identity(call);
     case OP_ELEMENT_IDENTITY: return identity(call);

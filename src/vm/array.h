@@ -143,8 +143,10 @@ void rows_grade(Team *team, const Layout *layout, const Cells *cells, size_t cou
 typedef struct Grade {
     const Array *array;
     size_t start, length;
-    int64_t *out;
+    void *out; /* positions, int64_t; or elements */
 } Grade;
 void arrays_grade(Team *team, const Grade *slices, size_t count, bool is_descending);
+/* Sorts the elements themselves, which are scalars, stably. */
+void arrays_sort(Team *team, const Grade *slices, size_t count, bool is_descending);
 
 #endif

@@ -480,51 +480,85 @@ void rows_grade(Team *team, const Layout *layout, const Cells *cells, size_t cou
 
 enum { SLICES_PER_MEMBER = 4 };
 
-typedef struct Grades {
+/* What is made of slices. */
+typedef struct SliceSort {
+    size_t (*words)(size_t count); /* of memory that one thread needs */
+    void (*alone)(const Grade *slice, bool is_descending, uint64_t *memory);
+    void (*together)(Team *team, const Grade *slice, bool is_descending);
+} SliceSort;
+
+typedef struct SliceSorts {
+    const SliceSort *sort;
     const Grade *slices;
     bool is_descending;
     size_t long_least; /* a slice that is as long is for all members */
     uint64_t *memory;  /* `words` of them for each member */
     size_t words;
-} Grades;
+} SliceSorts;
 
-static bool is_for_all(const Grades *grades, size_t i)
+static bool is_for_all(const SliceSorts *sorts, size_t i)
 {
-    return grades->slices[i].length >= grades->long_least;
+    return sorts->slices[i].length >= sorts->long_least;
 }
 
-static void grade_slices(void *context, size_t first, size_t end, uint32_t member)
+static void sort_slices(void *context, size_t first, size_t end, uint32_t member)
 {
-    const Grades *grades = context;
-    for (size_t i = first; i < end; i++) {
-        const Grade *slice = &grades->slices[i];
-        if (slice->length == 0 || is_for_all(grades, i))
-            continue;
-        Sorting sorting = slice_sorting(slice, grades->is_descending);
-        sorting.positions = (uint64_t *)slice->out;
-        grade_alone(sorting, grades->memory + member * grades->words, slice->length);
-    }
+    const SliceSorts *sorts = context;
+    for (size_t i = first; i < end; i++)
+        if (sorts->slices[i].length > 0 && !is_for_all(sorts, i))
+            sorts->sort->alone(&sorts->slices[i], sorts->is_descending, sorts->memory + member * sorts->words);
 }
 
 /* Slices that are many share their loop; one that has much of all the elements is sorted by all. */
-void arrays_grade(Team *team, const Grade *slices, size_t count, bool is_descending)
+static void sort_all_slices(Team *team, const SliceSort *sort, const Grade *slices, size_t count, bool is_descending)
 {
-    Grades grades = {.slices = slices, .is_descending = is_descending};
+    SliceSorts sorts = {.sort = sort, .slices = slices, .is_descending = is_descending};
     size_t total = 0, grain = sorting_grain(team), longest = 0;
     for (size_t i = 0; i < count; i++)
         total += slices[i].length;
-    grades.long_least = total / (SLICES_PER_MEMBER * team_size(team)) + 1;
-    if (grades.long_least <= grain)
-        grades.long_least = grain + 1;
+    sorts.long_least = total / (SLICES_PER_MEMBER * team_size(team)) + 1;
+    if (sorts.long_least <= grain)
+        sorts.long_least = grain + 1;
+    if (sorts.long_least > UINT32_MAX)
+        sorts.long_least = UINT32_MAX;
     for (size_t i = 0; i < count; i++)
-        if (!is_for_all(&grades, i) && slices[i].length > longest)
+        if (!is_for_all(&sorts, i) && slices[i].length > longest)
             longest = slices[i].length;
     /* members' tables stand apart by a cache line */
-    grades.words = longest + sorting_counts(longest) + 8;
-    grades.memory = sorting_alloc(team, grades.words, grades.words * (team_size(team) - 1));
-    team_run(team, count, total <= grain ? count : grain * count / total + 1, grade_slices, &grades);
-    team_give_back(team, grades.memory);
+    sorts.words = sort->words(longest) + 8;
+    sorts.memory = sorting_alloc(team, sorts.words, sorts.words * (team_size(team) - 1));
+    team_run(team, count, total <= grain ? count : grain * count / total + 1, sort_slices, &sorts);
+    team_give_back(team, sorts.memory);
     for (size_t i = 0; i < count; i++)
-        if (is_for_all(&grades, i))
-            array_grade(team, slices[i].array, slices[i].start, slices[i].length, is_descending, slices[i].out);
+        if (is_for_all(&sorts, i))
+            sort->together(team, &slices[i], is_descending);
+}
+
+static size_t grade_words(size_t count)
+{
+    return count + sorting_counts(count);
+}
+
+static void grade_slice(const Grade *slice, bool is_descending, uint64_t *memory)
+{
+    Sorting sorting = slice_sorting(slice, is_descending);
+    sorting.positions = slice->out;
+    grade_alone(sorting, memory, slice->length);
+}
+
+static void grade_slice_together(Team *team, const Grade *slice, bool is_descending)
+{
+    grade(team, slice_sorting(slice, is_descending), slice->length, slice->out);
+}
+
+void arrays_grade(Team *team, const Grade *slices, size_t count, bool is_descending)
+{
+    static const SliceSort sort = {grade_words, grade_slice, grade_slice_together};
+    sort_all_slices(team, &sort, slices, count, is_descending);
+}
+
+void arrays_sort(Team *team, const Grade *slices, size_t count, bool is_descending)
+{
+    static const SliceSort sort = {sorting_element_words, sorting_elements_alone, sorting_elements_together};
+    sort_all_slices(team, &sort, slices, count, is_descending);
 }

@@ -82,6 +82,12 @@ void sorting_unpack(const Sorting *sorting, const uint64_t *words, uint64_t *pos
 bool sorting_is_out_of_order(const Sorting *sorting, uint32_t leaf, uint64_t a, uint64_t b);
 void sorting_merge(const Sorting *sorting, uint32_t leaf, size_t first, size_t end);
 
+/* ---- array_sort_elements.c ---- */
+/* Sorts elements of a slice, scalars, to where it says; in one thread with memory of so many words, or by a team. */
+size_t sorting_element_words(size_t count);
+void sorting_elements_alone(const Grade *slice, bool is_descending, uint64_t *memory);
+void sorting_elements_together(Team *team, const Grade *slice, bool is_descending);
+
 /* ---- array_sort_shared.c ---- */
 /* Sorts positions 0 to count, given in order. There is no scratch yet. */
 void sorting_share(Team *team, const Sorting *sorting, size_t count);

@@ -220,7 +220,7 @@ static void *scratch(RowsCall *call, size_t count, size_t size)
 }
 
 /* Rows from the first on, as many as one firing is for; gives their number and that of their elements. */
-static size_t count_graded(const RowsCall *call, size_t *elements)
+static size_t count_sorted(const RowsCall *call, size_t *elements)
 {
     size_t rows = 0;
     for (*elements = 0; rows < call->count && *elements <= ROWS_ELEMENTS_MAX; rows++)
@@ -228,33 +228,46 @@ static size_t count_graded(const RowsCall *call, size_t *elements)
     return rows;
 }
 
-static size_t grade(RowsCall *call, bool is_descending)
+typedef void SliceSort(Team *team, const Grade *slices, size_t count, bool is_descending);
+
+/* Vectors as long as the argument's, whose elements `sort` writes. */
+static size_t sort_slices(RowsCall *call, SliceSort *sort, bool is_descending)
 {
-    Team *team = call->firing->vm->team;
     Array *vectors = call->state->vectors;
-    size_t elements, start = vectors->count, rows = count_graded(call, &elements);
+    size_t elements, start = vectors->count, rows = count_sorted(call, &elements);
     Grade *slices = scratch(call, rows, sizeof *slices);
     array_extend(call->firing->vm->memory, vectors, elements);
-    int64_t *orders = vectors->columns[0].data;
+    char *out = vectors->columns[0].data;
+    size_t size = leaf_size(vectors->layout->leaves[0].type);
     for (size_t row = 0; row < rows; row++) {
         Slice slice = slice_argument(call, 0, row);
-        slices[row] = (Grade){slice.array, slice.start, slice.length, slice.length == 0 ? NULL : orders + start};
+        slices[row] = (Grade){slice.array, slice.start, slice.length, slice.length == 0 ? NULL : out + start * size};
         give_integer(call, 1, row, (int64_t)start);
         give_integer(call, 2, row, (int64_t)slice.length);
         start += slice.length;
     }
-    arrays_grade(team, slices, rows, is_descending);
+    sort(call->firing->vm->team, slices, rows, is_descending);
     return rows;
 }
 
 static size_t rows_grade_up(RowsCall *call)
 {
-    return grade(call, false);
+    return sort_slices(call, arrays_grade, false);
 }
 
 static size_t rows_grade_down(RowsCall *call)
 {
-    return grade(call, true);
+    return sort_slices(call, arrays_grade, true);
+}
+
+static size_t rows_sort_up(RowsCall *call)
+{
+    return sort_slices(call, arrays_sort, false);
+}
+
+static size_t rows_sort_down(RowsCall *call)
+{
+    return sort_slices(call, arrays_sort, true);
 }
 
 static bool row_replace(RowsCall *call, size_t row)
@@ -557,6 +570,8 @@ static RowsKind rows_kind(Op op)
     case OP_TRANSPOSE: return (RowsKind){.row = row_transpose};
     case OP_GRADE: return (RowsKind){.many = rows_grade_up};
     case OP_GRADE_DOWN: return (RowsKind){.many = rows_grade_down};
+    case OP_SORTED: return (RowsKind){.many = rows_sort_up};
+    case OP_SORTED_DOWN: return (RowsKind){.many = rows_sort_down};
     case OP_REPLACE: return (RowsKind){.row = row_replace};
     case OP_PART: return (RowsKind){.row = row_part};
     case OP_FLAG_PARTITION: return (RowsKind){.row = row_flag_partition};

@@ -584,8 +584,30 @@ static void check_found(Fixture *f, const Sorted *sorted, const Team *team, cons
             (unsigned)sorted->array->layout->type, what, team_size(team));
 }
 
+/* Scalars themselves, as they would be gathered by the positions that were expected: every bit. */
+static void check_elements(Fixture *f, const Sorted *sorted, Team *team, const char *what)
+{
+    LeafType type = sorted->array->layout->leaves[0].type;
+    size_t size = leaf_size(type), count = sorted->count;
+    const Column *column = &sorted->array->columns[0];
+    char *found = calloc(count + 1, size);
+    arrays_sort(team, &(Grade){sorted->array, sorted->start, count, found}, 1, sorted->is_descending);
+    for (size_t i = 0; i < count; i++) {
+        size_t from = column->is_uniform ? 0 : sorted->start + (size_t)sorted->expected[i];
+        if (memcmp(found + i * size, (const char *)column->data + from * size, size) == 0)
+            continue;
+        f->failures++;
+        fprintf(stderr, "of %zu scalars of type %u (%s) the one at %zu is wrong, sorted by %u\n", count,
+                (unsigned)sorted->array->layout->type, what, i, team_size(team));
+        break;
+    }
+    free(found);
+}
+
 static void check_with_team(Fixture *f, const Sorted *sorted, const Cells *cells, Team *team, const char *what)
 {
+    if (sorted->array->layout->count == 1)
+        check_elements(f, sorted, team, what);
     memset(sorted->found, 0, sorted->count * sizeof(int64_t));
     array_grade(team, sorted->array, sorted->start, sorted->count, sorted->is_descending, sorted->found);
     check_found(f, sorted, team, what);
@@ -615,8 +637,9 @@ static void check_sorting(Fixture *f, const Array *array, size_t start, size_t c
     free(sorted.found);
 }
 
-/* Kinds of keys: anything; in a small range; in a small range but for one; with zeros below; sorted. */
-enum { KEYS_ANY, KEYS_SMALL, KEYS_OUTLIER, KEYS_HIGH, KEYS_SORTED, KEYS_CLUSTERED, KEYS_COUNT };
+/* Kinds of keys: anything; in a small range; in a small range but for one; with zeros below; sorted; the other way round; all the same but for one; zeros of both
+ * signs among others. */
+enum { KEYS_ANY, KEYS_SMALL, KEYS_OUTLIER, KEYS_HIGH, KEYS_SORTED, KEYS_REVERSED, KEYS_SAME, KEYS_ZEROS, KEYS_CLUSTERED, KEYS_COUNT };
 
 static Scalar random_key(Fixture *f, ScalarType type, int kind, size_t i)
 {
@@ -630,6 +653,12 @@ static Scalar random_key(Fixture *f, ScalarType type, int kind, size_t i)
         return scalar_of_int(type, (int64_t)(bits << 50));
     case KEYS_SORTED:
         return scalar_of_int(type, (int64_t)i);
+    case KEYS_REVERSED:
+        return scalar_of_int(type, -(int64_t)i);
+    case KEYS_SAME:
+        return scalar_of_int(type, i == 77 ? 6 : 7);
+    case KEYS_ZEROS:
+        return bits % 2 == 0 ? scalar_of_int(type, (int64_t)(bits >> 60)) : scalar_negate(type, scalar_of_int(type, 0));
     case KEYS_CLUSTERED: /* groups that agree in their leading bits */
         return scalar_of_int(type, (int64_t)((bits & 7) << 60 | (bits >> 32 & 3) << 20 | (bits >> 40 & 0xfff)));
     default:
@@ -670,7 +699,7 @@ static void test_sorting_values(Fixture *f, size_t count, TypeId type)
 
 static void test_sorting(Fixture *f)
 {
-    static const size_t counts[] = {0, 1, 2, 3, 31, 32, 33, 100, 1000, 8192, 8193, 20000};
+    static const size_t counts[] = {0, 1, 2, 3, 16, 17, 31, 32, 33, 100, 1000, 8192, 8193, 20000};
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
         for (int type = 0; type < SCALAR_COUNT; type++)
             test_sorting_scalars(f, counts[i], (ScalarType)type);
@@ -727,6 +756,13 @@ static void check_slices(Fixture *f, const Array *array, const size_t *lengths, 
             memset(found, 0, start * sizeof *found);
             arrays_grade(f->teams[team], slices, count, is_descending);
             CHECK(f, memcmp(found, expected, start * sizeof *found) == 0);
+            if (array->layout->leaves[0].type != SCALAR_I64)
+                continue;
+            arrays_sort(f->teams[team], slices, count, is_descending);
+            start = 0;
+            for (size_t i = 0; i < count; start += lengths[i++])
+                for (size_t j = start; j < start + lengths[i]; j++)
+                    CHECK(f, found[j] == ((const int64_t *)array->columns[0].data)[start + (size_t)expected[j]]);
         }
     free(found);
     free(expected);
@@ -756,7 +792,7 @@ static void test_slices(Fixture *f)
 
 /* What a run has made, where the failure finds it. */
 typedef struct Made {
-    Array *array, *other, *copy;
+    Array *array, *other, *copy, *numbers;
     Team *team;
 } Made;
 
@@ -777,6 +813,9 @@ static void make_and_use(Fixture *f, Made *made, Value value, Value other)
         array_append_slice(&f->array_memory, a_team(f), made->copy, made->copy, 0, made->copy->count);
     made->team = team_new(&f->array_memory, (TeamOptions){.threads = 2, .piece_picoseconds = 1});
     array_grade(made->team, made->copy, 0, 70, false, positions);
+    made->numbers = array_new(&f->array_memory, layout_of(&f->layouts, TYPE_INT));
+    array_append(&f->array_memory, a_team(f), made->numbers, &(Cells){positions, false}, 0, 70);
+    arrays_sort(made->team, &(Grade){made->numbers, 0, 70, positions}, 1, true);
 }
 
 /* Every allocation fails once; nothing is lost, and nothing freed twice. */
@@ -800,6 +839,7 @@ static void test_allocation_failure(Fixture *f)
         f->array_memory.fail_after = 0;
         CHECK(f, f->array_memory.on_failure == &recovery);
         array_release(&f->array_memory, made.copy);
+        array_release(&f->array_memory, made.numbers);
         array_release(&f->array_memory, made.array);
         array_release(&f->array_memory, made.other);
         team_free(made.team);

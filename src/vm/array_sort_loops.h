@@ -1,0 +1,61 @@
+/* The loops of array_sort_vector.c, for each level of vector instructions and both widths of words. */
+#ifndef RUNNEL_VM_ARRAY_SORT_LOOPS_H
+#define RUNNEL_VM_ARRAY_SORT_LOOPS_H
+
+#include "base/vector.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    SORT_DIGIT_MAX = 12, /* bits; with more of them buckets are too many for the caches */
+    SORT_FEW = 16,       /* words are inserted */
+};
+
+/* How scalars as wide as words become words that order as they do: an exclusive or with these bits; floats are first turned into bits that order as
+ * unsigned integers do, all nans into the same. */
+typedef struct WordMask {
+    bool is_float;
+    uint64_t bits;
+} WordMask;
+
+/* What is known of words in a row. */
+typedef struct WordRange {
+    uint64_t first, least, greatest, last;
+    bool is_sorted;
+} WordRange;
+
+typedef struct SortLoops {
+    void (*to_words)(void *words, const void *cells, size_t count, WordMask mask);
+    void (*from_words)(void *cells, const void *words, size_t count, WordMask mask); /* perhaps in place */
+    /* of cells as words: */
+    WordRange (*range)(const void *cells, size_t count, WordMask mask);
+    void (*count)(const void *cells, size_t count, WordMask mask, uint64_t least, uint32_t shift, uint64_t *counts);
+    void (*spread)(const void *cells, size_t count, WordMask mask, uint64_t least, uint32_t shift, uint64_t *offsets, void *to);
+    /* Sorts words that differ from `least` in the lowest `bits` only, none of them less; they end in `spare` if asked for, otherwise in place. In `counts` there is
+     * room for the tables of all digits, sort_table_entries. There are less than 2^32. */
+    void (*sort)(void *from, void *spare, size_t count, uint32_t bits, uint64_t least, bool to_spare, uint32_t *counts);
+} SortLoops;
+
+enum { SORT_NARROW, SORT_WIDE, SORT_WIDTHS }; /* words of 32 bits and of 64 */
+#define VECTOR_LEVEL_ROW(level) extern const SortLoops VECTOR_NAME_AT(sort_loops, level)[SORT_WIDTHS];
+VECTOR_LEVELS(VECTOR_LEVEL_ROW)
+#undef VECTOR_LEVEL_ROW
+
+/* By how many of `bits` bits so many words are spread: random ones are then alone in a bucket, or with another. */
+static inline uint32_t sort_digit(size_t count, uint32_t bits)
+{
+    uint32_t digit = 1;
+    while (digit < SORT_DIGIT_MAX && count >> (digit + 1) != 0)
+        digit++;
+    return digit < bits ? digit : bits;
+}
+
+static inline size_t sort_table_entries(size_t count)
+{
+    uint32_t digit = sort_digit(count, 64);
+    return count <= SORT_FEW ? 0 : (size_t)((64 + digit - 1) / digit) << digit;
+}
+
+#endif
