@@ -253,16 +253,29 @@ static void add_key(Firing *firing, size_t i)
         table->cells[layout->count + leaf] = array_cells(table->keys, leaf, 0);
 }
 
-/* The slot of the key at row i of those that come in, or the free one where it belongs. */
+/* The slot of a key, or the free one where it belongs, from `at` on. The word of a scalar is all of it. */
+static inline Slot *find_word(const Table *table, size_t at, uint64_t word)
+{
+    const Slot *slots = table->slots;
+    while (slots[at].word != word && slots[at].number != 0)
+        at = next_slot(table, at);
+    return &table->slots[at];
+}
+
+/* The same for the key at row i of those that come in, which is no scalar. */
+static Slot *find_row(const Table *table, const Layout *layout, size_t i, size_t at, uint64_t word)
+{
+    for (; table->slots[at].number != 0; at = next_slot(table, at))
+        if (table->slots[at].word == word &&
+            rows_compare(layout, table->cells, i, table->cells + layout->count, table->slots[at].number - 1) == 0)
+            break;
+    return &table->slots[at];
+}
+
 static Slot *find_slot(const Table *table, const Layout *layout, size_t i, uint64_t word)
 {
     size_t at = first_slot(table, word);
-    for (; table->slots[at].number != 0; at = next_slot(table, at))
-        if (table->slots[at].word == word &&
-            (is_scalar(layout) ||
-             rows_compare(layout, table->cells, i, table->cells + layout->count, table->slots[at].number - 1) == 0))
-            break;
-    return &table->slots[at];
+    return is_scalar(layout) ? find_word(table, at, word) : find_row(table, layout, i, at, word);
 }
 
 /* ---- windows ---- */
@@ -377,17 +390,24 @@ static void look_up_tile(const Lookup *lookup, size_t first, size_t count)
 {
     const Table *table = lookup->table;
     uint64_t words[TILE];
+    size_t slots[TILE];
     key_words(lookup->layout, table->cells, lookup->first + first, count, words);
     if (!table->is_hashed) {
         for (size_t i = 0; i < count; i++)
             lookup->numbers[first + i] = (int64_t)window_number(&table->window, words[i]) - 1;
         return;
     }
-    for (size_t i = 0; i < count; i++)
-        __builtin_prefetch(&table->slots[first_slot(table, words[i])]);
-    for (size_t i = 0; i < count; i++)
-        lookup->numbers[first + i] =
-            (int64_t)find_slot(table, lookup->layout, lookup->first + first + i, words[i])->number - 1;
+    for (size_t i = 0; i < count; i++) {
+        slots[i] = first_slot(table, words[i]);
+        __builtin_prefetch(&table->slots[slots[i]]);
+    }
+    if (is_scalar(lookup->layout))
+        for (size_t i = 0; i < count; i++)
+            lookup->numbers[first + i] = (int64_t)find_word(table, slots[i], words[i])->number - 1;
+    else
+        for (size_t i = 0; i < count; i++)
+            lookup->numbers[first + i] =
+                (int64_t)find_row(table, lookup->layout, lookup->first + first + i, slots[i], words[i])->number - 1;
 }
 
 static void look_up(void *context, size_t first, size_t end, uint32_t member)
