@@ -1,6 +1,8 @@
 /* Elaboration of expressions: each becomes statements of the current block and an atom. */
 #include "core/elaborate_internal.h"
 
+#include <string.h>
+
 void elaborate_failed(Elaborator *e)
 {
     e->has_errors = true;
@@ -509,10 +511,33 @@ static void elaborate_arguments(Elaborator *e, Expr *argument, CoreAtom *atoms, 
     atoms[arity - 1] = elaborate_tuple(e, items + arity - 1, argument->item_count - arity + 1, argument->span);
 }
 
+/* Functions of the library that are operations where they are given a vector. */
+static const struct {
+    const char *name;
+    Op op;
+} on_vectors[] = {
+    {"wordify", OP_WORDS},
+};
+
+static bool is_on_vector(const Elaborator *e, const Label *label, const CoreAtom *arguments, uint32_t count, Op *op)
+{
+    if (label->lambda != NULL || !label->definition->is_library || count != 1 || !type_is_vector(e->types, arguments[0].type))
+        return false;
+    for (size_t i = 0; i < sizeof on_vectors / sizeof *on_vectors; i++)
+        if (strcmp(names_text(e->names, label->definition->name), on_vectors[i].name) == 0) {
+            *op = on_vectors[i].op;
+            return true;
+        }
+    return false;
+}
+
 static CoreAtom emit_call(Elaborator *e, Label label, const CoreAtom *arguments, uint32_t count, Span span)
 {
+    Op op;
     if (e->has_errors)
         return core_int(0);
+    if (is_on_vector(e, &label, arguments, count, &op))
+        return elaborate_op(e, op, arguments, count, NULL, span);
     TypeId *types = ARENA_ARRAY(e->arena, TypeId, count);
     for (uint32_t i = 0; i < count; i++)
         types[i] = arguments[i].type;

@@ -1288,25 +1288,41 @@ static const FlowValue *op_rand_seed(const Operation *o)
     return flatten_value_scalar(o->f, flatten_constant(SCALAR_BOOL, (Scalar){.bits = 1}));
 }
 
-static const FlowValue *op_lines(const Operation *o)
+/* LINES or WORDS: of a text at each point, texts; they are the elements of a space of this kind. */
+static FlowSpaceId cut_node(const Operation *o, FlowOp op, FlowSpaceKind kind)
 {
     Flattener *f = o->f;
-    const FlowValue *path = o->arguments[0];
-    FlowOperand inputs[] = {flatten_driver(f, o->space), flatten_bring(f, path->array, o->space),
-                            flatten_bring(f, path->start, o->space), flatten_bring(f, path->length, o->space)};
-    FlowSpaceId space =
-        flatten_new_space(f, (FlowSpace){.kind = SPACE_LINES, .parent = o->space, .segments = SEGMENTS_ENDS});
-    flatten_node(f, FLOW_LINES, space, inputs, 4);
-    flatten_order(f);
+    const FlowValue *text = o->arguments[0];
+    FlowOperand inputs[] = {flatten_driver(f, o->space), flatten_bring(f, text->array, o->space),
+                            flatten_bring(f, text->start, o->space), flatten_bring(f, text->length, o->space)};
+    FlowSpaceId space = flatten_new_space(f, (FlowSpace){.kind = kind, .parent = o->space, .segments = SEGMENTS_ENDS});
+    flatten_node(f, op, space, inputs, sizeof inputs / sizeof *inputs);
+    return space;
+}
+
+static const FlowValue *cut_texts(const Operation *o, FlowSpaceId space)
+{
+    Flattener *f = o->f;
     FlowStreamId ends = flatten_output(f, LEAF_ENDS, o->space);
     FlowStreamId array = flatten_output(f, LEAF_ARRAY, space);
     FlowStreamId start = flatten_output(f, SCALAR_I64, space);
     FlowStreamId length = flatten_output(f, SCALAR_I64, space);
     flatten_space(f, space)->driver = array;
     flatten_space(f, space)->ends = ends;
-    const FlowValue *line = flatten_value_vector(f, flatten_stream(f, array), flatten_stream(f, start),
-                                                 flatten_stream(f, length), TYPE_CHAR);
-    return flatten_value_sequence(f, space, line, result_element(o));
+    return give_container(o, space,
+                          flatten_value_vector(f, flatten_stream(f, array), flatten_stream(f, start), flatten_stream(f, length), TYPE_CHAR));
+}
+
+static const FlowValue *op_lines(const Operation *o)
+{
+    FlowSpaceId space = cut_node(o, FLOW_LINES, SPACE_LINES);
+    flatten_order(o->f);
+    return cut_texts(o, space);
+}
+
+static const FlowValue *op_words(const Operation *o)
+{
+    return cut_texts(o, cut_node(o, FLOW_WORDS, SPACE_PART));
 }
 
 static const FlowValue *op_same_value(const Operation *o)
@@ -1399,6 +1415,7 @@ static const FlowValue *dispatch(const Operation *o)
     case OP_RAND: return op_rand(o);
     case OP_RAND_SEED: return op_rand_seed(o);
     case OP_LINES: return op_lines(o);
+    case OP_WORDS: return op_words(o);
 
     case OP_FAIL:
     case OP_NOT_PROVIDED:

@@ -117,6 +117,7 @@ static bool is_one_pass(Op op)
     case OP_SCAN_INCLUSIVE:
     case OP_PREVIOUS:
     case OP_NEXT:
+    case OP_WORDS:
         return true;
     }
     return false;

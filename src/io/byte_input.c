@@ -43,6 +43,14 @@ bool byte_input_open(ByteInput *input, const char *path, Memory *memory, const S
     return true;
 }
 
+bool byte_input_open_text(ByteInput *input, const Text *path, const StopFlag *stop)
+{
+    if (strlen(text_string(path)) == path->length)
+        return byte_input_open(input, text_string(path), path->memory, stop);
+    *input = (ByteInput){.stop = stop, .memory = path->memory, .reason = strerror(ENOENT)};
+    return false;
+}
+
 /* ---- what is compressed ---- */
 
 struct Decoding {
@@ -328,16 +336,28 @@ uint64_t byte_input_file_size(const ByteInput *input)
     return (uint64_t)status.st_size > input->start ? (uint64_t)status.st_size - input->start : 0;
 }
 
-size_t byte_input_read_at(ByteInput *input, uint64_t position, void *bytes, size_t size)
+size_t byte_input_read_part(const ByteInput *input, uint64_t position, void *bytes, size_t size, const char **reason)
 {
-    while (may_read(input)) {
+    bool has_failed = false;
+    while (may_read(input) && !has_failed) {
         ssize_t count = pread(input->descriptor, bytes, size < SSIZE_MAX ? size : SSIZE_MAX, (off_t)(input->start + position));
         if (count >= 0)
             return (size_t)count;
-        if (errno != EINTR)
-            input->reason = strerror(errno);
+        has_failed = errno != EINTR;
     }
+    if (has_failed)
+        *reason = strerror(errno);
     return 0;
+}
+
+size_t byte_input_read_at(ByteInput *input, uint64_t position, void *bytes, size_t size)
+{
+    return byte_input_read_part(input, position, bytes, size, &input->reason);
+}
+
+void byte_input_expect_parts(const ByteInput *input)
+{
+    posix_fadvise(input->descriptor, 0, 0, POSIX_FADV_SEQUENTIAL);
 }
 
 void byte_input_close(ByteInput *input)

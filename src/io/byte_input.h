@@ -7,6 +7,7 @@
 
 #include "base/memory.h"
 #include "base/stop.h"
+#include "base/text.h"
 #include "io/compression.h"
 
 typedef struct Decoding Decoding;
@@ -31,6 +32,8 @@ typedef struct ByteInput {
 
 /* Opens a file to be read, as open does, but a named pipe without waiting for who writes to it: that wait could not be given up. */
 int byte_input_open_path(const char *path);
+/* Opens a file by a path in the program, which may have a zero in it, as no name of a file has. False if it cannot be opened. */
+bool byte_input_open_text(ByteInput *input, const Text *path, const StopFlag *stop);
 /* Opens a file, or standard input if the path is null. False if it cannot be opened. */
 bool byte_input_open(ByteInput *input, const char *path, Memory *memory, const StopFlag *stop);
 /* What is in it is compressed so; before any of it is read. False if it cannot be decoded here. */
@@ -50,6 +53,10 @@ bool byte_input_is_cut(const ByteInput *input);
 /* Of an ordinary file, its size from where reading began, and bytes from anywhere in it; UINT64_MAX for anything else. */
 uint64_t byte_input_file_size(const ByteInput *input);
 size_t byte_input_read_at(ByteInput *input, uint64_t position, void *bytes, size_t size);
+/* The same for several threads at once: why it failed is told at *reason, which is left as it is otherwise. */
+size_t byte_input_read_part(const ByteInput *input, uint64_t position, void *bytes, size_t size, const char **reason);
+/* An ordinary file will be read from its beginning to its end, in parts. */
+void byte_input_expect_parts(const ByteInput *input);
 /* May be called again. */
 void byte_input_close(ByteInput *input);
 

@@ -1,6 +1,5 @@
 #include "io/line_reader.h"
 
-#include <errno.h>
 #include <string.h>
 
 enum { BLOCK_SIZE = 1 << 16 };
@@ -23,13 +22,8 @@ void line_reader_close(LineReader *reader)
 bool line_reader_open(LineReader *reader, const Text *path)
 {
     line_reader_close(reader);
-    Memory *memory = reader->pending.memory;
-    reader->block = memory_alloc(memory, BLOCK_SIZE);
-    bool has_zero = strlen(text_string(path)) != path->length; /* as no name of a file has */
-    if (has_zero)
-        reader->input.reason = strerror(ENOENT);
-    else
-        byte_input_open(&reader->input, text_string(path), memory, reader->input.stop);
+    reader->block = memory_alloc(reader->pending.memory, BLOCK_SIZE);
+    byte_input_open_text(&reader->input, path, reader->input.stop);
     reader->reason = reader->input.reason;
     return reader->reason == NULL;
 }
@@ -56,11 +50,6 @@ static bool give(LineReader *reader, const char *last, size_t last_length, const
     if (*length > 0 && (*bytes)[*length - 1] == '\r')
         --*length;
     return true;
-}
-
-bool line_reader_is_at_hand(const LineReader *reader)
-{
-    return memchr(reader->block + reader->start, '\n', reader->end - reader->start) != NULL;
 }
 
 bool line_reader_next(LineReader *reader, const char **bytes, size_t *length)

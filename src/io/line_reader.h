@@ -26,8 +26,6 @@ void line_reader_init(LineReader *reader, Memory *memory, const StopFlag *stop);
 bool line_reader_open(LineReader *reader, const Text *path);
 /* The next line; its bytes last until the next call. False at the end, and after a failure. */
 bool line_reader_next(LineReader *reader, const char **bytes, size_t *length);
-/* Whether the next line can be had without waiting, as far as that can be seen. */
-bool line_reader_is_at_hand(const LineReader *reader);
 /* Gives everything back; may be called at any time after line_reader_init, also again. */
 void line_reader_close(LineReader *reader);
 

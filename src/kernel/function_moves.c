@@ -259,6 +259,15 @@ static void write_parts(Writer *writer, const CoreStatement *statement, const ch
     vectors_give(writer, statement, array, length);
 }
 
+static void write_words(Writer *writer, const CoreStatement *statement)
+{
+    const char **text = vectors_make(writer, &statement->arguments[0]), *array = write_word(writer, 0), *length = write_word(writer, 0);
+    write_line(writer, "int64_t %s = 0;", length);
+    write_line(writer, "KernelArray *const %s = kernel_words(%s, %s, %s, %s, &%s);", array, vectors_region(writer, statement->target),
+               text[VECTOR_ARRAY], text[VECTOR_START], text[VECTOR_LENGTH], length);
+    vectors_give(writer, statement, array, length);
+}
+
 static void write_transpose(Writer *writer, const CoreStatement *statement)
 {
     const char **rows = vectors_make(writer, &statement->arguments[0]), *array = write_word(writer, 0), *length = write_word(writer, 0);
@@ -381,6 +390,7 @@ bool moves_write(Writer *writer, const CoreStatement *statement)
     case OP_PART: write_parts(writer, statement, "kernel_parts"); return true;
     case OP_FLAG_PARTITION: write_parts(writer, statement, "kernel_flag_parts"); return true;
     case OP_PARTITION: write_parts(writer, statement, "kernel_counted_parts"); return true;
+    case OP_WORDS: write_words(writer, statement); return true;
     case OP_TRANSPOSE: write_transpose(writer, statement); return true;
     case OP_WIDTH: write_width(writer, statement); return true;
     case OP_IDENTITY:

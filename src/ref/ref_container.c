@@ -311,6 +311,29 @@ bool ref_op_flag_partition(OpCall *call)
     return finish(call);
 }
 
+static bool is_blank(const Object *text, size_t i)
+{
+    char c = (char)text->items[i].scalar.integer;
+    return c == ' ' || c == '\n' || c == '\t' || c == '\r';
+}
+
+bool ref_op_words(OpCall *call)
+{
+    const Object *text = container(call, 0);
+    size_t words = 0;
+    for (size_t i = 0; i < text->count; i++)
+        words += !is_blank(text, i) && (i == 0 || is_blank(text, i - 1));
+    Object *result = build(call, words);
+    size_t start = 0;
+    for (size_t i = 0; i <= text->count; i++)
+        if (i == text->count || is_blank(text, i)) {
+            if (i > start)
+                add_part(call, result, start, i);
+            start = i + 1;
+        }
+    return finish(call);
+}
+
 static bool check_counts(OpCall *call, const Object *elements, const Object *counts)
 {
     uint64_t total = 0;

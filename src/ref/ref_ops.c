@@ -96,6 +96,7 @@ bool ref_op(OpCall *call)
     case OP_PART: return ref_op_part(call);
     case OP_FLAG_PARTITION: return ref_op_flag_partition(call);
     case OP_PARTITION: return ref_op_partition(call);
+    case OP_WORDS: return ref_op_words(call);
     case OP_ZIP: return ref_op_zip(call);
     case OP_CONS: return ref_op_cons(call);
     case OP_SNOC: return ref_op_snoc(call);

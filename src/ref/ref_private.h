@@ -251,6 +251,7 @@ bool ref_op_concat(OpCall *call);
 bool ref_op_part(OpCall *call);
 bool ref_op_flag_partition(OpCall *call);
 bool ref_op_partition(OpCall *call);
+bool ref_op_words(OpCall *call);
 bool ref_op_zip(OpCall *call);
 bool ref_op_cons(OpCall *call);
 bool ref_op_snoc(OpCall *call);

@@ -121,8 +121,6 @@ int rows_compare(const Layout *layout, const Cells *a, size_t i, const Cells *b,
 Order rows_order(const Layout *layout, const Cells *a, size_t i, const Cells *b, size_t j);
 /* As `hash` defines it (math/random.h); equal for values that rows_compare calls equal. */
 uint64_t rows_hash(const Layout *layout, const Cells *cells, size_t i, uint64_t seed);
-/* For tables, which nobody sees: another one, which texts have sooner. */
-uint64_t rows_table_hash(const Layout *layout, const Cells *cells, size_t i);
 
 /* ---- to and from the values of io/value.h ---- */
 /* Appends a value of the layout's type as one element. Inner vectors go into one array for each column of them. After a failed allocation the

@@ -171,40 +171,6 @@ uint64_t rows_hash(const Layout *layout, const Cells *cells, size_t i, uint64_t 
     return row_hash(layout, (Row){{.cells = cells}, i}, seed);
 }
 
-/* Of bytes, eight at a time; where one stands for all it is repeated. */
-static uint64_t bytes_hash(const unsigned char *bytes, bool is_uniform, size_t count)
-{
-    uint64_t seed = 0, word = UINT64_C(0x0101010101010101) * bytes[0];
-    for (; count >= sizeof word; count -= sizeof word) {
-        if (!is_uniform)
-            memcpy(&word, bytes, sizeof word);
-        bytes += is_uniform ? 0 : sizeof word;
-        seed = random_hash(seed, word);
-    }
-    word = count; /* and the length, so that bytes of 0 at the end count */
-    while (count-- > 0)
-        word = word << 8 | bytes[is_uniform ? 0 : count];
-    return random_hash(seed, word);
-}
-
-static bool is_of_bytes(const Layout *layout)
-{
-    const Layout *elements = layout->leaves[0].elements;
-    return layout->count == 3 && layout->leaves[0].type == LEAF_ARRAY && elements->count == 1 && is_byte(elements->leaves[0].type);
-}
-
-uint64_t rows_table_hash(const Layout *layout, const Cells *cells, size_t i)
-{
-    Row row = {{.cells = cells}, i};
-    if (layout->count == 0 || !is_of_bytes(layout))
-        return row_hash(layout, row, 0);
-    Vector vector = row_vector(row, 0);
-    if (vector.length == 0)
-        return 0;
-    Cells bytes = array_cells(vector.array, 0, vector.start);
-    return bytes_hash(bytes.data, bytes.is_uniform, vector.length);
-}
-
 /* ---- from values ---- */
 
 static TypeId representation(Types *types, TypeId type)

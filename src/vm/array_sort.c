@@ -82,13 +82,31 @@ static bool is_byte(const Layout *layout)
     return layout->count == 1 && (type == SCALAR_CHAR || type == SCALAR_U8);
 }
 
-/* The first eight bytes, the first one above, zeros after the end. */
-static uint64_t key_of_bytes(Cells bytes, size_t length)
+enum { KEY_BYTES = 8 };
+
+static uint64_t first_byte_above(uint64_t key)
 {
-    uint64_t key = 0;
-    for (size_t i = 0; i < 8; i++)
-        key = key << 8 | (i < length ? ((const unsigned char *)bytes.data)[cells_index(bytes, i)] : 0);
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    return __builtin_bswap64(key);
+#else
     return key;
+#endif
+}
+
+/* The first eight bytes, the first one above, zeros after the end. */
+static inline uint64_t key_of_bytes(const Array *array, size_t start, size_t length)
+{
+    const Column *column = &array->columns[0];
+    const unsigned char *bytes = column->data;
+    uint64_t key = 0;
+    if (column->is_uniform || array->count - start < KEY_BYTES) {
+        for (size_t i = 0; i < KEY_BYTES; i++)
+            key = key << 8 | (i < length ? bytes[column->is_uniform ? 0 : start + i] : 0);
+        return key;
+    }
+    memcpy(&key, bytes + start, KEY_BYTES); /* those of other vectors are cut off */
+    key = first_byte_above(key);
+    return length >= KEY_BYTES ? key : length == 0 ? 0 : key & ~UINT64_C(0) << 8 * (KEY_BYTES - length);
 }
 
 /* A key that is never greater for the lesser of two vectors, but may be the same. */
@@ -101,7 +119,7 @@ static uint64_t vector_key(const Layout *elements, Vector vector)
     if (elements->count == 0 || vector.length == 0)
         return vector.length;
     if (is_byte(elements))
-        return key_of_bytes(array_cells(vector.array, 0, vector.start), vector.length);
+        return key_of_bytes(vector.array, vector.start, vector.length);
     const Column *column = &vector.array->columns[0];
     uint64_t key, position = 0;
     scalar_keys(&key, elements->leaves[0].type, column->data, column->is_uniform ? 0 : vector.start, &position, 1, 0);
@@ -113,12 +131,35 @@ static Row row_at(const Sorting *sorting, uint64_t position)
     return (Row){sorting->rows, sorting->start + position};
 }
 
+enum { KEYS_AHEAD = 16 }; /* whose bytes are asked for while others are looked at */
+
+static bool is_in_one_array(const Sorting *sorting, uint32_t leaf)
+{
+    Cells arrays = rows_leaf(sorting->rows, leaf);
+    return arrays.is_uniform && *(Array *const *)arrays.data != NULL && (*(Array *const *)arrays.data)->columns[0].data != NULL;
+}
+
+/* Of vectors of bytes that lie in one array, wherever they are there. */
+static void keys_of_bytes(const Sorting *sorting, uint32_t leaf, size_t first, size_t end, uint64_t flip)
+{
+    const uint64_t *positions = sorting->positions;
+    const unsigned char *bytes = row_vector(row_at(sorting, positions[first]), leaf).array->columns[0].data;
+    for (size_t i = first; i < end; i++) {
+        uint64_t ahead = positions[i + KEYS_AHEAD < end ? i + KEYS_AHEAD : i];
+        __builtin_prefetch(bytes + row_vector(row_at(sorting, ahead), leaf).start);
+        Vector vector = row_vector(row_at(sorting, positions[i]), leaf);
+        sorting->scratch[i] = (vector.length == 0 ? 0 : key_of_bytes(vector.array, vector.start, vector.length)) ^ flip;
+    }
+}
+
 uint64_t *sorting_keys(const Sorting *sorting, uint32_t leaf, size_t first, size_t end)
 {
     const Leaf *kind = &sorting->layout->leaves[leaf];
     const uint64_t *positions = sorting->positions;
     uint64_t flip = sorting->is_descending ? UINT64_MAX : 0;
-    if (kind->type == LEAF_ARRAY)
+    if (kind->type == LEAF_ARRAY && is_byte(kind->elements) && is_in_one_array(sorting, leaf))
+        keys_of_bytes(sorting, leaf, first, end, flip);
+    else if (kind->type == LEAF_ARRAY)
         for (size_t i = first; i < end; i++)
             sorting->scratch[i] = vector_key(kind->elements, row_vector(row_at(sorting, positions[i]), leaf)) ^ flip;
     else

@@ -4,17 +4,19 @@
  * and whatever is known of groups comes out in that order.
  *
  * Integers that lie close together, beside the number of points, are not hashed: a window of them has a cell for each. Keys are looked up in tiles: first the
- * places where they may be are asked for, and while these come from memory the next ones are computed.
+ * places where they may be are asked for, and while these come from memory the next ones are computed. Texts have a table of their own (text_keys.h).
  *
  * A team shares the looking up of keys that are in the table; those that are not are added by one thread, in order. It shares a reduction by groups:
  * each part of it has groups of its own, and combines their elements in the order of the points. */
 #include "vm/fold.h"
 #include "vm/nodes.h"
 #include "vm/places.h"
+#include "vm/text_keys.h"
 
 #include "math/bits.h"
 #include "math/random.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 /* ---- the table ---- */
@@ -53,6 +55,7 @@ typedef struct Table {
     Array *keys;  /* by number */
     Slot *slots;  /* open addressing */
     size_t slot_count;
+    TextKeys texts; /* instead, where the keys are texts */
     bool is_growing; /* most of the last points had new keys */
     int64_t *order; /* once the parent has ended: the numbers in order of keys */
     bool is_ordered;
@@ -114,6 +117,7 @@ static void forget_groups(Memory *memory, Table *table)
         memset(table->slots, 0, table->slot_count * sizeof *table->slots);
     else
         free_slots(memory, table);
+    text_keys_forget(&table->texts, memory);
     array_release(memory, table->keys);
     table->keys = NULL;
 }
@@ -123,6 +127,7 @@ static void release_table(Vm *vm, const FlowNode *node, void *state)
     Table *table = state;
     forget_groups(vm->memory, table);
     free_slots(vm->memory, table);
+    text_keys_free(&table->texts, vm->memory);
     free_window(vm->memory, &table->window);
     memory_free(vm->memory, table->cells, 2 * leaf_count(node) * sizeof *table->cells);
 }
@@ -182,7 +187,7 @@ static void key_words(const Layout *layout, const Cells *cells, size_t first, si
 {
     if (!is_scalar(layout)) {
         for (size_t i = 0; i < count; i++)
-            words[i] = rows_table_hash(layout, cells, first + i);
+            words[i] = rows_hash(layout, cells, first + i, 0);
         return;
     }
     bool is_uniform = cells[0].is_uniform;
@@ -248,16 +253,29 @@ static void add_key(Firing *firing, size_t i)
         table->cells[layout->count + leaf] = array_cells(table->keys, leaf, 0);
 }
 
-/* The slot of the key at row i of those that come in, or the free one where it belongs. */
+/* The slot of a key, or the free one where it belongs, from `at` on. The word of a scalar is all of it. */
+static inline Slot *find_word(const Table *table, size_t at, uint64_t word)
+{
+    const Slot *slots = table->slots;
+    while (slots[at].word != word && slots[at].number != 0)
+        at = next_slot(table, at);
+    return &table->slots[at];
+}
+
+/* The same for the key at row i of those that come in, which is no scalar. */
+static Slot *find_row(const Table *table, const Layout *layout, size_t i, size_t at, uint64_t word)
+{
+    for (; table->slots[at].number != 0; at = next_slot(table, at))
+        if (table->slots[at].word == word &&
+            rows_compare(layout, table->cells, i, table->cells + layout->count, table->slots[at].number - 1) == 0)
+            break;
+    return &table->slots[at];
+}
+
 static Slot *find_slot(const Table *table, const Layout *layout, size_t i, uint64_t word)
 {
     size_t at = first_slot(table, word);
-    for (; table->slots[at].number != 0; at = next_slot(table, at))
-        if (table->slots[at].word == word &&
-            (is_scalar(layout) ||
-             rows_compare(layout, table->cells, i, table->cells + layout->count, table->slots[at].number - 1) == 0))
-            break;
-    return &table->slots[at];
+    return is_scalar(layout) ? find_word(table, at, word) : find_row(table, layout, i, at, word);
 }
 
 /* ---- windows ---- */
@@ -352,7 +370,9 @@ static int64_t find_hashed(Firing *firing, size_t i, uint64_t word)
 /* The number of the key at row i of those that come in, which may be new. */
 static int64_t find_number(Firing *firing, size_t i)
 {
-    const Table *table = firing->state;
+    Table *table = firing->state;
+    if (text_keys_hold(firing->node->layout))
+        return text_keys_find(&table->texts, firing->vm->memory, table->keys, table->cells, i);
     uint64_t word = key_word(firing->node->layout, table->cells, i);
     return uses_window(firing, word) ? find_in_window(firing, i, word) : find_hashed(firing, i, word);
 }
@@ -363,28 +383,44 @@ typedef struct Lookup {
     const Layout *layout;
     size_t first;
     int64_t *numbers; /* -1 for a key that is new */
+    atomic_bool has_new;
 } Lookup;
 
 static void look_up_tile(const Lookup *lookup, size_t first, size_t count)
 {
     const Table *table = lookup->table;
     uint64_t words[TILE];
+    size_t slots[TILE];
     key_words(lookup->layout, table->cells, lookup->first + first, count, words);
     if (!table->is_hashed) {
         for (size_t i = 0; i < count; i++)
             lookup->numbers[first + i] = (int64_t)window_number(&table->window, words[i]) - 1;
         return;
     }
-    for (size_t i = 0; i < count; i++)
-        __builtin_prefetch(&table->slots[first_slot(table, words[i])]);
-    for (size_t i = 0; i < count; i++)
-        lookup->numbers[first + i] =
-            (int64_t)find_slot(table, lookup->layout, lookup->first + first + i, words[i])->number - 1;
+    for (size_t i = 0; i < count; i++) {
+        slots[i] = first_slot(table, words[i]);
+        __builtin_prefetch(&table->slots[slots[i]]);
+    }
+    if (is_scalar(lookup->layout))
+        for (size_t i = 0; i < count; i++)
+            lookup->numbers[first + i] = (int64_t)find_word(table, slots[i], words[i])->number - 1;
+    else
+        for (size_t i = 0; i < count; i++)
+            lookup->numbers[first + i] =
+                (int64_t)find_row(table, lookup->layout, lookup->first + first + i, slots[i], words[i])->number - 1;
 }
 
 static void look_up(void *context, size_t first, size_t end, uint32_t member)
 {
+    Lookup *lookup = context;
+    const Table *table = lookup->table;
     (void)member;
+    if (text_keys_hold(lookup->layout)) {
+        if (!text_keys_look_up(&table->texts, table->keys, table->cells, lookup->first + first, end - first, lookup->numbers + first))
+            atomic_store_explicit(&lookup->has_new, true, memory_order_relaxed);
+        return;
+    }
+    atomic_store_explicit(&lookup->has_new, true, memory_order_relaxed); /* perhaps */
     for (; first < end; first += TILE)
         look_up_tile(context, first, least(TILE, end - first));
 }
@@ -395,11 +431,12 @@ static void find_numbers(Firing *firing, size_t first, size_t count, int64_t *nu
     Table *table = firing->state;
     size_t before = group_count(table);
     bool is_looked_up = before > 0 && !table->is_growing;
-    Lookup lookup = {table, firing->node->layout, first, numbers};
+    Lookup lookup = {.table = table, .layout = firing->node->layout, .first = first, .numbers = numbers};
     table->point_count += count;
     if (is_looked_up)
         team_run(firing->vm->team, count, team_grain(firing->vm->team, FIND_PICOSECONDS), look_up, &lookup);
-    for (size_t i = 0; i < count; i++)
+    bool has_new = !is_looked_up || atomic_load_explicit(&lookup.has_new, memory_order_relaxed);
+    for (size_t i = 0; has_new && i < count; i++)
         if (!is_looked_up || numbers[i] < 0)
             numbers[i] = find_number(firing, first + i);
     table->is_growing = group_count(table) - before > count / 2;

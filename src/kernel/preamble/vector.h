@@ -361,6 +361,31 @@ __attribute__((noinline)) static KernelArray *kernel_counted_parts(KernelRegion 
     return first == length ? parts.array : NULL;
 }
 
+/* WORDS: what stands between blanks. */
+MATH_INLINE int kernel_is_blank(const uint8_t *text, int64_t stride, int64_t i)
+{
+    const uint8_t c = text[i * stride];
+    return (c == ' ') | (c == '\n') | (c == '\t') | (c == '\r');
+}
+
+__attribute__((noinline)) static KernelArray *kernel_words(KernelRegion *region, KernelArrayRef array, int64_t start, int64_t length, int64_t *count)
+{
+    const int64_t stride = kernel_stride(array, 0);
+    const uint8_t *text = (const uint8_t *)kernel_cells(array, 0) + start * stride;
+    int64_t first = 0, begun = length > 0 && !kernel_is_blank(text, stride, 0);
+    for (int64_t i = 1; i < length; i++)
+        begun += kernel_is_blank(text, stride, i - 1) & !kernel_is_blank(text, stride, i);
+    KernelParts parts = {kernel_array(region, begun, 3, kernel_row_sizes), 0};
+    for (int64_t i = 0; parts.array != NULL && i <= length; i++)
+        if (i == length || kernel_is_blank(text, stride, i)) {
+            if (i > first)
+                kernel_add_part(&parts, array, start + first, i - first);
+            first = i + 1;
+        }
+    *count = begun;
+    return parts.array;
+}
+
 /* ---- loops ---- */
 
 typedef struct KernelLayout KernelLayout;

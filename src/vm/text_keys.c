@@ -1,0 +1,340 @@
+#include "vm/text_keys.h"
+
+#include "base/least.h"
+
+#include <string.h>
+
+enum { SLOTS_LEAST = 64, TILE = 64, WORD = 8 };
+
+/* ---- texts ---- */
+
+/* A text that is looked for, or held. */
+typedef struct TextKey {
+    const unsigned char *bytes;
+    size_t readable; /* bytes that may be looked at; 0 if one byte stands for all */
+    size_t length;
+    uint64_t head[TEXT_KEY_WORDS];
+    uint64_t hash;
+} TextKey;
+
+bool text_keys_hold(const Layout *layout)
+{
+    if (layout->count != 3 || layout->leaves[0].type != LEAF_ARRAY)
+        return false;
+    const Layout *elements = layout->leaves[0].elements;
+    return elements->count == 1 && elements->leaves[0].type < (LeafType)SCALAR_COUNT && leaf_size(elements->leaves[0].type) == 1;
+}
+
+/* Words of which the bytes from `16 - count` on have the first `count` bytes set: a table, for a branch could not be predicted. */
+static const unsigned char masks[2 * TEXT_KEY_BYTES] = {255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255};
+
+/* The first `count` bytes of the head of a text that is there as it lies in memory. */
+static inline void keep_first(uint64_t *first, uint64_t *second, size_t count)
+{
+    const unsigned char *mask = masks + TEXT_KEY_BYTES - (count < TEXT_KEY_BYTES ? count : TEXT_KEY_BYTES);
+    uint64_t words[TEXT_KEY_WORDS];
+    memcpy(&words[0], mask, WORD);
+    memcpy(&words[1], mask + WORD, WORD);
+    *first &= words[0];
+    *second &= words[1];
+}
+
+/* Bytes from `at` on, which is before the end; zeros follow the text. */
+static inline uint64_t word_at(const TextKey *key, size_t at)
+{
+    size_t left = key->length - at;
+    uint64_t word = 0;
+    if (key->readable == 0)
+        word = UINT64_C(0x0101010101010101) * key->bytes[0];
+    else if (key->readable >= at + WORD)
+        memcpy(&word, key->bytes + at, WORD);
+    else
+        memcpy(&word, key->bytes + at, left < WORD ? left : WORD);
+    uint64_t none = 0;
+    keep_first(&word, &none, left);
+    return word;
+}
+
+static inline uint64_t mix(uint64_t hash, uint64_t word)
+{
+    hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+    return hash ^ hash >> 29;
+}
+
+/* Of a text that is short, or near the end of its memory. */
+static uint64_t slow_head(const TextKey *key, size_t i)
+{
+    return i * WORD < key->length ? word_at(key, i * WORD) : 0;
+}
+
+static uint64_t hash_rest(const TextKey *key, uint64_t hash)
+{
+    for (size_t at = TEXT_KEY_BYTES; at < key->length; at += WORD)
+        hash = mix(hash, word_at(key, at));
+    return hash;
+}
+
+/* The head and the hash; each word is written once, and not read again soon. */
+static inline void read_words(TextKey *key)
+{
+    size_t length = key->length;
+    uint64_t first, second;
+    if (key->readable >= TEXT_KEY_BYTES) {
+        memcpy(&first, key->bytes, WORD);
+        memcpy(&second, key->bytes + WORD, WORD);
+        keep_first(&first, &second, length);
+    } else {
+        first = slow_head(key, 0);
+        second = slow_head(key, 1);
+    }
+    uint64_t hash = mix(first, second * UINT64_C(0xa0761d6478bd642f));
+    if (length > TEXT_KEY_BYTES)
+        hash = hash_rest(key, hash);
+    key->head[0] = first;
+    key->head[1] = second;
+    key->hash = hash * UINT64_C(0xd6e8feb86659fd93);
+}
+
+static inline void place_key(TextKey *key, const Array *array, size_t start, size_t length)
+{
+    key->length = length;
+    key->readable = 0;
+    key->bytes = NULL;
+    if (length == 0)
+        return;
+    const Column *column = &array->columns[0];
+    key->bytes = (const unsigned char *)column->data + (column->is_uniform ? 0 : start);
+    key->readable = column->is_uniform ? 0 : column->capacity - start;
+}
+
+static inline void row_key(TextKey *key, const Cells *rows, size_t i)
+{
+    const Array *array = ((Array *const *)rows[0].data)[cells_index(rows[0], i)];
+    size_t start = (size_t)((const int64_t *)rows[1].data)[cells_index(rows[1], i)];
+    size_t length = (size_t)((const int64_t *)rows[2].data)[cells_index(rows[2], i)];
+    place_key(key, array, start, length);
+    read_words(key);
+}
+
+/* The text of that number. */
+static void held_key(TextKey *key, const Array *keys, uint64_t number)
+{
+    Cells starts = array_cells(keys, 1, 0), lengths = array_cells(keys, 2, 0);
+    place_key(key, *(Array *const *)keys->columns[0].data, (size_t)((const int64_t *)starts.data)[cells_index(starts, number)],
+              (size_t)((const int64_t *)lengths.data)[cells_index(lengths, number)]);
+}
+
+static bool has_same_rest(const TextKey *a, const TextKey *b)
+{
+    for (size_t at = TEXT_KEY_BYTES; at < a->length; at += WORD)
+        if (word_at(a, at) != word_at(b, at))
+            return false;
+    return true;
+}
+
+/* ---- slots ---- */
+
+/* Where a text may be, modulo the slots. The high bits of a product are its best. */
+static inline size_t first_slot(uint64_t hash)
+{
+    return (size_t)(hash >> 32 ^ hash);
+}
+
+static inline size_t next_slot(const TextKeys *table, size_t slot)
+{
+    return (slot + 1) & (table->slot_count - 1);
+}
+
+static inline bool is_same(const TextSlot *slot, const TextKey *key, const Array *keys)
+{
+    if (slot->head[0] != key->head[0] || slot->head[1] != key->head[1] || slot->length != key->length)
+        return false;
+    if (key->length <= TEXT_KEY_BYTES)
+        return true;
+    TextKey held;
+    held_key(&held, keys, slot->number - 1);
+    return has_same_rest(key, &held);
+}
+
+/* The slot of a key, or the free one where it belongs. */
+static inline TextSlot *find_slot(const TextKeys *table, const TextKey *key, const Array *keys)
+{
+    size_t at = first_slot(key->hash) & (table->slot_count - 1);
+    while (table->slots[at].number != 0 && !is_same(&table->slots[at], key, keys))
+        at = next_slot(table, at);
+    return &table->slots[at];
+}
+
+static uint64_t slot_hash(const TextSlot *slot, const Array *keys)
+{
+    TextKey held;
+    held_key(&held, keys, slot->number - 1);
+    read_words(&held);
+    return held.hash;
+}
+
+static void grow(TextKeys *table, Memory *memory, const Array *keys)
+{
+    TextKeys grown = {.slot_count = table->slot_count == 0 ? SLOTS_LEAST : 2 * table->slot_count};
+    if (grown.slot_count > SIZE_MAX / sizeof *grown.slots)
+        memory_fail(memory);
+    grown.slots = memory_alloc(memory, grown.slot_count * sizeof *grown.slots);
+    for (size_t i = 0; i < table->slot_count; i++) {
+        if (table->slots[i].number == 0)
+            continue;
+        size_t at = first_slot(slot_hash(&table->slots[i], keys)) & (grown.slot_count - 1);
+        while (grown.slots[at].number != 0)
+            at = next_slot(&grown, at);
+        grown.slots[at] = table->slots[i];
+    }
+    text_keys_free(table, memory);
+    *table = grown;
+}
+
+void text_keys_free(TextKeys *table, Memory *memory)
+{
+    memory_free(memory, table->slots, table->slot_count * sizeof *table->slots);
+    *table = (TextKeys){0};
+}
+
+void text_keys_forget(TextKeys *table, Memory *memory)
+{
+    if (table->slot_count > SLOTS_LEAST)
+        text_keys_free(table, memory);
+    else if (table->slots != NULL)
+        memset(table->slots, 0, table->slot_count * sizeof *table->slots);
+}
+
+/* ---- looking up ---- */
+
+/* Rows that are looked up. */
+typedef struct Lookup {
+    const TextKeys *table;
+    const Array *keys;
+    const Cells *rows;
+} Lookup;
+
+/* What is known of the keys of a tile. */
+typedef struct Tile {
+    uint64_t head[TEXT_KEY_WORDS][TILE];
+    uint64_t length[TILE];
+    uint32_t slot[TILE];
+} Tile;
+
+static int64_t look_up_row(const Lookup *lookup, size_t i)
+{
+    TextKey key;
+    row_key(&key, lookup->rows, i);
+    return (int64_t)find_slot(lookup->table, &key, lookup->keys)->number - 1;
+}
+
+/* Reads keys that are all in one array, and asks for their slots. */
+static void read_tile(const Lookup *lookup, size_t first, size_t count, Tile *tile)
+{
+    const Column *column = &(*(Array *const *)lookup->rows[0].data)->columns[0];
+    const unsigned char *bytes = column->data;
+    const int64_t *starts = (const int64_t *)lookup->rows[1].data + first, *lengths = (const int64_t *)lookup->rows[2].data + first;
+    size_t readable = column->capacity, mask = lookup->table->slot_count - 1;
+    const TextSlot *slots = lookup->table->slots;
+    for (size_t i = 0; i < count; i++) {
+        size_t start = (size_t)starts[i];
+        TextKey key = {.bytes = bytes + start, .readable = readable - start, .length = (size_t)lengths[i]};
+        read_words(&key);
+        size_t slot = first_slot(key.hash) & mask;
+        __builtin_prefetch(&slots[slot]);
+        tile->head[0][i] = key.head[0];
+        tile->head[1][i] = key.head[1];
+        tile->length[i] = key.length;
+        tile->slot[i] = (uint32_t)slot;
+    }
+}
+
+/* While slots come from memory, the next ones are asked for. What is not in the first slot where it may be is looked for anew. A free slot looks like the empty text's, and
+ * tells that it is not there. */
+static int64_t look_up_tile(const Lookup *lookup, size_t first, size_t count, int64_t *numbers)
+{
+    Tile tile;
+    int64_t all = 0;
+    read_tile(lookup, first, count, &tile);
+    for (size_t i = 0; i < count; i++) {
+        const TextSlot *slot = &lookup->table->slots[tile.slot[i]];
+        uint64_t differences = (slot->head[0] ^ tile.head[0][i]) | (slot->head[1] ^ tile.head[1][i]) | (slot->length ^ tile.length[i]);
+        bool is_found = differences == 0 && tile.length[i] <= TEXT_KEY_BYTES;
+        numbers[i] = is_found ? (int64_t)slot->number - 1 : look_up_row(lookup, first + i);
+        all |= numbers[i];
+    }
+    return all;
+}
+
+static bool can_tile(const TextKeys *table, const Cells *rows)
+{
+    return rows[0].is_uniform && !rows[1].is_uniform && !rows[2].is_uniform && table->slot_count <= UINT32_MAX &&
+           *(Array *const *)rows[0].data != NULL && !(*(Array *const *)rows[0].data)->columns[0].is_uniform;
+}
+
+bool text_keys_look_up(const TextKeys *table, const Array *keys, const Cells *rows, size_t first, size_t count, int64_t *numbers)
+{
+    Lookup lookup = {table, keys, rows};
+    bool is_tiled = can_tile(table, rows);
+    int64_t all = 0;
+    for (size_t i = 0; i < count; i += TILE) {
+        size_t length = least(TILE, count - i);
+        if (is_tiled)
+            all |= look_up_tile(&lookup, first + i, length, numbers + i);
+        for (size_t j = i; !is_tiled && j < i + length; j++)
+            all |= numbers[j] = look_up_row(&lookup, first + j);
+    }
+    return all >= 0;
+}
+
+/* ---- adding ---- */
+
+/* The array of all texts that are held; they are one after the other in it. */
+static Array *held_bytes(Memory *memory, Array *keys)
+{
+    if (keys->count > 0)
+        return array_retain(*(Array *const *)keys->columns[0].data);
+    return array_new(memory, keys->layout->leaves[0].elements);
+}
+
+static void append_bytes(Memory *memory, Array *bytes, const TextKey *key)
+{
+    Cells cells = {.data = key->bytes};
+    if (key->readable > 0)
+        array_append(memory, NULL, bytes, &cells, 0, key->length);
+    for (size_t i = 0; key->readable == 0 && i < key->length; i++)
+        array_append(memory, NULL, bytes, &cells, 0, 1);
+}
+
+/* After a failed allocation bytes may be held that are of no key. */
+static void append_key(Memory *memory, Array *keys, const TextKey *key)
+{
+    Array *bytes = held_bytes(memory, keys);
+    jmp_buf recovery, *outer = memory->on_failure;
+    memory->on_failure = &recovery;
+    bool has_failed = setjmp(recovery) != 0;
+    if (!has_failed) {
+        int64_t start = (int64_t)bytes->count, length = (int64_t)key->length;
+        Cells cells[] = {{&bytes, true}, {&start, true}, {&length, true}};
+        append_bytes(memory, bytes, key);
+        array_append(memory, NULL, keys, cells, 0, 1);
+    }
+    memory->on_failure = outer;
+    array_release(memory, bytes);
+    if (has_failed)
+        memory_fail(memory);
+}
+
+int64_t text_keys_find(TextKeys *table, Memory *memory, Array *keys, const Cells *rows, size_t i)
+{
+    if (2 * keys->count >= table->slot_count)
+        grow(table, memory, keys);
+    TextKey key;
+    row_key(&key, rows, i);
+    TextSlot *slot = find_slot(table, &key, keys);
+    if (slot->number == 0) {
+        append_key(memory, keys, &key);
+        *slot = (TextSlot){.head = {key.head[0], key.head[1]}, .length = key.length, .number = keys->count};
+    }
+    return (int64_t)slot->number - 1;
+}
