@@ -649,6 +649,7 @@ static void take_inner(Writer *writer, Sink *sink, Element element)
     Sink *outer = ((Through *)(void *)sink)->outer;
     if (element.atom != NULL) {
         const CoreStatement *statement = definition_of(writer, element.atom);
+        outer->index = statement->kind == CORE_GUARD ? sink->index : outer->index;
         if (statement->kind == CORE_GUARD)
             traverse_guard(writer, statement, outer);
         else
@@ -709,6 +710,13 @@ Traversal *sequence_prepare(Writer *writer, const CoreAtom *atom)
     return prepare_traversal(writer, atom);
 }
 
+static void through_filter(Through *through)
+{
+    through->sink.take = take_inner;
+    through->sink.is_straight = through->outer->is_straight;
+    through->sink.applied = through->outer->applied;
+}
+
 void sequence_traverse(Writer *writer, Traversal *traversal, Sink *sink)
 {
     if (traversal->supply != NULL && !traversal->filters) {
@@ -718,9 +726,7 @@ void sequence_traverse(Writer *writer, Traversal *traversal, Sink *sink)
     const CoreStatement *statement = definition_of(writer, traversal->atom);
     Through through = {.outer = sink, .statement = statement, .sink = {.region = sink->region}};
     if (traversal->filters) {
-        through.sink.take = take_inner;
-        through.sink.is_straight = sink->is_straight;
-        through.sink.applied = sink->applied;
+        through_filter(&through);
         loop(writer, traversal->supply, &through.sink, "0", traversal->supply->length, true);
     } else if (statement->kind == CORE_GUARD) {
         traverse_guard(writer, statement, sink);
@@ -743,7 +749,31 @@ void sequence_traverse_part(Writer *writer, Traversal *traversal, Sink *sink, co
 {
     if (!traversal->supply->is_of_memory)
         vectors_fail_if(writer, "kernel_is_over(scalars->call)");
-    loop(writer, traversal->supply, sink, first, end, false);
+    Through through = {.outer = sink, .sink = {.region = sink->region}};
+    through_filter(&through);
+    loop(writer, traversal->supply, traversal->filters ? &through.sink : sink, first, end, false);
+}
+
+bool sequence_is_filter(const Writer *writer, const Traversal *traversal)
+{
+    if (!traversal->filters || writer->is_deferred || traversal->supply->few > 0 || !is_straight(writer, traversal->supply))
+        return false;
+    const CoreBlock *body = traversal->supply->statement->blocks[0];
+    const CoreBlock *kept = definition_of(writer, &body->result)->blocks[0];
+    return may_go_on(writer, traversal->supply, &(Sink){0}) && shape_cannot_fail(writer->texts, kept) && !type_is_sequence(types_of(writer), kept->result.type);
+}
+
+static bool has_scan(const Supply *supply)
+{
+    for (uint32_t i = 0; i < supply->member_count; i++)
+        if (has_scan(supply->members[i]))
+            return true;
+    return supply->kind == SUPPLY_SCAN;
+}
+
+bool sequence_is_repeatable(const Traversal *traversal)
+{
+    return traversal->supply != NULL && !has_scan(traversal->supply);
 }
 
 const char *sequence_most(const Traversal *traversal)

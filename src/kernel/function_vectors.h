@@ -50,10 +50,14 @@ bool sequence_is_shareable(const Traversal *traversal);
 uint32_t sequence_few(const Traversal *traversal);
 /* Whether its loop is an innermost one if the sink is straight. */
 bool sequence_is_straight(const Writer *writer, const Traversal *traversal);
+/* Whether elements that are kept are told from others by a condition in an innermost loop: then `take_if` of a sink is called, with an index. */
+bool sequence_is_filter(const Writer *writer, const Traversal *traversal);
+/* Whether the same elements may be had twice. */
+bool sequence_is_repeatable(const Traversal *traversal);
 void sequence_traverse(Writer *writer, Traversal *traversal, Sink *sink);
 /* The same, by as many threads as there are, each of which does a part. */
 void sequence_traverse_shared(Writer *writer, Traversal *traversal, Sink *sink);
-/* The loop of an exact one from `first` on, before `end`: words. */
+/* The loop of an exact one, or of a filter, from `first` on, before `end`: words. */
 void sequence_traverse_part(Writer *writer, Traversal *traversal, Sink *sink, const char *first, const char *end);
 
 /* ---- function_vectors.c ---- */

@@ -71,6 +71,23 @@ static void reset_workspace(KernelWorkspace *workspace)
         kernel_region_reset(&workspace->regions[r]);
 }
 
+/* Nothing of it is used any more: large blocks are for others too. */
+static void trim_workspace(struct Workspaces *all, KernelWorkspace *workspace)
+{
+    reset_workspace(workspace);
+    for (uint32_t r = 0; r < 2; r++)
+        for (KernelBlock **place = &workspace->regions[r].first; *place != NULL;) {
+            KernelBlock *block = *place;
+            if (block->size < KERNEL_BLOCK_LARGE) {
+                place = &block->next;
+                continue;
+            }
+            *place = block->next;
+            atomic_fetch_sub(&all->bytes, block->size);
+            memory_free_outside(block, block->size);
+        }
+}
+
 static KernelWorkspace *take_guest(void *context)
 {
     struct Workspaces *all = context;
@@ -92,7 +109,7 @@ static void give_guest(void *context, KernelWorkspace *workspace)
 {
     struct Workspaces *all = context;
     Guest *guest = (Guest *)(void *)workspace;
-    reset_workspace(workspace);
+    trim_workspace(all, workspace);
     guest->next_free = all->free_guests;
     all->free_guests = guest;
 }
@@ -349,6 +366,9 @@ static void give_back(Handover *handover)
             team_give_back(team, handover->outputs[i]);
     team_give_back(team, handover->outputs);
     team_give_back(team, handover->globals);
+    note_bytes(handover->vm); /* as many as there were at once */
+    for (uint32_t i = 0; i < handover->vm->workspaces->count; i++)
+        trim_workspace(handover->vm->workspaces, &handover->vm->workspaces->members[i]);
     note_bytes(handover->vm);
 }
 
