@@ -33,6 +33,7 @@ typedef struct FunctionTexts {
     VEC(CoreFunctionId) entries;     /* those that are called from outside of kernels too */
     VEC(CoreFunctionId) folds;       /* those by which elements in memory are folded */
     bool *is_wide;                   /* by function: its entry does many points at once (kernel/function_wide.h); known once it is written */
+    bool *is_shared;                 /* by function: it offers calls to other threads (kernel/function_forks.c); likewise */
     VEC(FunctionGlobal) globals;     /* of these */
     uint32_t next_global;            /* entry */
     struct VariableShape *shapes;    /* by variable, of functions that make vectors */
