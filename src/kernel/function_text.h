@@ -35,6 +35,7 @@ typedef struct FunctionTexts {
     bool *has_entry;                 /* by function: there is compiled code already, which serves those that come later */
     bool *is_wide;                   /* by function: its entry does many points at once (kernel/function_wide.h); known once it is needed, */
     bool *is_complete;               /* ... and one by one where that cannot be; otherwise it stops there */
+    bool *is_shared;                 /* by function: it offers calls to other threads (kernel/function_forks.c); known once it is written */
     VEC(FunctionGlobal) globals;     /* of these */
     uint32_t next_global;            /* entry */
     struct VariableShape *shapes;    /* by variable, of functions that make vectors */

@@ -13,7 +13,7 @@ enum {
 
 typedef struct Entry {
     KernelFunction *code, *fold; /* null if there is none */
-    bool is_wide;
+    bool is_wide, is_shared;
     bool is_complete;     /* does all points, one by one if need be */
     uint32_t few_calls;
     uint64_t few, points; /* in those, and in all */
@@ -126,7 +126,10 @@ static void find_functions(Vm *vm, Code *code, Compiled *object, uint32_t count,
         CoreFunctionId id = functions->entries.items[i];
         while (code->entries.count <= id)
             *vec_push(&vm->arena, &code->entries) = (Entry){0};
-        code->entries.items[id] = (Entry){.code = find_function(object, "entry", id), .is_wide = functions->is_wide[id], .is_complete = functions->is_complete[id]};
+        code->entries.items[id] = (Entry){.code = find_function(object, "entry", id),
+                                          .is_wide = functions->is_wide[id],
+                                          .is_complete = functions->is_complete[id],
+                                          .is_shared = functions->is_shared[id]};
     }
     for (uint32_t i = 0; i < functions->folds.count; i++)
         code->entries.items[functions->folds.items[i]].fold = find_function(object, "fold", functions->folds.items[i]);
@@ -251,6 +254,11 @@ KernelFunction *code_of_fold(const Vm *vm, CoreFunctionId function)
 bool code_is_wide(const Vm *vm, CoreFunctionId function)
 {
     return vm->code->entries.items[function].is_wide;
+}
+
+bool code_is_shared(const Vm *vm, CoreFunctionId function)
+{
+    return vm->code->entries.items[function].is_shared;
 }
 
 void code_forget(Vm *vm, uint32_t function_count)
