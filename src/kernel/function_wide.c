@@ -11,6 +11,7 @@ enum {
     CALLS_MAX = 8,        /* nested: the text of what is called is written where that is */
     TEXT_MAX = 1 << 17,   /* of a function: C compilers take their time */
     ROUNDS_MAX = 8,       /* until it is known which variables of a loop differ from point to point */
+    PICKED = 48,          /* weight of a side of an `if` for which lanes are brought together */
     STORE_MARK = '\001',  /* in text, before the number of a lane: there it goes to its array if there is one */
 };
 
@@ -43,7 +44,10 @@ void wide_end_lanes(Wide *wide)
         return;
     if (wide->branches > 0)
         wide_refuse(wide);
-    wide_line(wide, "KERNEL_WIDE_LOOP {");
+    if (wide->pick == NULL)
+        wide_line(wide, "KERNEL_WIDE_LOOP {");
+    else
+        wide_line(wide, "KERNEL_PICKED_LOOP(%s_count) {", wide->pick);
     if (wide->lanes_can_fail)
         wide_line(wide, "    OpFlag lane_failed = 0;");
     if (wide->lanes_can_fail && wide->mask != NULL)
@@ -128,7 +132,7 @@ const char *wide_word(Wide *wide)
 static Lane *new_lane(Wide *wide, ScalarType type, const char *word, uint32_t loop)
 {
     Lane *lane = ARENA_NEW(wide->writer.arena, Lane);
-    *lane = (Lane){.word = word, .type = type, .loop = loop};
+    *lane = (Lane){.word = word, .type = type, .loop = loop, .number = wide->all.count};
     *vec_push(wide->writer.arena, &wide->all) = lane;
     return lane;
 }
@@ -162,7 +166,9 @@ const char *wide_scalar(Wide *wide, const WidePart *part)
     if (part->lane->loop == wide->loop)
         return part->lane->word;
     part->lane->is_stored = true;
-    return arena_format(wide->writer.arena, part->lane->loop == 0 ? "%s[lane]" : "%s_w[lane]", part->lane->word);
+    bool is_outside = wide->pick != NULL && part->lane->number < wide->picked_from;
+    const char *at = is_outside ? arena_format(wide->writer.arena, "%s[lane]", wide->pick) : "lane";
+    return arena_format(wide->writer.arena, part->lane->loop == 0 ? "%s[%s]" : "%s_w[%s]", part->lane->word, at);
 }
 
 const WideValue *wide_value(Wide *wide, const WidePart *parts, uint32_t count)
@@ -630,7 +636,8 @@ static void write_masked_side(Wide *wide, const CoreBlock *block, const WidePart
     const WidePart *outer = wide->mask;
     wide_end_lanes(wide);
     mask->lane->is_stored = true;
-    wide_open(wide, "if (kernel_wide_any(%s_w)) {", mask->lane->word);
+    wide_open(wide, "if (kernel_wide_any(%s_w, %s)) {", mask->lane->word,
+              wide->pick == NULL ? "KERNEL_WIDE" : arena_format(wide->writer.arena, "%s_count", wide->pick));
     wide->mask = mask;
     if (shape_gives_up(block))
         wide_line(wide, "return false;");
@@ -647,20 +654,6 @@ static void write_masked_side(Wide *wide, const CoreBlock *block, const WidePart
     }
     wide_close(wide);
     wide->mask = outer;
-}
-
-static void write_masked_if(Wide *wide, const CoreStatement *statement, const WidePart *condition)
-{
-    const Layout *leaves = write_layout(&wide->writer, write_type(&wide->writer, statement->target));
-    Slot *slots = ARENA_ARRAY(wide->writer.arena, Slot, leaves->count);
-    for (uint32_t i = 0; i < leaves->count; i++) {
-        slots[i] = (Slot){.part = {.type = (ScalarType)leaves->leaves[i].type}, .is_varying = true};
-        declare_slot(wide, &slots[i]);
-    }
-    const WidePart *yes = new_mask(wide, condition, true), *no = new_mask(wide, condition, false);
-    write_masked_side(wide, statement->blocks[0], yes, slots, NULL);
-    write_masked_side(wide, statement->blocks[1], no, slots, condition);
-    wide->values[statement->target] = value_of_slots(wide, slots, leaves->count);
 }
 
 /* About how long a block takes. */
@@ -680,6 +673,65 @@ static uint32_t weight_of(Wide *wide, const CoreBlock *block)
             weight += statement->blocks[b] == NULL ? 0 : weight_of(wide, statement->blocks[b]);
     }
     return weight;
+}
+
+/* Whether nothing in a block has to do with vectors, and all is written where it is. */
+static bool is_plain(const Wide *wide, const CoreBlock *block)
+{
+    const Types *types = wide->writer.program->types;
+    for (uint32_t i = 0; i < block->statement_count; i++) {
+        const CoreStatement *statement = &block->statements[i];
+        bool is_name = statement->kind == CORE_COPY || statement->kind == CORE_PAIR || statement->kind == CORE_PROJECT;
+        bool is_op = statement->kind == CORE_OP && type_is_scalar(types, write_type(&wide->writer, statement->target));
+        for (uint32_t a = 0; a < statement->argument_count && is_op; a++)
+            is_op = type_is_scalar(types, statement->arguments[a].type);
+        if (statement->kind == CORE_IF ? !is_plain(wide, statement->blocks[0]) || !is_plain(wide, statement->blocks[1]) : !is_name && !is_op)
+            return false;
+    }
+    return !shape_gives_up(block);
+}
+
+/* A side that takes long is done for the lanes that take it only, which are brought together. */
+static void write_picked_side(Wide *wide, const CoreBlock *block, const WidePart *mask, const Slot *slots)
+{
+    const WidePart *outer = wide->mask;
+    const char *pick = wide_word(wide);
+    wide_end_lanes(wide);
+    mask->lane->is_stored = true;
+    wide_line(wide, "int %s[KERNEL_WIDE + KERNEL_PICKED];", pick);
+    wide_line(wide, "const int %s_count = kernel_wide_pick(%s_w, %s);", pick, mask->lane->word, pick);
+    wide_open(wide, "if (%s_count > 0) {", pick);
+    wide->mask = NULL;
+    wide->pick = pick;
+    wide->picked_from = wide->all.count;
+    wide_write_statements(wide, block);
+    const WideValue *value = wide_atom(wide, &block->result);
+    for (uint32_t i = 0; i < value->count; i++)
+        wide_lane_line(wide, "%s[%s[lane]] = %s;", slots[i].part.lane->word, pick, wide_scalar(wide, &value->parts[i]));
+    wide_close(wide);
+    wide->pick = NULL;
+    wide->mask = outer;
+}
+
+static void write_masked_if(Wide *wide, const CoreStatement *statement, const WidePart *condition)
+{
+    const Layout *leaves = write_layout(&wide->writer, write_type(&wide->writer, statement->target));
+    Slot *slots = ARENA_ARRAY(wide->writer.arena, Slot, leaves->count);
+    for (uint32_t i = 0; i < leaves->count; i++) {
+        slots[i] = (Slot){.part = {.type = (ScalarType)leaves->leaves[i].type}, .is_varying = true};
+        declare_slot(wide, &slots[i]);
+    }
+    const WidePart *yes = new_mask(wide, condition, true), *no = new_mask(wide, condition, false);
+    bool are_picked[2];
+    for (uint32_t i = 0; i < 2; i++)
+        are_picked[i] = wide->pick == NULL && is_plain(wide, statement->blocks[i]) && weight_of(wide, statement->blocks[i]) >= PICKED;
+    for (uint32_t i = 0; i < 2; i++) /* one that is not picked writes to all lanes, or to those of its own */
+        if (!are_picked[i])
+            write_masked_side(wide, statement->blocks[i], i == 0 ? yes : no, slots, i == 0 ? NULL : condition);
+    for (uint32_t i = 0; i < 2; i++)
+        if (are_picked[i])
+            write_picked_side(wide, statement->blocks[i], i == 0 ? yes : no, slots);
+    wide->values[statement->target] = value_of_slots(wide, slots, leaves->count);
 }
 
 /* An `if` in which each point has its own way. */
@@ -1054,7 +1106,8 @@ static void add_text(const Wide *wide, const Text *body, Text *out)
     for (uint32_t i = 0; i < wide->all.count; i++) {
         const Lane *lane = wide->all.items[i];
         if (lane->is_stored && !lane->is_given)
-            text_addf(out, "    %s %s%s[KERNEL_WIDE] KERNEL_WIDE_ALIGNED;\n", c_type(lane->type), lane->word, lane->loop == 0 ? "" : "_w");
+            text_addf(out, "    %s %s%s[KERNEL_WIDE] KERNEL_WIDE_ALIGNED;\n", lane->type == SCALAR_BOOL ? "KernelTruth" : c_type(lane->type), lane->word,
+                      lane->loop == 0 ? "" : "_w");
     }
     const char *rest = text_string(body);
     for (const char *mark; (mark = strchr(rest, STORE_MARK)) != NULL;) {

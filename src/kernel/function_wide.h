@@ -18,6 +18,7 @@ typedef struct Lane {
     uint32_t loop;  /* that computes it; 0 if it is an array only, `word` */
     bool is_stored; /* there is an array, `word`_w */
     bool is_given;  /* ... which is a parameter */
+    uint32_t number;
 } Lane;
 
 typedef enum WideKind {
@@ -86,6 +87,8 @@ typedef struct Wide {
     uint32_t branches;     /* of ifs around, inside it: everything is written there */
     const char *flag;      /* where failures in it are noted */
     const WidePart *mask;  /* the lanes that count: failures of others do not; null if all do */
+    const char *pick;      /* the numbers of those that are done, which are lanes of their own here; null if all are. Lanes before this one are where they were: */
+    uint32_t picked_from;
     const WideValue **values; /* by variable */
     const CoreBlock *block;   /* that is being written */
     VEC(Lane *) all;       /* lanes */

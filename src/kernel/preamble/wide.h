@@ -14,11 +14,19 @@ enum {
     KERNEL_WIDE_MISSES = 4,        /* blocks of points that were not done before no more are tried */
 };
 
+typedef uint64_t KernelTruth; /* of a lane, in memory: as wide as most of what a loop over lanes computes, or compilers would do eight vectors of that for one of these */
+
 #define KERNEL_WIDE_ALIGNED __attribute__((aligned(64)))
 /* Lanes know nothing of each other. There are many such loops: unrolled, they would take the compiler long. What stands before it keeps a loop inside of the loops around it. */
 #define KERNEL_WIDE_LOOP                                                                                              \
     __asm__ volatile("");                                                                                             \
     _Pragma("GCC unroll 1") _Pragma("GCC ivdep") for (int lane = 0; lane < KERNEL_WIDE; lane++)
+
+/* The same for some that were brought together: a multiple of KERNEL_PICKED. */
+enum { KERNEL_PICKED = 8 };
+#define KERNEL_PICKED_LOOP(count)                                                                                     \
+    __asm__ volatile("");                                                                                             \
+    _Pragma("GCC unroll 1") _Pragma("GCC ivdep") for (int lane = 0; lane < (count); lane++)
 
 /* The sum, or product, of the lanes of math/combine.h, for all points. */
 #define KERNEL_WIDE_HALVE(to, x, operator)                                                                            \
@@ -50,12 +58,26 @@ MATH_INLINE bool kernel_wide_cells(const void **cells, const KernelArrayRef *arr
 }
 
 /* Whether a condition holds for some point. */
-MATH_INLINE bool kernel_wide_any(const uint8_t *conditions)
+MATH_INLINE bool kernel_wide_any(const KernelTruth *conditions, int count)
 {
-    uint8_t any = 0;
-    KERNEL_WIDE_LOOP
+    KernelTruth any = 0;
+    KERNEL_PICKED_LOOP(count)
         any |= conditions[lane];
     return any != 0;
+}
+
+/* The lanes for which a condition holds, and some of them once more; gives how many these are, a multiple of KERNEL_PICKED. */
+MATH_INLINE int kernel_wide_pick(const KernelTruth *conditions, int *pick)
+{
+    int count = 0;
+    for (int lane = 0; lane < KERNEL_WIDE; lane++) {
+        pick[count] = lane;
+        count += conditions[lane] != 0;
+    }
+    const int full = (count + KERNEL_PICKED - 1) & ~(KERNEL_PICKED - 1);
+    for (int lane = count; lane < full; lane++)
+        pick[lane] = pick[0];
+    return full;
 }
 
 /* FLAG_PARTITION: a part begins at each true, and at the first element. Gives how many there are. */
