@@ -103,7 +103,7 @@ typedef struct Available {
 } Available;
 
 /* What simplify_pull.c knows of a variable of the unit. */
-typedef enum PullUse { USE_ELEMENT, USE_TRAVERSAL, USE_COMPARISON, USE_PART, USE_OTHER, USE_KINDS } PullUse;
+typedef enum PullUse { USE_ELEMENT, USE_TRAVERSAL, USE_COMPARISON, USE_PART, USE_ROWS, USE_OTHER, USE_KINDS } PullUse;
 enum { USERS_KEPT = 4 };
 
 typedef struct PullFacts {

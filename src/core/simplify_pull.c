@@ -2,6 +2,7 @@
  *
  *     reverse(v)[i]                      v[#v - 1 - i], once i was compared with #v
  *     sum(reverse({f(x) : x in v}))      sum({f(v[#v - 1 - i]) : i in indices of v})
+ *     flatten({{f(x, y) : y in w} : x in v})    a sequence of sequences instead, and one vector of their elements
  *
  * A *recipe* is a sequence made from vectors and ranges by pure comprehensions: it has a size, and an element at every index, as expressions. A
  * vector tab(recipe) is *delayed* when all its uses can do with elements or with a traversal of the recipe made again, and nothing is computed
@@ -76,6 +77,11 @@ static bool is_part(Op op)
     return op == OP_TAKE || op == OP_DROP || op == OP_SUBSEQ || op == OP_SLICE;
 }
 
+static bool joins_rows(Op op)
+{
+    return op == OP_CONCAT || op == OP_FLATTEN;
+}
+
 static PullUse use_of(const CoreStatement *statement, uint32_t argument)
 {
     if (statement->kind != CORE_OP)
@@ -86,6 +92,8 @@ static PullUse use_of(const CoreStatement *statement, uint32_t argument)
         return USE_TRAVERSAL;
     if (is_part(statement->op) && argument == 0)
         return USE_PART;
+    if (joins_rows(statement->op))
+        return USE_ROWS;
     return is_comparison(statement->op) ? USE_COMPARISON : USE_OTHER;
 }
 
@@ -350,6 +358,23 @@ static bool is_cheap_enough(Simplifier *s, const PullFacts *facts, uint32_t uses
     return work.loads <= 1 && work.operations * (is_only_traversed ? uses - 1 : uses) <= CHEAP_WORK;
 }
 
+/* The vector that a body gives, if it is made of a sequence there and nobody else has either. */
+static const CoreStatement *row_of(Simplifier *s, const CoreBlock *body)
+{
+    const CoreStatement *row = definition_of(s, &body->result);
+    bool is_row = row != NULL && is_op(row, OP_TAB) && facts_of(s, row->target)->block == body && facts_of(s, row->target)->user_count == 1;
+    return is_row && facts_of(s, row->arguments[0].variable)->user_count == 1 ? row : NULL;
+}
+
+/* Whether the elements of a vector are vectors that are only put one after the other: sequences will do. */
+static bool are_rows_joined(Simplifier *s, const PullFacts *facts)
+{
+    const CoreStatement *each = definition_of(s, &facts->definition->arguments[0]);
+    return facts->user_count == 1 && facts->user_block == facts->block && each != NULL && each->kind == CORE_EACH &&
+           facts_of(s, each->target)->block == facts->block && facts_of(s, each->target)->user_count == 1 &&
+           s->facts.items[each->target].effects == 0 && row_of(s, each->blocks[0]) != NULL;
+}
+
 static bool is_worth_delaying(Simplifier *s, const PullFacts *facts)
 {
     uint32_t uses = facts->user_count;
@@ -359,6 +384,8 @@ static bool is_worth_delaying(Simplifier *s, const PullFacts *facts)
         return simplify_is_join_worth_delaying(s, facts);
     if (facts->definition->op == OP_TRANSPOSE) /* columns, each for itself; to walk through all of them is better done in tiles */
         return facts->uses[USE_ELEMENT] == uses && facts->deepest[USE_ELEMENT] == facts->loops;
+    if (facts->uses[USE_ROWS] > 0)
+        return are_rows_joined(s, facts);
     if (!is_recipe(s, &facts->definition->arguments[0], facts->block, 0))
         return false;
     bool is_streamed = uses == 1 && facts->uses[USE_TRAVERSAL] == 1 && facts->user_block == facts->block;
@@ -624,6 +651,21 @@ static CoreAtom pull_comparison(Simplifier *s, const CoreStatement *statement)
     return emit_op(s, statement->op, TYPE_BOOL, statement->span, first, &second);
 }
 
+static CoreAtom pull_rows(Simplifier *s, const CoreStatement *statement, TypeId type)
+{
+    const CoreStatement *each = definition_of(s, &facts_of(s, statement->arguments[0].variable)->definition->arguments[0]);
+    CoreStatement again = *each;
+    again.arguments = ARENA_ARRAY(s->arena, CoreAtom, each->argument_count);
+    for (uint32_t i = 0; i < each->argument_count; i++)
+        again.arguments[i] = simplify_resolve(s, each->arguments[i]);
+    CoreBlock body = *each->blocks[0];
+    body.result = row_of(s, each->blocks[0])->arguments[0];
+    again.blocks[0] = simplify_copy_body(s, &body, again.arguments);
+    CoreAtom rows = simplify_emit(s, &again, type_sequence(s->types, body.result.type), 0, 0);
+    CoreAtom elements = emit_op(s, OP_CONCAT, body.result.type, statement->span, rows, NULL);
+    return emit_op(s, OP_TAB, type, statement->span, elements, NULL);
+}
+
 bool simplify_pull(Simplifier *s, const CoreStatement *statement, TypeId type, CoreAtom *value)
 {
     if (statement->kind != CORE_OP || statement->argument_count == 0)
@@ -638,6 +680,8 @@ bool simplify_pull(Simplifier *s, const CoreStatement *statement, TypeId type, C
         *value = pull_comparison(s, statement);
     else if (is_part(statement->op))
         *value = pull_part(s, statement);
+    else if (joins_rows(statement->op))
+        *value = pull_rows(s, statement, type);
     else if (statement->op == OP_SEQ)
         *value = traverse_vector(s, &statement->arguments[0], statement->span);
     else

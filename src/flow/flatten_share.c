@@ -19,11 +19,11 @@ static const FlowNode *single_range(const FlowNetwork *network, const FlowOperan
     return maker != NULL && maker->op == FLOW_RANGE && maker->segments == SEGMENTS_SINGLE ? maker : NULL;
 }
 
-/* The elements of a vector on unit, one after the other. */
+/* The elements of a vector on unit, one after the other; not one that serves all points. */
 static const FlowNode *whole_slices(const FlowNetwork *network, const FlowOperand *operand)
 {
     const FlowNode *maker = maker_of(network, operand);
-    return maker != NULL && maker->op == FLOW_SLICES && maker->segments == SEGMENTS_SINGLE ? maker : NULL;
+    return maker != NULL && !operand->is_uniform && maker->op == FLOW_SLICES && maker->segments == SEGMENTS_SINGLE ? maker : NULL;
 }
 
 static bool has_common_columns(const FlowNetwork *network, const FlowNode *node)
