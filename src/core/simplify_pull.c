@@ -361,17 +361,17 @@ static bool is_cheap_enough(Simplifier *s, const PullFacts *facts, uint32_t uses
 /* The vector that a body gives, if it is made of a sequence there and nobody else has either. */
 static const CoreStatement *row_of(Simplifier *s, const CoreBlock *body)
 {
-    const CoreStatement *row = definition_of(s, &body->result);
-    bool is_row = row != NULL && is_op(row, OP_TAB) && facts_of(s, row->target)->block == body && facts_of(s, row->target)->user_count == 1;
-    return is_row && facts_of(s, row->arguments[0].variable)->user_count == 1 ? row : NULL;
+    const CoreStatement *row = simplify_definition(s, &body->result);
+    bool is_row = row != NULL && is_op(row, OP_TAB) && simplify_pull_facts(s, row->target)->block == body && simplify_pull_facts(s, row->target)->user_count == 1;
+    return is_row && simplify_pull_facts(s, row->arguments[0].variable)->user_count == 1 ? row : NULL;
 }
 
 /* Whether the elements of a vector are vectors that are only put one after the other: sequences will do. */
 static bool are_rows_joined(Simplifier *s, const PullFacts *facts)
 {
-    const CoreStatement *each = definition_of(s, &facts->definition->arguments[0]);
+    const CoreStatement *each = simplify_definition(s, &facts->definition->arguments[0]);
     return facts->user_count == 1 && facts->user_block == facts->block && each != NULL && each->kind == CORE_EACH &&
-           facts_of(s, each->target)->block == facts->block && facts_of(s, each->target)->user_count == 1 &&
+           simplify_pull_facts(s, each->target)->block == facts->block && simplify_pull_facts(s, each->target)->user_count == 1 &&
            s->facts.items[each->target].effects == 0 && row_of(s, each->blocks[0]) != NULL;
 }
 
@@ -653,7 +653,7 @@ static CoreAtom pull_comparison(Simplifier *s, const CoreStatement *statement)
 
 static CoreAtom pull_rows(Simplifier *s, const CoreStatement *statement, TypeId type)
 {
-    const CoreStatement *each = definition_of(s, &facts_of(s, statement->arguments[0].variable)->definition->arguments[0]);
+    const CoreStatement *each = simplify_definition(s, &simplify_pull_facts(s, statement->arguments[0].variable)->definition->arguments[0]);
     CoreStatement again = *each;
     again.arguments = ARENA_ARRAY(s->arena, CoreAtom, each->argument_count);
     for (uint32_t i = 0; i < each->argument_count; i++)
