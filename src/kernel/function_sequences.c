@@ -550,13 +550,14 @@ static bool divides_by_the_same(const Writer *writer, const CoreBlock *block, co
 static bool find_divisors(Writer *writer, const Supply *supply)
 {
     const CoreBlock *block = supply->kind == SUPPLY_EACH ? supply->statement->blocks[0] : NULL;
-    writer->slow = write_word(writer, 0);
     for (uint32_t i = 0; block != NULL && i < block->statement_count; i++) {
         if (!divides_by_the_same(writer, block, &block->statements[i]))
             continue;
         KnownDivisor divisor = {write_atom(writer, &block->statements[i].arguments[1])[0], write_word(writer, 0)};
-        if (writer->divisors.count == 0)
+        if (writer->divisors.count == 0) {
+            writer->slow = write_word(writer, 0);
             write_line(writer, "OpFlag %s = 0;", writer->slow);
+        }
         write_line(writer, "const double %s = kernel_reciprocal(%s, &%s);", divisor.reciprocal, divisor.divisor, writer->slow);
         *vec_push(writer->arena, &writer->divisors) = divisor;
     }
