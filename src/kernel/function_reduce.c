@@ -224,6 +224,15 @@ bool reduce_is_straight(const Writer *writer, const CoreStatement *statement)
     return !writer->program->functions.items[statement->function]->is_recursive && shape_is_straight(writer->texts, reduce_operator(writer, statement));
 }
 
+static void bind_operator(Writer *writer, const CoreStatement *statement, const char **a, const char **b)
+{
+    const CoreBlock *body = reduce_operator(writer, statement);
+    for (uint32_t i = 0; i < statement->captured_count; i++)
+        writer->texts->values[body->parameters[i]] = write_atom(writer, &statement->captured[i]);
+    writer->texts->values[body->parameters[statement->captured_count]] = a;
+    writer->texts->values[body->parameters[statement->captured_count + 1]] = b;
+}
+
 const char **reduce_apply(Writer *writer, const CoreStatement *statement, const char **a, const char **b)
 {
     const CoreBlock *body = reduce_operator(writer, statement);
@@ -231,10 +240,7 @@ const char **reduce_apply(Writer *writer, const CoreStatement *statement, const 
         vectors_refuse(writer);
         return a;
     }
-    for (uint32_t i = 0; i < statement->captured_count; i++)
-        writer->texts->values[body->parameters[i]] = write_atom(writer, &statement->captured[i]);
-    writer->texts->values[body->parameters[statement->captured_count]] = a;
-    writer->texts->values[body->parameters[statement->captured_count + 1]] = b;
+    bind_operator(writer, statement, a, b);
     write_statements(writer, body);
     return write_atom(writer, &body->result);
 }
@@ -323,10 +329,87 @@ static Combination new_combination(Writer *writer, const CoreStatement *statemen
     return combination;
 }
 
+/* An operator that gives one of its operands (kernel/function_fold.c): many elements at once are asked whether any is picked. */
+typedef struct Picking {
+    Sink sink;
+    const Combination *combination;
+    const Pick *pick;
+    const char *picks; /* a flag; null where elements are picked */
+} Picking;
+
+static void take_first(Writer *writer, Sink *sink, Element element)
+{
+    const Combination *c = ((const Picking *)(const void *)sink)->combination;
+    assign(writer, c->layout, c->local, element.words);
+}
+
+static void take_picking(Writer *writer, Sink *sink, Element element)
+{
+    const Picking *picking = (const Picking *)(const void *)sink;
+    const Combination *c = picking->combination;
+    bind_operator(writer, c->statement, c->local, element.words);
+    if (picking->picks != NULL) {
+        fold_write_condition(writer, picking->pick, arena_format(writer->arena, "%s |= %%s%%s;", picking->picks));
+        return;
+    }
+    fold_write_condition(writer, picking->pick, "if (%s%s) {");
+    writer->depth++;
+    assign(writer, c->layout, c->local, element.words);
+    write_close_brace(writer);
+}
+
+static void open_strips(Writer *writer, const char *index, const char *first, const char *limit, const char *size, const char *end)
+{
+    write_open_brace(writer, arena_format(writer->arena, "for (int64_t %s = %s; %s < %s; %s += %s)", index, first, index, limit, index, size));
+    write_line(writer, "const int64_t %s = %s - %s < %s ? %s : %s + %s;", end, limit, index, size, limit, index, size);
+}
+
+/* Block by block of the order of combination. */
+static void write_picking(Writer *writer, Traversal *traversal, const Combination *c, const Pick *pick)
+{
+    const char *block = write_word(writer, 0), *block_end = write_word(writer, 0), *strip = write_word(writer, 0), *strip_end = write_word(writer, 0);
+    Picking picking = {.sink = {.take = take_first, .is_straight = true}, .combination = c, .pick = pick, .picks = write_word(writer, 0)};
+    open_strips(writer, block, "0", sequence_most(traversal), "COMBINE_BLOCK", block_end);
+    sequence_traverse_part(writer, traversal, &picking.sink, block, arena_format(writer->arena, "%s + 1", block));
+    picking.sink.take = take_picking;
+    picking.sink.applied = reduce_operator(writer, c->statement);
+    open_strips(writer, strip, arena_format(writer->arena, "%s + 1", block), block_end, "KERNEL_FOLD_STRIP", strip_end);
+    write_line(writer, "uint8_t %s = 0;", picking.picks);
+    sequence_traverse_part(writer, traversal, &picking.sink, strip, strip_end);
+    open_if(writer, "if (%s)", picking.picks);
+    picking.picks = NULL;
+    sequence_traverse_part(writer, traversal, &picking.sink, strip, strip_end);
+    write_close_brace(writer);
+    write_close_brace(writer);
+    open_if(writer, "if (%s > 0)", block);
+    combine(writer, c, c->carry, c->carry, c->local);
+    write_else(writer);
+    assign(writer, c->layout, c->carry, c->local);
+    write_close_brace(writer);
+    write_close_brace(writer);
+}
+
+static bool write_pick_combination(Writer *writer, const CoreStatement *statement, Traversal *traversal, const char **empty)
+{
+    Pick pick;
+    if (!sequence_is_exact(traversal) || !sequence_is_straight(writer, traversal) || !sequence_is_repeatable(traversal) || writer->is_deferred ||
+        !fold_find_pick(writer->texts, reduce_operator(writer, statement), &pick))
+        return false;
+    Combination c = new_combination(writer, statement, write_type(writer, statement->target));
+    write_picking(writer, traversal, &c, &pick);
+    open_if(writer, "if (%s == 0)", sequence_most(traversal));
+    assign(writer, c.layout, c.carry, empty);
+    write_close_brace(writer);
+    writer->texts->values[statement->target] = c.carry;
+    return true;
+}
+
 static void write_combination(Writer *writer, const CoreStatement *statement)
 {
     Traversal *traversal = sequence_prepare(writer, &statement->arguments[1]);
     const char **empty = write_atom(writer, &statement->arguments[0]);
+    if (write_pick_combination(writer, statement, traversal, empty))
+        return;
     Combination c = new_combination(writer, statement, write_type(writer, statement->target));
     c.sink = (Sink){.take = take_combining, .is_straight = true, .applied = reduce_operator(writer, statement)};
     sequence_traverse(writer, traversal, &c.sink);

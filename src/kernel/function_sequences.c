@@ -411,10 +411,46 @@ static void write_turn_of_few(Writer *writer, const Supply *supply, Sink *sink, 
     write_close_brace(writer);
 }
 
+/* Calls that other threads may do are written before what takes their results. */
+static void write_forked_turns(Writer *writer, const Supply *supply, Sink *sink, const CoreStatement *call)
+{
+    const CoreBlock *block = supply->statement->blocks[0];
+    ForkedCalls calls = {.call = call, .count = supply->few};
+    CoreBlock before = *block;
+    before.statement_count--;
+    write_line(writer, "{");
+    writer->depth++;
+    Around around = open_turn(writer, false, writer->is_deferred, sink);
+    for (uint32_t turn = 0; turn < supply->few; turn++) {
+        for (uint32_t i = 0; i < supply->member_count; i++)
+            bind(writer, block->parameters[i], step(writer, supply->members[i], arena_format(writer->arena, "%u", turn)));
+        write_statements(writer, &before);
+        calls.arguments[turn] = write_arguments(writer, call, &calls.argument_count);
+    }
+    calls.region = vectors_region(writer, call->target);
+    forks_write_calls(writer, &calls);
+    const char *outer_index = sink->index;
+    for (uint32_t turn = 0; turn < supply->few; turn++) {
+        sink->index = arena_format(writer->arena, "%u", turn);
+        sink->take(writer, sink, (Element){.words = calls.results[turn], .type = block->result.type});
+    }
+    sink->index = outer_index;
+    close_turn(writer, around);
+    write_close_brace(writer);
+}
+
+static const CoreStatement *find_forked_call(const Writer *writer, const Supply *supply)
+{
+    return supply->few < 2 || supply->kind != SUPPLY_EACH ? NULL : forks_find_call(writer->texts, supply->statement->blocks[0]);
+}
+
 /* `polls`: a long one looks now and then whether it is to go on. */
 static void loop(Writer *writer, const Supply *supply, Sink *sink, const char *first, const char *end, bool polls)
 {
-    for (uint32_t i = 0; i < supply->few; i++)
+    const CoreStatement *forked = find_forked_call(writer, supply);
+    if (forked != NULL)
+        write_forked_turns(writer, supply, sink, forked);
+    for (uint32_t i = 0; i < supply->few && forked == NULL; i++)
         write_turn_of_few(writer, supply, sink, i);
     if (supply->few > 0)
         return;
@@ -646,6 +682,7 @@ static void take_inner(Writer *writer, Sink *sink, Element element)
     Sink *outer = ((Through *)(void *)sink)->outer;
     if (element.atom != NULL) {
         const CoreStatement *statement = definition_of(writer, element.atom);
+        outer->index = statement->kind == CORE_GUARD ? sink->index : outer->index;
         if (statement->kind == CORE_GUARD)
             traverse_guard(writer, statement, outer);
         else
@@ -706,6 +743,13 @@ Traversal *sequence_prepare(Writer *writer, const CoreAtom *atom)
     return prepare_traversal(writer, atom);
 }
 
+static void through_filter(Through *through)
+{
+    through->sink.take = take_inner;
+    through->sink.is_straight = through->outer->is_straight;
+    through->sink.applied = through->outer->applied;
+}
+
 void sequence_traverse(Writer *writer, Traversal *traversal, Sink *sink)
 {
     if (traversal->supply != NULL && !traversal->filters) {
@@ -715,9 +759,7 @@ void sequence_traverse(Writer *writer, Traversal *traversal, Sink *sink)
     const CoreStatement *statement = definition_of(writer, traversal->atom);
     Through through = {.outer = sink, .statement = statement, .sink = {.region = sink->region}};
     if (traversal->filters) {
-        through.sink.take = take_inner;
-        through.sink.is_straight = sink->is_straight;
-        through.sink.applied = sink->applied;
+        through_filter(&through);
         loop(writer, traversal->supply, &through.sink, "0", traversal->supply->length, true);
     } else if (statement->kind == CORE_GUARD) {
         traverse_guard(writer, statement, sink);
@@ -740,7 +782,31 @@ void sequence_traverse_part(Writer *writer, Traversal *traversal, Sink *sink, co
 {
     if (!traversal->supply->is_of_memory)
         vectors_fail_if(writer, "kernel_is_over(scalars->call)");
-    loop(writer, traversal->supply, sink, first, end, false);
+    Through through = {.outer = sink, .sink = {.region = sink->region}};
+    through_filter(&through);
+    loop(writer, traversal->supply, traversal->filters ? &through.sink : sink, first, end, false);
+}
+
+bool sequence_is_filter(const Writer *writer, const Traversal *traversal)
+{
+    if (!traversal->filters || writer->is_deferred || traversal->supply->few > 0 || !is_straight(writer, traversal->supply))
+        return false;
+    const CoreBlock *body = traversal->supply->statement->blocks[0];
+    const CoreBlock *kept = definition_of(writer, &body->result)->blocks[0];
+    return may_go_on(writer, traversal->supply, &(Sink){0}) && shape_cannot_fail(writer->texts, kept) && !type_is_sequence(types_of(writer), kept->result.type);
+}
+
+static bool has_scan(const Supply *supply)
+{
+    for (uint32_t i = 0; i < supply->member_count; i++)
+        if (has_scan(supply->members[i]))
+            return true;
+    return supply->kind == SUPPLY_SCAN;
+}
+
+bool sequence_is_repeatable(const Traversal *traversal)
+{
+    return traversal->supply != NULL && !has_scan(traversal->supply);
 }
 
 const char *sequence_most(const Traversal *traversal)

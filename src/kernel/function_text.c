@@ -20,6 +20,7 @@ FunctionTexts *function_texts_new(Arena *arena, const CoreProgram *program, Layo
     texts->is_alone = ARENA_ARRAY(arena, bool, program->functions.count);
     texts->is_together = ARENA_ARRAY(arena, bool, program->functions.count);
     texts->is_wide = ARENA_ARRAY(arena, bool, program->functions.count);
+    texts->is_shared = ARENA_ARRAY(arena, bool, program->functions.count);
     texts->values = ARENA_ARRAY(arena, const char **, program->variables.count);
     texts->shapes = ARENA_ARRAY(arena, VariableShape, program->variables.count);
     for (uint32_t i = 0; i < program->functions.count; i++)
@@ -286,6 +287,9 @@ void function_texts_write(FunctionTexts *texts, const Sources *sources, Text *ou
         need_callees(texts, function_text_body(texts, texts->functions.items[i]));
     for (uint32_t i = 0; i < texts->functions.count; i++)
         function_write_prototype(texts, texts->functions.items[i], out);
+    for (uint32_t i = 0; i < texts->functions.count; i++)
+        if (forks_can_be_shared(texts, texts->functions.items[i]))
+            forks_write_task(texts, texts->functions.items[i], out);
     for (uint32_t i = 0; i < texts->functions.count; i++) {
         function_write(texts, texts->functions.items[i], sources, out, types, with_math);
         if (function_text_has_lanes(texts, texts->functions.items[i]))

@@ -35,6 +35,7 @@ typedef struct FunctionTexts {
     bool *is_alone;                  /* by function: the body that is written is the one for a single point, CoreFunction.alone */
     bool *is_together;               /* by function: a loop whose turns are nothing but loops that threads can share: they do one point together */
     bool *is_wide;                   /* by function: its entry does many points at once (kernel/function_wide.h); known once it is written */
+    bool *is_shared;                 /* by function: it offers calls to other threads (kernel/function_forks.c); likewise */
     VEC(FunctionGlobal) globals;     /* of these */
     uint32_t next_global;            /* entry */
     struct VariableShape *shapes;    /* by variable, of functions that make vectors */

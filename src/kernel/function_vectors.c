@@ -325,6 +325,44 @@ static const char **make_shared(Writer *writer, Traversal *traversal, const Core
     return vectors_words(writer, array, "0", length);
 }
 
+/* Elements of a filter, and whether they are kept, before they are put together. */
+typedef struct Packing {
+    Sink sink;
+    Store elements;    /* its cells are those of the elements at hand, */
+    const char *first; /* ... which are counted from here */
+    const char *flags;
+} Packing;
+
+static void take_for_packing(Writer *writer, Sink *sink, Element element, const char *condition)
+{
+    const Packing *packing = (const Packing *)(const void *)sink;
+    const char *place = arena_format(writer->arena, "%s - %s", sink->index, packing->first);
+    store(writer, &packing->elements, element, place);
+    write_line(writer, "%s[%s] = %s;", packing->flags, place, condition);
+}
+
+/* A long filter, several elements at a time. */
+static void write_packing(Writer *writer, Traversal *traversal, const Store *to)
+{
+    const char *first = write_word(writer, 0), *end = write_word(writer, 0), *most = sequence_most(traversal);
+    Packing packing = {.elements = {.elements = to->elements}, .first = first, .flags = write_word(writer, 0)};
+    packing.sink = (Sink){.take_if = take_for_packing, .is_straight = true, .region = to->sink.region};
+    packing.elements.cells = ARENA_ARRAY(writer->arena, const char *, to->elements->count);
+    write_open_brace(writer, arena_format(writer->arena, "for (int64_t %s = 0; %s < %s; %s += KERNEL_PACK)", first, first, most, first));
+    write_line(writer, "const int64_t %s = %s - %s < KERNEL_PACK ? %s : %s + KERNEL_PACK;", end, most, first, most, first);
+    for (uint32_t i = 0; i < to->elements->count; i++) {
+        packing.elements.cells[i] = write_word(writer, 0);
+        write_line(writer, "%s %s[KERNEL_PACK];", write_leaf_type(to->elements->leaves[i].type), packing.elements.cells[i]);
+    }
+    write_line(writer, "uint8_t %s[KERNEL_PACK];", packing.flags);
+    sequence_traverse_part(writer, traversal, &packing.sink, first, end);
+    for (uint32_t i = 0; i < to->elements->count; i++)
+        write_line(writer, "kernel_pack_%zu(%s + %s, %s, %s, %s - %s, %s - %s);", leaf_size(to->elements->leaves[i].type), to->cells[i], to->count,
+                   packing.elements.cells[i], packing.flags, end, first, most, to->count);
+    write_line(writer, "%s += kernel_count_kept(%s, %s - %s);", to->count, packing.flags, end, first);
+    write_close_brace(writer);
+}
+
 /* The vector of what a traversal gives. */
 static const char **make_vector(Writer *writer, Traversal *traversal, const CoreAtom *sequence, const char *region)
 {
@@ -343,7 +381,15 @@ static const char **make_vector(Writer *writer, Traversal *traversal, const Core
         write_line(writer, "int64_t %s = KERNEL_GROWTH;", to.capacity);
     } else if (!is_exact)
         to.sink.take_if = take_next_if;
+    bool packs = !is_exact && most != NULL && !has_arrays(elements) && sequence_is_filter(writer, traversal);
+    if (packs) {
+        write_open_brace(writer, arena_format(writer->arena, "if (KERNEL_PACKS && %s >= KERNEL_PACK_LEAST)", most));
+        write_packing(writer, traversal, &to);
+        write_else(writer);
+    }
     sequence_traverse(writer, traversal, &to.sink);
+    if (packs)
+        write_close_brace(writer);
     if (!is_exact)
         write_line(writer, "kernel_array_end(%s, %s, %s, %s);", region, to.array, to.count, vectors_sizes(writer, elements));
     return vectors_words(writer, to.array, "0", is_exact ? most : to.count);

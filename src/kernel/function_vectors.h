@@ -51,10 +51,14 @@ bool sequence_is_shareable(const Traversal *traversal);
 uint32_t sequence_few(const Traversal *traversal);
 /* Whether its loop is an innermost one if the sink is straight. */
 bool sequence_is_straight(const Writer *writer, const Traversal *traversal);
+/* Whether elements that are kept are told from others by a condition in an innermost loop: then `take_if` of a sink is called, with an index. */
+bool sequence_is_filter(const Writer *writer, const Traversal *traversal);
+/* Whether the same elements may be had twice. */
+bool sequence_is_repeatable(const Traversal *traversal);
 void sequence_traverse(Writer *writer, Traversal *traversal, Sink *sink);
 /* The same, by as many threads as there are, each of which does a part. */
 void sequence_traverse_shared(Writer *writer, Traversal *traversal, Sink *sink);
-/* The loop of an exact one from `first` on, before `end`: words. */
+/* The loop of an exact one, or of a filter, from `first` on, before `end`: words. */
 void sequence_traverse_part(Writer *writer, Traversal *traversal, Sink *sink, const char *first, const char *end);
 
 /* ---- function_vectors.c ---- */
@@ -92,6 +96,22 @@ void turns_own(Writer *writer, const CoreStatement *call);
 void turns_turn(Writer *writer);
 /* The result is there. */
 void turns_return(Writer *writer);
+
+/* ---- function_forks.c ---- */
+/* Calls of one function, the bodies of a comprehension over a few elements. */
+typedef struct ForkedCalls {
+    const CoreStatement *call;
+    uint32_t count;
+    const char **arguments[SHAPE_FEW]; /* words for their leaves, by turn */
+    uint32_t argument_count;
+    const char *region;                /* where results go */
+    const char *name;
+    const Layout *layout;
+    const char **results[SHAPE_FEW];   /* words, which are given */
+} ForkedCalls;
+/* The call that a body ends in, if other threads may do it and what comes before takes neither loop nor call; else null. */
+const CoreStatement *forks_find_call(FunctionTexts *texts, const CoreBlock *body);
+void forks_write_calls(Writer *writer, ForkedCalls *calls);
 
 /* ---- function_moves.c ---- */
 /* False if the operation is none of its own; so is the next. */

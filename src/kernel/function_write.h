@@ -147,6 +147,11 @@ void function_wide_write(FunctionTexts *texts, CoreFunctionId function, const So
 /* What calls it for points in memory. */
 void function_wide_write_entry(FunctionTexts *texts, CoreFunctionId function, Text *out);
 
+/* ---- function_forks.c ---- */
+/* Whether calls of a function may be done by other threads, and what that takes beside it. */
+bool forks_can_be_shared(FunctionTexts *texts, CoreFunctionId function);
+void forks_write_task(FunctionTexts *texts, CoreFunctionId function, Text *out);
+
 /* ---- function_fold.c ---- */
 /* An operator that gives one of its two operands, as a decision between them says that cannot fail and takes neither loop nor call. */
 typedef struct Pick {

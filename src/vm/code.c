@@ -8,7 +8,7 @@
 
 typedef struct Entry {
     KernelFunction *code, *fold; /* null if there is none */
-    bool is_wide, is_together;
+    bool is_wide, is_shared, is_together;
 } Entry;
 
 struct Code {
@@ -73,6 +73,7 @@ static void find_functions(Vm *vm, Code *code, Compiled *object, uint32_t count,
             *vec_push(&vm->arena, &code->entries) = (Entry){0};
         code->entries.items[id] = (Entry){.code = find_function(object, "entry", id),
                                           .is_wide = functions->is_wide[id],
+                                          .is_shared = functions->is_shared[id],
                                           .is_together = functions->is_together[id] && !functions->is_wide[id]};
     }
     for (uint32_t i = 0; i < functions->folds.count; i++)
@@ -161,6 +162,11 @@ bool code_is_together(const Vm *vm, CoreFunctionId function)
 bool code_is_wide(const Vm *vm, CoreFunctionId function)
 {
     return vm->code->entries.items[function].is_wide;
+}
+
+bool code_is_shared(const Vm *vm, CoreFunctionId function)
+{
+    return vm->code->entries.items[function].is_shared;
 }
 
 void code_forget(Vm *vm, uint32_t function_count)

@@ -24,6 +24,8 @@ KernelFunction *code_of_fold(const Vm *vm, CoreFunctionId function);
 bool code_is_wide(const Vm *vm, CoreFunctionId function);
 /* Whether threads can do one point of it together (KernelCall.together). */
 bool code_is_together(const Vm *vm, CoreFunctionId function);
+/* Whether it offers calls to other threads (vm/forks.h). */
+bool code_is_shared(const Vm *vm, CoreFunctionId function);
 /* The program has been cut back: forgets the functions from `function_count` on. */
 void code_forget(Vm *vm, uint32_t function_count);
 void code_free(Vm *vm);

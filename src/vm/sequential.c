@@ -4,6 +4,7 @@
 #include "base/least.h"
 #include "kernel/preamble/region.h"
 #include "vm/code.h"
+#include "vm/forks.h"
 
 #include <sched.h>
 #include <stdatomic.h>
@@ -14,6 +15,15 @@ enum {
     PIECES = 64,     /* of a thread, at most: more cost more than they even out */
     WIDE_PIECES = 4, /* ... at least, where points are done many at once, */
     WIDE_GRAIN = 16 * KERNEL_WIDE, /* ... which those of a piece should allow */
+    SHARING_THREADS = 4, /* that one point feeds with calls, */
+    SHARED_LEAST = 4096, /* ... of so many elements, for pieces of a microsecond */
+};
+
+/* Of a call that was taken from another thread. */
+typedef struct Guest Guest;
+struct Guest {
+    KernelWorkspace workspace;
+    Guest *next, *next_free;
 };
 
 /* What compiled code takes memory from. Threads take blocks at the same time, and not through the session's memory, which belongs to one. */
@@ -22,6 +32,7 @@ struct Workspaces {
     _Atomic size_t bytes; /* of all blocks */
     size_t known_bytes;   /* ... that the session's memory knows of */
     size_t limit;
+    Guest *guests, *free_guests;
     KernelWorkspace members[];
 };
 
@@ -48,6 +59,71 @@ static void free_blocks(KernelRegion *region)
     }
 }
 
+static void free_workspace(KernelWorkspace *workspace)
+{
+    for (uint32_t r = 0; r < 2; r++)
+        free_blocks(&workspace->regions[r]);
+}
+
+static void reset_workspace(KernelWorkspace *workspace)
+{
+    for (uint32_t r = 0; r < 2; r++)
+        kernel_region_reset(&workspace->regions[r]);
+}
+
+/* Nothing of it is used any more: large blocks are for others too. */
+static void trim_workspace(struct Workspaces *all, KernelWorkspace *workspace)
+{
+    reset_workspace(workspace);
+    for (uint32_t r = 0; r < 2; r++)
+        for (KernelBlock **place = &workspace->regions[r].first; *place != NULL;) {
+            KernelBlock *block = *place;
+            if (block->size < KERNEL_BLOCK_LARGE) {
+                place = &block->next;
+                continue;
+            }
+            *place = block->next;
+            atomic_fetch_sub(&all->bytes, block->size);
+            memory_free_outside(block, block->size);
+        }
+}
+
+static KernelWorkspace *take_guest(void *context)
+{
+    struct Workspaces *all = context;
+    Guest *guest = all->free_guests;
+    if (guest != NULL) {
+        all->free_guests = guest->next_free;
+        return &guest->workspace;
+    }
+    guest = memory_alloc_outside(sizeof *guest);
+    if (guest == NULL)
+        return NULL;
+    *guest = (Guest){.next = all->guests};
+    kernel_workspace_init(&guest->workspace, take_block, all);
+    all->guests = guest;
+    return &guest->workspace;
+}
+
+static void give_guest(void *context, KernelWorkspace *workspace)
+{
+    struct Workspaces *all = context;
+    Guest *guest = (Guest *)(void *)workspace;
+    trim_workspace(all, workspace);
+    guest->next_free = all->free_guests;
+    all->free_guests = guest;
+}
+
+static void free_guests(struct Workspaces *all)
+{
+    for (Guest *guest = all->guests; guest != NULL;) {
+        Guest *next = guest->next;
+        free_workspace(&guest->workspace);
+        memory_free_outside(guest, sizeof *guest);
+        guest = next;
+    }
+}
+
 static size_t workspaces_size(uint32_t count)
 {
     return sizeof(struct Workspaces) + count * sizeof(KernelWorkspace);
@@ -64,8 +140,10 @@ static void prepare_workspaces(Vm *vm)
     }
     struct Workspaces *all = vm->workspaces;
     for (uint32_t i = 0; i < all->count; i++) /* a run that was stopped may have left something */
-        for (uint32_t r = 0; r < 2; r++)
-            kernel_region_reset(&all->members[i].regions[r]);
+        reset_workspace(&all->members[i]);
+    all->free_guests = NULL;
+    for (Guest *guest = all->guests; guest != NULL; guest = guest->next)
+        give_guest(all, &guest->workspace);
     size_t others = vm->memory->live_bytes - all->known_bytes;
     all->limit = vm->options.memory_limit > others ? vm->options.memory_limit - others : 0;
 }
@@ -85,8 +163,8 @@ void sequential_free(Vm *vm)
     if (all == NULL)
         return;
     for (uint32_t i = 0; i < all->count; i++)
-        for (uint32_t r = 0; r < 2; r++)
-            free_blocks(&all->members[i].regions[r]);
+        free_workspace(&all->members[i]);
+    free_guests(all);
     memory_count_outside(vm->memory, all->known_bytes, 0);
     memory_free(vm->memory, all, workspaces_size(all->count));
     vm->workspaces = NULL;
@@ -118,9 +196,10 @@ static Sizes measure(const Call *call)
 static bool is_worth_it(const Vm *vm, const Call *call)
 {
     uint64_t threads = team_size(vm->team);
-    if (threads == 1)
+    size_t count = call->count - call->good;
+    if (threads == 1 || (code_is_shared(vm, call->plan->network->function) && count >= threads / SHARING_THREADS))
         return true;
-    if (call->count - call->good < threads)
+    if (count < threads)
         return false;
     Sizes sizes = measure(call);
     return 2 * threads * sizes.largest <= 3 * sizes.total;
@@ -144,6 +223,11 @@ typedef struct Handover {
     _Atomic size_t done; /* points before the first that was not, of all that have ended */
     volatile bool has_failed;
     KernelTogether together; /* without members if each point is done by one thread */
+    /* where calls are offered to other threads: */
+    Forks *forks;
+    size_t count, grain;
+    _Atomic size_t next;     /* point that nobody has taken yet */
+    _Atomic size_t finished; /* points */
 } Handover;
 
 static void lower(_Atomic size_t *least, size_t value)
@@ -180,6 +264,7 @@ static void do_points(void *context, size_t first, size_t end, uint32_t member)
                               .stop = code_stop_word(handover->vm->options.stop),
                               .has_failed = &handover->has_failed,
                               .workspace = &handover->vm->workspaces->members[member],
+                              .forks = handover->forks == NULL ? NULL : &handover->forks->calls,
                               .together = handover->together.members > 0 ? &handover->together : NULL,
                               .member = member};
     handover->code(&kernel_call);
@@ -199,6 +284,23 @@ static void do_together(void *context, size_t first, size_t end, uint32_t member
 static void give_way(void)
 {
     sched_yield();
+}
+
+/* Takes points as long as there are some; then helps with those of others. */
+static void do_points_and_help(void *context, size_t first_role, size_t end_role, uint32_t member)
+{
+    Handover *handover = context;
+    (void)first_role, (void)end_role;
+    for (;;) {
+        size_t first = atomic_fetch_add(&handover->next, handover->grain);
+        if (first >= handover->count)
+            break;
+        size_t end = least(handover->count, first + handover->grain);
+        do_points(handover, first, end, member);
+        atomic_fetch_add(&handover->finished, end - first);
+    }
+    while (atomic_load(&handover->finished) < handover->count)
+        forks_help(handover->forks);
 }
 
 /* Where the cells of a leaf of the result go: those of vectors aside, for they are not the call's yet. */
@@ -245,6 +347,9 @@ static void give_back(Handover *handover)
             team_give_back(team, handover->outputs[i]);
     team_give_back(team, handover->outputs);
     team_give_back(team, handover->globals);
+    note_bytes(handover->vm); /* as many as there were at once */
+    for (uint32_t i = 0; i < handover->vm->workspaces->count; i++)
+        trim_workspace(handover->vm->workspaces, &handover->vm->workspaces->members[i]);
     note_bytes(handover->vm);
 }
 
@@ -265,6 +370,18 @@ static size_t grain_of(const Vm *vm, const Call *call, size_t count)
     return grain == 0 ? 1 : grain;
 }
 
+/* Every thread has a role. */
+static void run_shared(Handover *handover)
+{
+    Vm *vm = handover->vm;
+    Forks forks;
+    uint64_t piece = vm->options.piece_nanoseconds, least = piece == 0 ? SHARED_LEAST : SHARED_LEAST * piece / 1000;
+    forks_init(&forks, (ForkMemory){take_guest, give_guest, vm->workspaces}, (int64_t)least);
+    handover->forks = &forks;
+    team_run(vm->team, team_size(vm->team), 1, do_points_and_help, handover);
+    forks_free(&forks);
+}
+
 bool sequential_run(Vm *vm, Call *call)
 {
     KernelFunction *code = call->good == call->count ? NULL : code_of_call(vm, call);
@@ -274,11 +391,15 @@ bool sequential_run(Vm *vm, Call *call)
     prepare_workspaces(vm);
     Handover handover = {.vm = vm, .call = call, .code = code, .globals = code_global_cells(vm), .first = call->good, .done = count};
     take_outputs(&handover, count);
+    handover.count = count;
+    handover.grain = grain_of(vm, call, count);
     if (is_for_all(vm, call) && team_start(vm->team) > 1) {
         handover.together = (KernelTogether){.members = team_start(vm->team), .give_way = give_way};
         team_run_together(vm->team, do_together, &handover);
-    } else
-        team_run(vm->team, count, grain_of(vm, call, count), do_points, &handover);
+    } else if (team_size(vm->team) > 1 && code_is_shared(vm, call->plan->network->function))
+        run_shared(&handover);
+    else
+        team_run(vm->team, count, handover.grain, do_points, &handover);
     size_t done = atomic_load(&handover.done);
     adopt_results(&handover, done);
     give_back(&handover);

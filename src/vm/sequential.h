@@ -4,8 +4,9 @@
  * are points enough, one thread doing one point with plain loops is faster. So a call is handed over as a whole
  *  - if there is one thread;
  *  - if all threads can do one point together: a loop whose turns are nothing but loops that they share, such as the steps of a stencil;
+ *  - if it offers calls to other threads (vm/forks.h), and one point for a few threads is there;
  *  - otherwise, if there is a point for each, and none is so much larger than the others that somebody would wait long for it.
- * A recursive function thus runs as networks at first, level by level, and below that as recursive C. */
+ * A recursive function thus runs as networks at first, level by level, if there are many threads, and below that as recursive C. */
 #ifndef RUNNEL_VM_SEQUENTIAL_H
 #define RUNNEL_VM_SEQUENTIAL_H
 

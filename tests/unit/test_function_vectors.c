@@ -555,7 +555,7 @@ typedef struct Shape {
 
 static const Shape shapes[] = {
     {"squares", {"kernel_array(into, v_3, 1,", "for (int64_t v7 = 0; v7 < v_3; v7++) {", "const int64_t v10 = v4[v7];", "v6[v7] = v12;", "}", "*result0 = v5;", "kernel_release(aside, mark);", "return true;"}},
-    {"filtered", {"kernel_array(into, v_3, 1,", "int64_t v8 = 0;", "for (", "v7[v8] = canonical_F64(v14);", "v8 += v13;", "}", "kernel_array_end(into, v6, v8,"}},
+    {"filtered", {"kernel_array(into, v_3, 1,", "int64_t v8 = 0;", "if (KERNEL_PACKS && v_3 >= KERNEL_PACK_LEAST) {", "kernel_pack_8(v7 + v8, ", "} else {", "v7[v8] = canonical_F64(", "v8 += v", "}", "kernel_array_end(into, v6, v8,"}},
     {"sums", {"kernel_array(into,", "for (", "kernel_mark(aside)", "FoldSUM_F64", "for (", "for (", ".tile[", "}", "FoldSUM_F64_all", "}", "canonical_F64(", "kernel_release(aside"}},
     {"appended", {"kernel_array(into,", "kernel_copy(", "+ 0] = 1;", "+ 1] = 2;", "for (", "kernel_copy(", "*result0"}},
     {"rotated", {"kernel_split(", "for (", "}", "for (", "}"}},

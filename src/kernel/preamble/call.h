@@ -25,6 +25,29 @@ typedef struct KernelArray {
 
 typedef const KernelArray *KernelArrayRef; /* null: one that nobody made yet, of which all vectors are empty */
 
+typedef struct KernelCall KernelCall;
+typedef struct KernelTask KernelTask;
+typedef struct KernelForks KernelForks;
+
+/* A call that another thread may do, while whoever offers it does something else. It lies in the frame of that function, which therefore settles it before it returns. */
+struct KernelTask {
+    bool (*run)(KernelTask *task, const KernelCall *call); /* with the memory and the flags of `call` */
+    const KernelCall *call;      /* of who offers it */
+    KernelWorkspace *workspace;  /* that its result is in, if another thread did it */
+    int state;                   /* vm/forks.c */
+    bool is_good;                /* what it gave */
+};
+
+/* Through which threads take calls from each other. */
+struct KernelForks {
+    void (*offer)(KernelForks *forks, KernelTask *task);
+    /* True if another thread did the call, and has ended; else it was not taken, and is not to be any more. */
+    bool (*settle)(KernelForks *forks, KernelTask *task);
+    /* Nobody needs its result where it is any more. */
+    void (*finish)(KernelForks *forks, KernelTask *task);
+    int64_t least; /* elements that are worth it */
+};
+
 /* How the points of one long loop are shared by several calls for the same point of the root. */
 typedef struct KernelLoopParts {
     uint32_t scope;       /* the loop of which this call does only the points from `from` up to `end`, and gives what its reductions come to; 0 if none */
@@ -35,7 +58,6 @@ typedef struct KernelLoopParts {
     int64_t length;       /* ... and how many points it has */
 } KernelLoopParts;
 
-/* Points [position, position + count) of a kernel's root. Tables are in the order of the kernel's lists (kernel/fuse.h). */
 /* Threads that do one point together: each computes all of it, but for loops of which each does a part. */
 typedef struct KernelTogether {
     uint32_t members;
@@ -45,7 +67,8 @@ typedef struct KernelTogether {
     void (*give_way)(void); /* while waiting: somebody else may want to run */
 } KernelTogether;
 
-typedef struct KernelCall {
+/* Points [position, position + count) of a kernel's root. Tables are in the order of the kernel's lists (kernel/fuse.h). */
+struct KernelCall {
     int64_t position;
     int64_t count;
     const void *const *streams;  /* elements from the first of these points on */
@@ -66,9 +89,11 @@ typedef struct KernelCall {
     int64_t long_loop;           /* loops of as many points are shared, if they can be: */
     KernelLoopParts *parts;
     KernelWorkspace *workspace;  /* of this thread, for functions that make vectors; null for others */
+    KernelForks *forks;          /* null if other threads have their own to do */
+    uint32_t nested;             /* calls taken from others while waiting for one, one inside of the other */
     KernelTogether *together;    /* those that do this point with this thread; null if there are none */
     uint32_t member;             /* its number among them */
-} KernelCall;
+};
 
 enum { KERNEL_WIDE = 64 }; /* points that wide versions of functions do at once */
 enum { KERNEL_ENTRY_LEAVES = 32 }; /* of the arguments, and of the result, of a function that is called from outside of kernels */

@@ -4,7 +4,10 @@
 
 #include "kernel/preamble/ops.h"
 
-enum { KERNEL_PACK = 256 }; /* elements that are computed before they are packed */
+enum {
+    KERNEL_PACK = 256,      /* elements that are computed before they are packed */
+    KERNEL_PACK_LEAST = 64, /* for fewer it is not worth it */
+};
 
 /* Flags are 0 or 1. */
 MATH_INLINE int64_t kernel_count_kept(const uint8_t *flags, int64_t count)
@@ -29,6 +32,8 @@ typedef uint64_t Pack8 __attribute__((may_alias));
     }
 
 #if defined __AVX512VBMI2__ && defined __AVX512BW__ && !defined __clang__
+
+enum { KERNEL_PACKS = 1 }; /* several elements at a time */
 
 typedef char PackFlags __attribute__((vector_size(64), aligned(1)));
 
@@ -57,6 +62,8 @@ typedef char PackFlags __attribute__((vector_size(64), aligned(1)));
     }
 
 #else
+
+enum { KERNEL_PACKS = 0 };
 
 #define PACK(name, Element, Lane, compress)                                                                           \
     MATH_INLINE void name(void *to, const void *from, const uint8_t *restrict flags, int64_t count, int64_t room)     \

@@ -10,6 +10,7 @@
 enum {
     KERNEL_CELLS_ALIGNMENT = 64,
     KERNEL_BLOCK = 1 << 18,        /* bytes, at least */
+    KERNEL_BLOCK_LARGE = 1 << 22,  /* blocks as large as that are not larger than whoever takes from them first needs */
 };
 
 /* The beginning of a block; the rest of it is what can be taken. */
@@ -87,6 +88,7 @@ __attribute__((noinline, unused)) static bool kernel_region_grow(KernelRegion *r
     KernelBlock *block = *place;
     if (block == NULL || block->size < wanted) {
         size_t least = region->block == NULL ? KERNEL_BLOCK : region->block->size + region->block->size / 2;
+        least = least < KERNEL_BLOCK_LARGE ? least : KERNEL_BLOCK_LARGE;
         size_t size = wanted > least ? wanted : least;
         block = region->workspace->take(region->workspace, size);
         if (block == NULL)

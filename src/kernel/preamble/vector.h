@@ -128,6 +128,38 @@ MATH_INLINE void kernel_copy(void *to, KernelArrayRef array, uint32_t leaf, size
         memcpy(to, cells + (size_t)start * size, (size_t)count * size);
 }
 
+/* ---- calls that other threads may do ---- */
+
+/* Of so many elements together. */
+MATH_INLINE bool kernel_may_share(const KernelCall *call, int64_t size)
+{
+    return call->forks != NULL && size >= call->forks->least;
+}
+
+MATH_INLINE void kernel_offer(const KernelCall *call, KernelTask *task)
+{
+    call->forks->offer(call->forks, task);
+}
+
+MATH_INLINE bool kernel_settle(const KernelCall *call, KernelTask *task)
+{
+    return call->forks->settle(call->forks, task);
+}
+
+MATH_INLINE void kernel_finish(const KernelCall *call, KernelTask *task)
+{
+    call->forks->finish(call->forks, task);
+}
+
+/* A vector that another thread made, of elements without arrays, in a region of this one; null if there is no memory. */
+__attribute__((noinline, unused)) static KernelArray *kernel_fetch(KernelRegion *region, KernelArrayRef array, int64_t start, int64_t length, uint32_t columns, const uint8_t *sizes)
+{
+    KernelArray *copy = kernel_array(region, length, columns, sizes);
+    for (uint32_t i = 0; i < columns && copy != NULL; i++)
+        kernel_copy(copy->columns[i].data, array, i, sizes[i], start, length);
+    return copy;
+}
+
 /* Of indices [first, end): the first one for which index + a < b does not hold, if those for which it does come first. The sums are known not to wrap. */
 MATH_INLINE int64_t kernel_split(int64_t first, int64_t end, int64_t a, int64_t b, OpFlag *failed)
 {

@@ -1,0 +1,173 @@
+/* Recursion over a few vectors that are written down, {f(v) : v in [a, b]}: calls that other threads may do (preamble/call.h).
+ *
+ * All calls but the first are offered, the first is done; then those that nobody took are done too, and the results of the others are copied into the region where they belong. */
+#include "kernel/function_vectors.h"
+
+static bool has_arrays(const Layout *layout)
+{
+    for (uint32_t i = 0; i < layout->count; i++)
+        if (layout->leaves[i].type == LEAF_ARRAY)
+            return true;
+    return false;
+}
+
+/* Whether its result can be copied by whoever wants it. */
+static bool gives_flat_vectors(const FunctionTexts *texts, CoreFunctionId function)
+{
+    const Layout *results = function_text_results(texts, function);
+    for (uint32_t i = 0; i < results->count; i++)
+        if (results->leaves[i].type == LEAF_ARRAY && has_arrays(results->leaves[i].elements))
+            return false;
+    return has_arrays(results);
+}
+
+bool forks_can_be_shared(FunctionTexts *texts, CoreFunctionId function)
+{
+    return texts->program->functions.items[function]->is_recursive && !function_text_accepts(texts, function) && gives_flat_vectors(texts, function);
+}
+
+const CoreStatement *forks_find_call(FunctionTexts *texts, const CoreBlock *body)
+{
+    const CoreStatement *call = body->statement_count == 0 ? NULL : &body->statements[body->statement_count - 1];
+    bool is_call = call != NULL && call->kind == CORE_CALL && !body->result.is_constant && body->result.variable == call->target;
+    CoreBlock before = *body;
+    before.statement_count--;
+    return is_call && forks_can_be_shared(texts, call->function) && shape_is_straight(texts, &before) && !shape_gives_up(&before) ? call : NULL;
+}
+
+/* ---- the task of a function ---- */
+
+static void add_fields(Writer *writer, const Layout *layout, const char *prefix, uint32_t *number)
+{
+    for (uint32_t i = 0; i < layout->count; i++)
+        write_line(writer, "    %s %s%u;", write_leaf_type(layout->leaves[i].type), prefix, (*number)++);
+}
+
+static const char *name_of(const Writer *writer, CoreFunctionId function)
+{
+    Text text;
+    text_init(&text, writer->out->memory);
+    function_text_name(writer->texts, function, &text);
+    const char *name = arena_text(writer->arena, text_string(&text), text.length);
+    text_free(&text);
+    return name;
+}
+
+/* NAME_task, its arguments and results, and NAME_run, which does the call. */
+void forks_write_task(FunctionTexts *texts, CoreFunctionId function, Text *out)
+{
+    Writer writer = writer_of(texts, function);
+    const CoreBlock *body = texts->program->functions.items[function]->body;
+    const char *name;
+    uint32_t arguments = 0, results = 0;
+    writer.out = out;
+    writer.depth = 0;
+    name = name_of(&writer, function);
+    write_line(&writer, "typedef struct %s_task {", name);
+    write_line(&writer, "    KernelTask task;");
+    write_line(&writer, "    int64_t depth;");
+    for (uint32_t i = 0; i < body->parameter_count; i++)
+        add_fields(&writer, write_layout(&writer, write_type(&writer, body->parameters[i])), "a", &arguments);
+    add_fields(&writer, function_text_results(texts, function), "r", &results);
+    write_line(&writer, "} %s_task;", name);
+    write_line(&writer, "static bool %s_run(KernelTask *task, const KernelCall *call)", name);
+    write_line(&writer, "{");
+    write_line(&writer, "    %s_task *const own = (%s_task *)(void *)task;", name, name);
+    write_line(&writer, "    const KernelScalars scalars = kernel_scalars(call);");
+    text_addf(out, "    return %s(", name);
+    for (uint32_t i = 0; i < arguments; i++)
+        text_addf(out, "own->a%u, ", i);
+    for (uint32_t i = 0; i < results; i++)
+        text_addf(out, "&own->r%u, ", i);
+    text_add(out, "&call->workspace->regions[0], &call->workspace->regions[1], own->depth, &scalars);\n}\n");
+}
+
+/* ---- the calls of a comprehension ---- */
+
+static void write_invocation(Writer *writer, const ForkedCalls *calls, uint32_t turn, const char *before)
+{
+    Text text;
+    text_init(&text, writer->out->memory);
+    text_addf(&text, "%s%s(", before, calls->name);
+    for (uint32_t i = 0; i < calls->argument_count; i++)
+        text_addf(&text, "%s, ", calls->arguments[turn][i]);
+    for (uint32_t i = 0; i < calls->layout->count; i++)
+        text_addf(&text, "&%s, ", calls->results[turn][i]);
+    text_addf(&text, "%s, %s, depth - 1, scalars);", calls->region, vectors_other(writer, calls->region));
+    write_line(writer, "%s", text_string(&text));
+    text_free(&text);
+}
+
+static const char *total_length(Writer *writer, const ForkedCalls *calls)
+{
+    Text text;
+    text_init(&text, writer->out->memory);
+    for (uint32_t turn = 0; turn < calls->count; turn++)
+        for (uint32_t i = 0, leaf = 0; i < calls->call->argument_count; leaf += write_layout(writer, calls->call->arguments[i++].type)->count)
+            if (type_is_vector(writer->program->types, calls->call->arguments[i].type))
+                text_addf(&text, "%s%s", text.length == 0 ? "" : " + ", calls->arguments[turn][leaf + VECTOR_LENGTH]);
+    const char *total = text.length == 0 ? "0" : arena_text(writer->arena, text_string(&text), text.length);
+    text_free(&text);
+    return total;
+}
+
+static void write_offer(Writer *writer, const ForkedCalls *calls, const char *tasks, uint32_t turn)
+{
+    Text text;
+    text_init(&text, writer->out->memory);
+    text_addf(&text, "%s[%u] = (%s_task){.task = {.run = %s_run, .call = scalars->call}, .depth = depth - 1", tasks, turn - 1, calls->name, calls->name);
+    for (uint32_t i = 0; i < calls->argument_count; i++)
+        text_addf(&text, ", .a%u = %s", i, calls->arguments[turn][i]);
+    write_line(writer, "%s};", text_string(&text));
+    text_free(&text);
+    write_line(writer, "kernel_offer(scalars->call, &%s[%u].task);", tasks, turn - 1);
+}
+
+static void write_fetch(Writer *writer, const ForkedCalls *calls, const char *task, uint32_t turn, const char *is_good)
+{
+    write_line(writer, "%s &= %s.task.is_good;", is_good, task);
+    for (uint32_t i = 0; i < calls->layout->count; i++) {
+        const char *result = calls->results[turn][i];
+        if (calls->layout->leaves[i].type == LEAF_ARRAY) {
+            write_line(writer, "%s = %s ? kernel_fetch(%s, %s.r%u, %s.r%u, %s.r%u, %s) : NULL;", result, is_good, calls->region, task, i, task, i + 1, task, i + 2,
+                       vectors_sizes(writer, calls->layout->leaves[i].elements));
+            write_line(writer, "%s &= %s != NULL;", is_good, result);
+            write_line(writer, "%s = 0;", calls->results[turn][++i]);
+        } else
+            write_line(writer, "%s = %s.r%u;", result, task, i);
+    }
+    write_line(writer, "kernel_finish(scalars->call, &%s.task);", task);
+}
+
+void forks_write_calls(Writer *writer, ForkedCalls *calls)
+{
+    const char *tasks = write_word(writer, 0), *shares = write_word(writer, 0), *is_good = write_word(writer, 0);
+    calls->name = name_of(writer, calls->call->function);
+    calls->layout = function_text_results(writer->texts, calls->call->function);
+    *vec_push(writer->arena, &writer->callees) = calls->call->function;
+    if (!writer->is_trial)
+        writer->texts->is_shared[writer->function] = true;
+    for (uint32_t turn = 0; turn < calls->count; turn++) {
+        calls->results[turn] = ARENA_ARRAY(writer->arena, const char *, calls->layout->count);
+        for (uint32_t i = 0; i < calls->layout->count; i++) {
+            calls->results[turn][i] = write_word(writer, 0);
+            write_line(writer, "%s %s;", write_leaf_type(calls->layout->leaves[i].type), calls->results[turn][i]);
+        }
+    }
+    write_line(writer, "%s_task %s[%u];", calls->name, tasks, calls->count - 1);
+    write_line(writer, "const bool %s = kernel_may_share(scalars->call, %s);", shares, total_length(writer, calls));
+    write_open_brace(writer, arena_format(writer->arena, "if (OP_RARELY(%s))", shares));
+    for (uint32_t turn = 1; turn < calls->count; turn++)
+        write_offer(writer, calls, tasks, turn);
+    write_close_brace(writer);
+    write_invocation(writer, calls, 0, arena_format(writer->arena, "bool %s = ", is_good));
+    for (uint32_t turn = 1; turn < calls->count; turn++) {
+        const char *task = arena_format(writer->arena, "%s[%u]", tasks, turn - 1);
+        write_open_brace(writer, arena_format(writer->arena, "if (OP_RARELY(%s && kernel_settle(scalars->call, &%s.task)))", shares, task));
+        write_fetch(writer, calls, task, turn, is_good);
+        write_else(writer);
+        write_invocation(writer, calls, turn, arena_format(writer->arena, "%s = %s && ", is_good, is_good));
+        write_close_brace(writer);
+    }
+    vectors_fail_if(writer, "!%s", is_good);
+}
