@@ -574,11 +574,44 @@ static void loop_in_parts(Writer *writer, const Supply *supply, Sink *sink, cons
     }
 }
 
+/* A division of floats by something that is the same in all turns. */
+static bool divides_by_the_same(const Writer *writer, const CoreBlock *block, const CoreStatement *statement)
+{
+    const Types *types = types_of(writer);
+    return statement->kind == CORE_OP && statement->op == OP_DIVIDE && type_is_scalar(types, statement->arguments[1].type) &&
+           type_scalar(types, statement->arguments[1].type) == SCALAR_F64 && !statement->arguments[1].is_constant && !is_of_body(block, &statement->arguments[1]);
+}
+
+/* Such divisions are multiplications by the reciprocal, corrected to the same bits; where that cannot be, the loop is done again without. */
+static bool find_divisors(Writer *writer, const Supply *supply)
+{
+    const CoreBlock *block = supply->kind == SUPPLY_EACH ? supply->statement->blocks[0] : NULL;
+    for (uint32_t i = 0; block != NULL && i < block->statement_count; i++) {
+        if (!divides_by_the_same(writer, block, &block->statements[i]))
+            continue;
+        KnownDivisor divisor = {write_atom(writer, &block->statements[i].arguments[1])[0], write_word(writer, 0)};
+        if (writer->divisors.count == 0) {
+            writer->slow = write_word(writer, 0);
+            write_line(writer, "OpFlag %s = 0;", writer->slow);
+        }
+        write_line(writer, "const double %s = kernel_reciprocal(%s, &%s);", divisor.reciprocal, divisor.divisor, writer->slow);
+        *vec_push(writer->arena, &writer->divisors) = divisor;
+    }
+    return writer->divisors.count > 0;
+}
+
 static void traverse_range(Writer *writer, const Supply *supply, Sink *sink, const char *first, const char *end)
 {
     Split splits[SPLITS_MAX];
-    bool is_split = sink->is_straight && is_straight(writer, supply) && !writer->is_deferred && supply->few == 0;
-    loop_in_parts(writer, supply, sink, splits, is_split ? find_splits(writer, supply, splits) : 0, first, end);
+    bool is_innermost = sink->is_straight && is_straight(writer, supply) && !writer->is_deferred && supply->few == 0;
+    bool has_divisors = is_innermost && sink->is_repeatable && find_divisors(writer, supply);
+    loop_in_parts(writer, supply, sink, splits, is_innermost ? find_splits(writer, supply, splits) : 0, first, end);
+    if (!has_divisors)
+        return;
+    writer->divisors.count = 0;
+    write_open_brace(writer, arena_format(writer->arena, "if (OP_RARELY(%s))", writer->slow));
+    loop(writer, supply, sink, first, end, true);
+    write_close_brace(writer);
 }
 
 /* All of a supply that steps. */

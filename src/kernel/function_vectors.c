@@ -317,7 +317,7 @@ static const char **make_shared(Writer *writer, Traversal *traversal, const Core
     const Layout *elements = write_layout(writer, write_element_type(writer, sequence->type));
     const char *made = write_word(writer, 0), *array = write_word(writer, 0), *length = sequence_most(traversal);
     Store to = {.elements = elements, .region = region, .array = array, .cells = ARENA_ARRAY(writer->arena, const char *, elements->count)};
-    to.sink = (Sink){.take = take_by_index, .is_straight = true, .region = region};
+    to.sink = (Sink){.take = take_by_index, .is_straight = true, .is_repeatable = true, .region = region};
     write_line(writer, "KernelArray *%s = kernel_is_first(scalars->call) ? kernel_array(%s, %s, %s) : NULL;", made, region, length, vectors_sizes(writer, elements));
     write_line(writer, "KernelArray *%s = kernel_shared(scalars->call, %s);", array, made);
     name_cells(writer, region, elements, array, to.cells);
@@ -370,7 +370,7 @@ static const char **make_vector(Writer *writer, Traversal *traversal, const Core
     const char *most = sequence_most(traversal);
     bool is_exact = sequence_is_exact(traversal);
     Store to = {.elements = elements, .region = region, .cells = ARENA_ARRAY(writer->arena, const char *, elements->count)};
-    to.sink = (Sink){.take = is_exact ? take_by_index : take_next, .is_straight = most != NULL, .region = region};
+    to.sink = (Sink){.take = is_exact ? take_by_index : take_next, .is_straight = most != NULL, .is_repeatable = is_exact, .region = region};
     to.array = vectors_new_array(writer, region, elements, most == NULL ? "KERNEL_GROWTH" : most, to.cells);
     if (!is_exact) {
         to.count = write_word(writer, 0);

@@ -41,6 +41,11 @@ typedef struct DecidedCondition {
     bool is_true;
 } DecidedCondition;
 
+/* A float that is the same in all turns of a loop, and divides there: words for it and for its reciprocal. */
+typedef struct KnownDivisor {
+    const char *divisor, *reciprocal;
+} KnownDivisor;
+
 /* A function that is being written. */
 typedef struct Writer {
     FunctionTexts *texts;
@@ -64,6 +69,8 @@ typedef struct Writer {
     VEC(KnownCells) cells;
     VEC(KnownRun) runs;
     VEC(DecidedCondition) decided; /* in the loop that is being written */
+    VEC(KnownDivisor) divisors; /* in the loop that is being written, */
+    const char *slow;         /* ... and the flag for divisions that cannot be done so */
     VEC(MadeArray) made;
     VEC(MadeLate) made_late;
     VEC(CoreFunctionId) callees; /* that make vectors */

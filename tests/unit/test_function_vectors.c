@@ -69,6 +69,7 @@ static const Case cases[] = {
     /* comprehensions */
     {"squares", "v : [int]", "v", "{x * x + 1 : x in v}", "[[1, 2, 3], [], [-5]]"},
     {"quotients", "v : [int], d : int", "v, d", "{x / d : x in v}", "[([1, 2, 3], 2), ([], 0), ([7, 8], -1), ([1], 0), ([9], 3)]"},
+    {"divided_by_one", "v : [float], y : float", "v, y", "{(x / y, (x - 1.0) / y) : x in v}", "[([1.0, 2.5, 0.0, -0.0], 3.0), ([], 0.0), ([1.0, inf, nan], 7.0), ([1.0e300, 2.0e-310], 0.3), ([1.0], 0.0), ([5.0], -0.0)]"},
     {"filtered", "v : [float], y : float", "v, y", "{x * 2.0 : x in v | x > y}", "[([1.0, 2.5, 3.0], 2.0), ([], 0.0), ([1.0], 2.0)]"},
     {"divided", "v : [int]", "v", "{12 / x : x in v | x /= 0}", "[[1, 0, 3], [], [0]]"},
     {"tables", "n : int", "n", "[{i * j : j in [0 : i]} : i in iota(n)]", "[4, 0]"},

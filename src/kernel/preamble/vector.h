@@ -521,6 +521,46 @@ __attribute__((noinline, unused)) static bool kernel_move_home(KernelRegion *hom
     return true;
 }
 
+/* ---- divisions by what stays the same ---- */
+
+#if defined __FP_FAST_FMA && !defined __RECIPROCAL_MATH__
+/* Neither quotients nor what is left over come near the ends of the range: then corrections are exact. */
+MATH_INLINE bool kernel_is_moderate(double x)
+{
+    const double magnitude = __builtin_fabs(x);
+    return (magnitude >= 0x1p-400) & (magnitude <= 0x1p400);
+}
+
+MATH_INLINE double kernel_reciprocal(double y, OpFlag *slow)
+{
+    *slow |= !kernel_is_moderate(y);
+    return 1.0 / y;
+}
+
+/* x / y, to the bit: the quotient by the reciprocal, which is rounded once, is corrected by what it leaves over; that is off by less than a unit in the last place, and then the next
+ * correction rounds as division does (Markstein 1990). A zero is right at once. Where x is not moderate, the flag is set. */
+MATH_INLINE double kernel_divide_by(double x, double y, double reciprocal, OpFlag *slow)
+{
+    *slow |= !(kernel_is_moderate(x) | (x == 0));
+    const double first = x * reciprocal;
+    const double second = __builtin_fma(__builtin_fma(-first, y, x), reciprocal, first);
+    const double third = __builtin_fma(__builtin_fma(-second, y, x), reciprocal, second);
+    return x == 0 ? first : third;
+}
+#else
+MATH_INLINE double kernel_reciprocal(double y, OpFlag *slow)
+{
+    (void)slow;
+    return y;
+}
+
+MATH_INLINE double kernel_divide_by(double x, double y, double reciprocal, OpFlag *slow)
+{
+    (void)reciprocal, (void)slow;
+    return x / y;
+}
+#endif
+
 /* ---- points that are done by several threads together ---- */
 
 enum { KERNEL_SPINS = 256, KERNEL_LINE = 64 };
