@@ -448,9 +448,15 @@ static void evict(Finder *finder, uint32_t scope)
     finder->is_evicted[finder->tree.scopes.items[scope].points] = true;
 }
 
+/* Of a kernel of this root, at whatever depth. */
+static bool is_member(const Finder *finder, FlowNodeId id)
+{
+    return id >= finder->first && id <= finder->last && finder->is_candidate[id];
+}
+
 static bool is_member_at(const Finder *finder, FlowNodeId id, uint32_t depth)
 {
-    return id >= finder->first && id <= finder->last && finder->depths[id] == depth && finder->is_candidate[id];
+    return is_member(finder, id) && finder->depths[id] == depth;
 }
 
 /* Composed ends are counted by what says which points there are, and that is known to the makers of both. */
@@ -483,8 +489,10 @@ static bool is_read_well(const Finder *finder, FlowStreamId stream, uint32_t dep
     Readers readers = finder->readers_of[stream];
     for (uint32_t i = 0; i < readers.count; i++) {
         const Reader *reader = &finder->readers[readers.first + i];
-        if (reader->node != NOWHERE && is_member_at(finder, reader->node, depth))
+        if (is_member_at(finder, reader->node, depth))
             continue;
+        if (is_member(finder, reader->node) && scope != KERNEL_ROOT && scope != NOWHERE && made->type != LEAF_ENDS)
+            return false; /* kernels take their root's points, and no others */
         if (made->type == LEAF_ARRAY || (made->type == LEAF_ENDS && !has_ends_inside(finder, stream, scope, depth)))
             return false;
     }
@@ -516,7 +524,7 @@ static bool is_read_by_members(const Finder *finder, FlowStreamId stream)
     Readers readers = finder->readers_of[stream];
     for (uint32_t i = 0; i < readers.count; i++) {
         FlowNodeId node = finder->readers[readers.first + i].node;
-        if (node != NOWHERE && node >= finder->first && node <= finder->last && finder->is_candidate[node])
+        if (is_member(finder, node))
             return true;
     }
     return false;

@@ -16,8 +16,10 @@ enum {
     TABLE_MAX = 64,           /* entries of each table of a call, on the stack */
     FIRST_POINTS = 16,        /* of a kernel with loops, for each thread, before it is known how long one takes */
     PIECE_PICOSECONDS = 20000000,
+    PIECES_EACH = 64,         /* of a thread, at least, where points may differ */
     FIRING_PICOSECONDS = 500000000, /* for each thread */
     LONG_PIECES = 256,        /* a loop that takes as long as so many pieces is shared */
+    COPY_PICOSECONDS = 300,   /* for an element */
     COLUMN_MAX = 64 << 20,    /* bytes: larger columns of one repeated element are not written out */
     ROOM_LEAST = 4096,        /* elements that a tile may give below the root, */
     ROOM_MOST = 64 << 20,     /* ... and that one point may, */
@@ -632,18 +634,36 @@ static size_t accept_tiles(const Doing *doing, size_t *points)
     return tiles;
 }
 
-/* Copies what tiles have given of a scope below the root, one after the other. */
-static void join_given(const Doing *doing, size_t tiles, uint32_t output, char *out)
+typedef struct Joining {
+    const Doing *doing;
+    uint32_t output;
+    const size_t *places; /* of what each tile gave, in elements */
+    char *out;
+} Joining;
+
+static void join_tiles(void *context, size_t first, size_t end, uint32_t member)
 {
-    const Kernel *kernel = doing->kernel;
-    size_t size = doing->sizes[output];
-    for (size_t tile = 0; tile < tiles; tile++) {
-        size_t given = (size_t)doing->given[tile * kernel->scopes.count + doing->scopes[output]];
-        if (given == 0) /* there may be no memory for nothing */
-            continue;
-        memcpy(out, doing->outputs[output] + tile * doing->room * size, given * size);
-        out += given * size;
+    const Joining *joining = context;
+    const Doing *doing = joining->doing;
+    size_t size = doing->sizes[joining->output];
+    (void)member;
+    for (size_t tile = first; tile < end; tile++) {
+        size_t given = joining->places[tile + 1] - joining->places[tile];
+        if (given > 0) /* there may be no memory for nothing */
+            memcpy(joining->out + joining->places[tile] * size, doing->outputs[joining->output] + tile * doing->room * size, given * size);
     }
+}
+
+/* Copies what tiles have given of a scope below the root, one after the other. */
+static void join_given(Doing *doing, size_t tiles, uint32_t output, char *out)
+{
+    size_t *places = reserve(doing, (tiles + 1) * sizeof *places);
+    places[0] = 0;
+    for (size_t tile = 0; tile < tiles; tile++)
+        places[tile + 1] = places[tile] + (size_t)doing->given[tile * doing->kernel->scopes.count + doing->scopes[output]];
+    size_t each = places[tiles] / (tiles + 1) + 1; /* elements of a tile */
+    Joining joining = {doing, output, places, out};
+    team_run(doing->vm->team, tiles, team_grain(doing->vm->team, each * COPY_PICOSECONDS), join_tiles, &joining);
 }
 
 /* Ends are counted from the start of their tile: those given before are added. */
@@ -763,13 +783,15 @@ static void join_totals(const Doing *doing, size_t tiles)
 
 /* ---- how much at a time ---- */
 
-/* Points of a call, and of a piece: few where each takes long. */
-static size_t tile_of(const Bundle *bundle)
+/* Points of a call, and of a piece: few where each takes long, or may take longer than those before. */
+static size_t tile_of(const Vm *vm, const Bundle *bundle, size_t count)
 {
     const BundleKernel *kernel = bundle->kernel;
     if (!kernel->kernel->has_loops)
         return BUNDLE_TILE;
-    size_t most = kernel->kernel->is_linear ? BUNDLE_POINTS_MAX : BUNDLE_TILE;
+    size_t most = kernel->kernel->is_linear ? BUNDLE_POINTS_MAX : BUNDLE_TILE, threads = vm->options.threads;
+    if (threads > 1 && !kernel->kernel->is_linear)
+        most = least(most, count / (PIECES_EACH * threads) + 1);
     return kernel->picoseconds == 0 ? 1 : least(most, PIECE_PICOSECONDS / kernel->picoseconds + 1);
 }
 
@@ -937,7 +959,7 @@ bool bundle_kernel_do(Vm *vm, Instance *instance, Bundle *bundle, size_t count)
                    .function = bundle->kernel->function,
                    .position = (int64_t)bundle_positions(instance, bundle)[BUNDLE_ROOT],
                    .count = count,
-                   .tile = tile_of(bundle)};
+                   .tile = tile_of(vm, bundle, count)};
     doing.globals = code_global_cells(vm);
     doing.shares = shares_of(&doing);
     if (doing.shares > 1 || (doing.kernel->is_strided && vm->options.threads == 1))

@@ -32,6 +32,7 @@ typedef struct StreamPlan {
     uint32_t wake_word; /* the nodes among them, as bits of one word of `ready` */
     uint64_t wake_mask;
     bool wakes_more;    /* there are others in further words */
+    bool is_looked_at;  /* somebody wants more than the number of its elements */
 } StreamPlan;
 
 typedef struct NodePlan {

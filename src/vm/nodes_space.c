@@ -87,9 +87,12 @@ static bool give_one_range(Firing *firing, uint64_t count)
 {
     Range *state = firing->state;
     size_t given = least(firing_room(firing, RANGE_INDEX), count - state->inside);
-    if (given > 0)
-        movement_progression(firing->vm->team, firing_reserve(firing, RANGE_INDEX, given), (int64_t)state->inside, 1, given);
-    firing_produce(firing, RANGE_INDEX, given);
+    if (firing->instance->plan->streams[firing->node->outputs[RANGE_INDEX]].is_looked_at) {
+        if (given > 0)
+            movement_progression(firing->vm->team, firing_reserve(firing, RANGE_INDEX, given), (int64_t)state->inside, 1, given);
+        firing_produce(firing, RANGE_INDEX, given);
+    } else
+        firing_produce_uniform(firing, RANGE_INDEX, &(int64_t){0}, given);
     state->inside += given;
     if (state->inside < count)
         return false;

@@ -1,4 +1,5 @@
 /* Plans: what is computed once for each network. */
+#include "kernel/fuse.h"
 #include "kernel/members.h"
 #include "vm/stages.h"
 
@@ -52,11 +53,12 @@ static void plan_inputs(Vm *vm, Plan *plan)
             plan->inputs[cursor++] = plan_input(&network->result[i]);
 }
 
-static void add_reader(Plan *plan, uint32_t cursor, FlowNodeId node)
+static void add_reader(Plan *plan, uint32_t cursor, FlowNodeId node, bool looks_at_elements)
 {
     if (plan->inputs[cursor].mode == INPUT_CONSTANT)
         return;
     StreamPlan *stream = &plan->streams[plan->inputs[cursor].stream];
+    stream->is_looked_at |= looks_at_elements;
     stream->readers[stream->reader_count++] = (Reader){.node = node, .cursor = cursor};
 }
 
@@ -73,9 +75,9 @@ static void plan_readers(Vm *vm, Plan *plan)
     uint32_t cursor = 0;
     for (FlowNodeId id = 0; id < plan->node_count; id++)
         for (uint32_t i = 0; i < plan->nodes[id].node->input_count; i++)
-            add_reader(plan, cursor++, id);
+            add_reader(plan, cursor++, id, !fuse_is_driver(plan->nodes[id].node, i));
     while (cursor < plan->cursor_count)
-        add_reader(plan, cursor++, NO_NODE);
+        add_reader(plan, cursor++, NO_NODE, true);
 }
 
 /* Most networks have few nodes: then waking the readers of a stream is one operation. */
