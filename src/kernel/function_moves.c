@@ -67,15 +67,21 @@ static void copy_cells(Writer *writer, const Target *target, const char **vector
                    write_leaf_type(target->elements->leaves[i].type), vector[VECTOR_START], target->length);
 }
 
+static Target target_of(Writer *writer, const CoreAtom *atom, const char *length)
+{
+    Target target = {.elements = write_layout(writer, write_element_type(writer, atom->type)), .length = length, .start = "0"};
+    target.cells = ARENA_ARRAY(writer->arena, const char *, target.elements->count);
+    target.sink.is_straight = true;
+    return target;
+}
+
 /* A copy of a vector, or the vector itself if nobody else has it. */
 static Target copy_of(Writer *writer, const CoreStatement *statement, uint32_t argument)
 {
     const CoreAtom *atom = &statement->arguments[argument];
     const char **vector = vectors_make(writer, atom), *owned = turns_ownership(writer, statement, argument);
     const char *region = vectors_region(writer, statement->target);
-    Target target = {.elements = write_layout(writer, write_element_type(writer, atom->type)), .length = vector[VECTOR_LENGTH], .start = "0"};
-    target.cells = ARENA_ARRAY(writer->arena, const char *, target.elements->count);
-    target.sink.is_straight = true;
+    Target target = target_of(writer, atom, vector[VECTOR_LENGTH]);
     if (owned == NULL) {
         target.array = vectors_new_array(writer, region, target.elements, target.length, target.cells);
         copy_cells(writer, &target, vector);
@@ -92,11 +98,24 @@ static Target copy_of(Writer *writer, const CoreStatement *statement, uint32_t a
     copy_cells(writer, &target, vector);
     write_close_brace(writer);
     target.start = start;
-    *vec_push(writer->arena, &writer->made) = (MadeArray){target.array, region};
+    *vec_push(writer->arena, &writer->made) = (MadeArray){.array = target.array, .region = region};
     for (uint32_t i = 0; i < target.elements->count; i++) {
         target.cells[i] = write_word(writer, 0);
         write_line(writer, "%s *const %s = %s->columns[%u].data;", write_leaf_type(target.elements->leaves[i].type), target.cells[i], target.array, i);
     }
+    return target;
+}
+
+/* The same where threads may change it together. */
+static Target shared_copy_of(Writer *writer, const CoreStatement *statement, uint32_t argument)
+{
+    const CoreAtom *atom = &statement->arguments[argument];
+    const char **vector = vectors_make(writer, atom), *region = vectors_region(writer, statement->target);
+    bool is_here = turns_ownership(writer, statement, argument) != NULL && write_is_shared(writer, vector[VECTOR_ARRAY]);
+    if (!writer->may_share || is_here)
+        return copy_of(writer, statement, argument);
+    Target target = target_of(writer, atom, vector[VECTOR_LENGTH]);
+    target.array = vectors_shared_array(writer, region, target.elements, target.length, vector, target.cells);
     return target;
 }
 
@@ -144,13 +163,20 @@ static void write_replace(Writer *writer, const CoreStatement *statement)
 
 static void write_pairs(Writer *writer, const CoreStatement *statement)
 {
+    bool combines = statement->op == OP_PUT_WITH, had_unshared = writer->has_unshared;
     Traversal *pairs = sequence_prepare(writer, &statement->arguments[1]);
-    Target target = copy_of(writer, statement, 0);
-    target.statement = statement->op == OP_PUT_WITH ? statement : NULL;
-    target.sink.is_straight = target.statement == NULL || reduce_is_straight(writer, statement);
-    target.sink.take = take_pair;
-    target.sink.applied = target.statement == NULL ? NULL : reduce_operator(writer, statement);
+    Sink sink = {.take = take_pair, .is_straight = !combines || reduce_is_straight(writer, statement), .applied = combines ? reduce_operator(writer, statement) : NULL};
+    Grouping *grouping = combines ? groups_find(writer, pairs, statement, &sink) : NULL;
+    Target target = grouping == NULL ? copy_of(writer, statement, 0) : shared_copy_of(writer, statement, 0);
+    target.statement = combines ? statement : NULL;
+    target.sink = sink;
+    if (grouping != NULL)
+        groups_write(writer, grouping, target.elements, target.cells, target.start, target.length);
     sequence_traverse(writer, pairs, &target.sink);
+    if (grouping != NULL) {
+        write_close_brace(writer);
+        writer->has_unshared = had_unshared;
+    }
     finish(writer, statement, &target);
 }
 

@@ -245,8 +245,7 @@ const char **reduce_apply(Writer *writer, const CoreStatement *statement, const 
     return write_atom(writer, &body->result);
 }
 
-/* Variables for a value, with what they hold at first; null for nothing. */
-static const char **declare(Writer *writer, const Layout *layout, const char **values)
+const char **reduce_declare(Writer *writer, const Layout *layout, const char **values)
 {
     const char **words = ARENA_ARRAY(writer->arena, const char *, layout->count);
     for (uint32_t i = 0; i < layout->count; i++) {
@@ -257,7 +256,7 @@ static const char **declare(Writer *writer, const Layout *layout, const char **v
 }
 
 /* All at once: a value that is among the targets is kept before it is overwritten. */
-static void assign(Writer *writer, const Layout *layout, const char **targets, const char **values)
+void reduce_assign(Writer *writer, const Layout *layout, const char **targets, const char **values)
 {
     const char **kept = ARENA_ARRAY(writer->arena, const char *, layout->count);
     for (uint32_t i = 0; i < layout->count; i++) {
@@ -285,7 +284,7 @@ typedef struct Combination {
 /* The result goes to variables that may be among the operands. */
 static void combine(Writer *writer, const Combination *combination, const char **to, const char **a, const char **b)
 {
-    assign(writer, combination->layout, to, reduce_apply(writer, combination->statement, a, b));
+    reduce_assign(writer, combination->layout, to, reduce_apply(writer, combination->statement, a, b));
 }
 
 static void open_if(Writer *writer, const char *format, const char *word)
@@ -300,9 +299,9 @@ static void take_combining(Writer *writer, Sink *sink, Element element)
     open_if(writer, "if (%s > COMBINE_BLOCK)", c->count);
     combine(writer, c, c->carry, c->carry, c->local);
     write_else(writer);
-    assign(writer, c->layout, c->carry, c->local);
+    reduce_assign(writer, c->layout, c->carry, c->local);
     write_close_brace(writer);
-    assign(writer, c->layout, c->local, element.words);
+    reduce_assign(writer, c->layout, c->local, element.words);
     write_else(writer);
     combine(writer, c, c->local, c->local, element.words);
     write_close_brace(writer);
@@ -322,8 +321,8 @@ static Combination new_combination(Writer *writer, const CoreStatement *statemen
     Combination combination = {.statement = statement, .layout = write_layout(writer, element)};
     if (has_arrays(combination.layout))
         vectors_refuse(writer);
-    combination.local = declare(writer, combination.layout, NULL);
-    combination.carry = declare(writer, combination.layout, NULL);
+    combination.local = reduce_declare(writer, combination.layout, NULL);
+    combination.carry = reduce_declare(writer, combination.layout, NULL);
     combination.count = write_word(writer, 0);
     write_line(writer, "int64_t %s = 0;", combination.count);
     return combination;
@@ -340,7 +339,7 @@ typedef struct Picking {
 static void take_first(Writer *writer, Sink *sink, Element element)
 {
     const Combination *c = ((const Picking *)(const void *)sink)->combination;
-    assign(writer, c->layout, c->local, element.words);
+    reduce_assign(writer, c->layout, c->local, element.words);
 }
 
 static void take_picking(Writer *writer, Sink *sink, Element element)
@@ -354,7 +353,7 @@ static void take_picking(Writer *writer, Sink *sink, Element element)
     }
     fold_write_condition(writer, picking->pick, "if (%s%s) {");
     writer->depth++;
-    assign(writer, c->layout, c->local, element.words);
+    reduce_assign(writer, c->layout, c->local, element.words);
     write_close_brace(writer);
 }
 
@@ -384,7 +383,7 @@ static void write_picking(Writer *writer, Traversal *traversal, const Combinatio
     open_if(writer, "if (%s > 0)", block);
     combine(writer, c, c->carry, c->carry, c->local);
     write_else(writer);
-    assign(writer, c->layout, c->carry, c->local);
+    reduce_assign(writer, c->layout, c->carry, c->local);
     write_close_brace(writer);
     write_close_brace(writer);
 }
@@ -398,7 +397,7 @@ static bool write_pick_combination(Writer *writer, const CoreStatement *statemen
     Combination c = new_combination(writer, statement, write_type(writer, statement->target));
     write_picking(writer, traversal, &c, &pick);
     open_if(writer, "if (%s == 0)", sequence_most(traversal));
-    assign(writer, c.layout, c.carry, empty);
+    reduce_assign(writer, c.layout, c.carry, empty);
     write_close_brace(writer);
     writer->texts->values[statement->target] = c.carry;
     return true;
@@ -414,7 +413,7 @@ static void write_combination(Writer *writer, const CoreStatement *statement)
     c.sink = (Sink){.take = take_combining, .is_straight = true, .applied = reduce_operator(writer, statement)};
     sequence_traverse(writer, traversal, &c.sink);
     open_if(writer, "if (%s == 0)", c.count);
-    assign(writer, c.layout, c.local, empty);
+    reduce_assign(writer, c.layout, c.local, empty);
     write_else(writer);
     open_if(writer, "if (%s > COMBINE_BLOCK)", c.count);
     combine(writer, &c, c.local, c.carry, c.local);
@@ -518,18 +517,18 @@ static void start_combining(Writer *writer, ScanState *scan, const CoreStatement
 static const char **step_combining(Writer *writer, ScanState *scan, const char **element)
 {
     const Combination *c = scan->combination;
-    const char **output = declare(writer, c->layout, NULL);
+    const char **output = reduce_declare(writer, c->layout, NULL);
     for (uint32_t pass = 0; pass < 2; pass++) {
         bool gives = (pass == 0) == (scan->identity != NULL);
         if (gives) { /* the blocks before and the part of this one that counts, as far as there are such */
             open_if(writer, scan->identity != NULL ? "if (%s == 0)" : "if (false)", c->count);
-            assign(writer, c->layout, output, scan->identity != NULL ? scan->identity : element);
+            reduce_assign(writer, c->layout, output, scan->identity != NULL ? scan->identity : element);
             write_else(writer);
             open_if(writer, scan->identity != NULL ? "if (%s <= COMBINE_BLOCK - 1)" : "if (%s < COMBINE_BLOCK)", c->count);
-            assign(writer, c->layout, output, c->local);
+            reduce_assign(writer, c->layout, output, c->local);
             write_else(writer);
             open_if(writer, scan->identity != NULL ? "if ((%s & (COMBINE_BLOCK - 1)) == 0)" : "if (false)", c->count);
-            assign(writer, c->layout, output, c->carry);
+            reduce_assign(writer, c->layout, output, c->carry);
             write_else(writer);
             combine(writer, c, output, c->carry, c->local);
             write_close_brace(writer);
@@ -538,14 +537,14 @@ static const char **step_combining(Writer *writer, ScanState *scan, const char *
             continue;
         }
         open_if(writer, "if ((%s & (COMBINE_BLOCK - 1)) == 0)", c->count);
-        assign(writer, c->layout, c->local, element);
+        reduce_assign(writer, c->layout, c->local, element);
         write_else(writer);
         combine(writer, c, c->local, c->local, element);
         write_close_brace(writer);
     }
     open_if(writer, "if (((%s + 1) & (COMBINE_BLOCK - 1)) == 0)", c->count);
     open_if(writer, "if (%s < COMBINE_BLOCK)", c->count);
-    assign(writer, c->layout, c->carry, c->local);
+    reduce_assign(writer, c->layout, c->carry, c->local);
     write_else(writer);
     combine(writer, c, c->carry, c->carry, c->local);
     write_close_brace(writer);

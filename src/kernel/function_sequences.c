@@ -1,45 +1,8 @@
 /* Traversals of sequences, as loops. */
-#include "kernel/function_vectors.h"
+#include "kernel/function_supply.h"
 
 #include "kernel/op_text.h"
 #include "source/diagnostics.h"
-
-typedef enum SupplyKind {
-    SUPPLY_CELLS, /* of a vector in memory */
-    SUPPLY_RANGE, /* integers from `first` on, by `step` */
-    SUPPLY_EACH,
-    SUPPLY_SCAN,
-    SUPPLY_ZIP,
-    SUPPLY_READ,
-    SUPPLY_FEW, /* elements that are written down */
-} SupplyKind;
-
-/* What gives an element for each index, taken in order. */
-typedef struct Supply Supply;
-struct Supply {
-    SupplyKind kind;
-    TypeId type;            /* of elements */
-    const char *length;
-    const CoreStatement *statement;
-    Supply **members;
-    uint32_t member_count;
-    const char **words;     /* CELLS, READ: pointers to cells; RANGE: first, step */
-    const char **strides;   /* CELLS, READ: null if they are next to each other */
-    const char *base;       /* READ: start of the vector, */
-    const char *vector_length;
-    ScanState *scan;
-    uint32_t few;           /* how many there are, if loops are written out; otherwise 0 */
-    const char ***elements; /* FEW: words of each */
-    bool is_of_memory;      /* something that is in memory bounds its length */
-};
-
-struct Traversal {
-    const CoreAtom *atom;
-    TypeId type; /* of elements */
-    Supply *supply; /* null if it does not step */
-    bool filters;   /* the elements of the supply are sequences of one element or none */
-    const char *most;
-};
 
 static const Types *types_of(const Writer *writer)
 {
@@ -209,8 +172,11 @@ static Supply *supply_of_few(Writer *writer, const CoreStatement *statement)
 
 static Supply *prepare(Writer *writer, const CoreAtom *atom)
 {
-    if (!is_delayed(writer, atom) || !shape_steps(writer->texts, atom))
-        return supply_of_words(writer, atom->type, vectors_make(writer, atom));
+    if (!is_delayed(writer, atom) || !shape_steps(writer->texts, atom)) {
+        Supply *supply = supply_of_words(writer, atom->type, vectors_make(writer, atom));
+        supply->vector = atom;
+        return supply;
+    }
     const CoreStatement *statement = definition_of(writer, atom);
     if (statement->kind == CORE_EACH)
         return supply_of_each(writer, statement);
@@ -231,8 +197,6 @@ static Supply *prepare(Writer *writer, const CoreAtom *atom)
 }
 
 /* ---- elements of sources ---- */
-
-static Element step(Writer *writer, const Supply *supply, const char *index);
 
 static Element element_of_words(const Supply *supply, const char **words, bool is_stored)
 {
@@ -282,18 +246,18 @@ static Element step_each(Writer *writer, const Supply *supply, const char *index
 {
     const CoreBlock *block = supply->statement->blocks[0];
     for (uint32_t i = 0; i < supply->member_count; i++)
-        bind(writer, block->parameters[i], step(writer, supply->members[i], index));
+        bind(writer, block->parameters[i], supply_step(writer, supply->members[i], index));
     return write_body(writer, block);
 }
 
 static Element step_scan(Writer *writer, const Supply *supply, const char *index)
 {
-    return element_of_words(supply, reduce_scan_step(writer, supply->scan, step(writer, supply->members[0], index).words), false);
+    return element_of_words(supply, reduce_scan_step(writer, supply->scan, supply_step(writer, supply->members[0], index).words), false);
 }
 
 static Element step_zip(Writer *writer, const Supply *supply, const char *index)
 {
-    Element first = step(writer, supply->members[0], index), second = step(writer, supply->members[1], index);
+    Element first = supply_step(writer, supply->members[0], index), second = supply_step(writer, supply->members[1], index);
     uint32_t split = write_layout(writer, first.type)->count, count = write_layout(writer, supply->type)->count;
     const char **words = ARENA_ARRAY(writer->arena, const char *, count);
     for (uint32_t i = 0; i < count; i++)
@@ -304,7 +268,7 @@ static Element step_zip(Writer *writer, const Supply *supply, const char *index)
 static Element step_read(Writer *writer, const Supply *supply, const char *index)
 {
     const Layout *elements = write_layout(writer, supply->type);
-    const char *wanted = step(writer, supply->members[0], index).words[0], *place = write_word(writer, 0);
+    const char *wanted = supply_step(writer, supply->members[0], index).words[0], *place = write_word(writer, 0);
     const char **words = ARENA_ARRAY(writer->arena, const char *, elements->count);
     write_line(writer, "const int64_t %s = kernel_index(%s, %s, %s, &failed);", place, wanted, supply->base, supply->vector_length);
     write_check(writer);
@@ -316,8 +280,10 @@ static Element step_read(Writer *writer, const Supply *supply, const char *index
     return element_of_words(supply, words, true);
 }
 
-static Element step(Writer *writer, const Supply *supply, const char *index)
+Element supply_step(Writer *writer, const Supply *supply, const char *index)
 {
+    if (supply->place != NULL)
+        index = supply->place;
     switch (supply->kind) {
     case SUPPLY_CELLS: return step_cells(writer, supply, index);
     case SUPPLY_RANGE: return step_range(writer, supply, index);
@@ -330,10 +296,10 @@ static Element step(Writer *writer, const Supply *supply, const char *index)
     bug("kernels", "a sequence has no such supply");
 }
 
-static bool is_straight(const Writer *writer, const Supply *supply)
+bool supply_is_straight(const Writer *writer, const Supply *supply)
 {
     for (uint32_t i = 0; i < supply->member_count; i++)
-        if (!is_straight(writer, supply->members[i]))
+        if (!supply_is_straight(writer, supply->members[i]))
             return false;
     return supply->kind != SUPPLY_EACH || shape_is_straight(writer->texts, supply->statement->blocks[0]);
 }
@@ -351,7 +317,7 @@ static void go_on(const Writer *writer, const Supply *supply, Progress *progress
 }
 
 /* Whether, where something fails for an element, the rest of the loop may be computed nonetheless. */
-static bool may_go_on(const Writer *writer, const Supply *supply, const Sink *sink)
+bool supply_may_go_on(const Writer *writer, const Supply *supply, const Sink *sink)
 {
     Progress progress = {0};
     go_on(writer, supply, &progress);
@@ -401,9 +367,9 @@ static void write_turn_of_few(Writer *writer, const Supply *supply, Sink *sink, 
     const char *outer_index = sink->index, *index = arena_format(writer->arena, "%u", number);
     write_line(writer, "{");
     writer->depth++;
-    bool straight = is_straight(writer, supply) && sink->is_straight;
+    bool straight = supply_is_straight(writer, supply) && sink->is_straight;
     Around around = open_turn(writer, straight, writer->is_deferred, sink);
-    Element element = step(writer, supply, index);
+    Element element = supply_step(writer, supply, index);
     sink->index = index;
     sink->take(writer, sink, element);
     sink->index = outer_index;
@@ -423,7 +389,7 @@ static void write_forked_turns(Writer *writer, const Supply *supply, Sink *sink,
     Around around = open_turn(writer, false, writer->is_deferred, sink);
     for (uint32_t turn = 0; turn < supply->few; turn++) {
         for (uint32_t i = 0; i < supply->member_count; i++)
-            bind(writer, block->parameters[i], step(writer, supply->members[i], arena_format(writer->arena, "%u", turn)));
+            bind(writer, block->parameters[i], supply_step(writer, supply->members[i], arena_format(writer->arena, "%u", turn)));
         write_statements(writer, &before);
         calls.arguments[turn] = write_arguments(writer, call, &calls.argument_count);
     }
@@ -454,7 +420,7 @@ static void loop(Writer *writer, const Supply *supply, Sink *sink, const char *f
         write_turn_of_few(writer, supply, sink, i);
     if (supply->few > 0)
         return;
-    bool straight = is_straight(writer, supply) && sink->is_straight, deferred = straight && may_go_on(writer, supply, sink);
+    bool straight = supply_is_straight(writer, supply) && sink->is_straight, deferred = straight && supply_may_go_on(writer, supply, sink);
     const char *index = write_word(writer, 0);
     bool had_pending = writer->has_pending;
     writer->has_pending = false;
@@ -472,7 +438,7 @@ static void loop(Writer *writer, const Supply *supply, Sink *sink, const char *f
     writer->loops++;
     Around around = open_turn(writer, straight, deferred || writer->is_deferred, sink);
     const char *outer_index = sink->index;
-    Element element = step(writer, supply, index);
+    Element element = supply_step(writer, supply, index);
     sink->index = index;
     sink->take(writer, sink, element);
     sink->index = outer_index;
@@ -603,7 +569,7 @@ static bool find_divisors(Writer *writer, const Supply *supply)
 static void traverse_range(Writer *writer, const Supply *supply, Sink *sink, const char *first, const char *end)
 {
     Split splits[SPLITS_MAX];
-    bool is_innermost = sink->is_straight && is_straight(writer, supply) && !writer->is_deferred && supply->few == 0;
+    bool is_innermost = sink->is_straight && supply_is_straight(writer, supply) && !writer->is_deferred && supply->few == 0;
     bool has_divisors = is_innermost && sink->is_repeatable && find_divisors(writer, supply);
     loop_in_parts(writer, supply, sink, splits, is_innermost ? find_splits(writer, supply, splits) : 0, first, end);
     if (!has_divisors)
@@ -620,23 +586,23 @@ static void traverse_supply(Writer *writer, const Supply *supply, Sink *sink)
     traverse_range(writer, supply, sink, "0", supply->length);
 }
 
-static bool is_shareable(const Supply *supply)
+bool supply_is_shareable(const Supply *supply)
 {
     for (uint32_t i = 0; i < supply->member_count; i++)
-        if (!is_shareable(supply->members[i]))
+        if (!supply_is_shareable(supply->members[i]))
             return false;
     return supply->kind == SUPPLY_CELLS || supply->kind == SUPPLY_RANGE || supply->kind == SUPPLY_EACH || supply->kind == SUPPLY_ZIP;
 }
 
 bool sequence_is_shareable(const Traversal *traversal)
 {
-    return sequence_is_exact(traversal) && traversal->supply->few == 0 && is_shareable(traversal->supply);
+    return sequence_is_exact(traversal) && traversal->supply->few == 0 && supply_is_shareable(traversal->supply);
 }
 
 void sequence_traverse_shared(Writer *writer, Traversal *traversal, Sink *sink)
 {
     const Supply *supply = traversal->supply;
-    const char *first = write_word(writer, 0), *end = write_word(writer, 0), *is_fine = is_straight(writer, supply) ? "true" : "false";
+    const char *first = write_word(writer, 0), *end = write_word(writer, 0), *is_fine = supply_is_straight(writer, supply) ? "true" : "false";
     write_line(writer, "const int64_t %s = kernel_part(scalars->call, %s, 0, %s);", first, supply->length, is_fine);
     write_line(writer, "const int64_t %s = kernel_part(scalars->call, %s, 1, %s);", end, supply->length, is_fine);
     bool had_unshared = writer->has_unshared;
@@ -789,11 +755,11 @@ void sequence_traverse_part(Writer *writer, Traversal *traversal, Sink *sink, co
 
 bool sequence_is_filter(const Writer *writer, const Traversal *traversal)
 {
-    if (!traversal->filters || writer->is_deferred || traversal->supply->few > 0 || !is_straight(writer, traversal->supply))
+    if (!traversal->filters || writer->is_deferred || traversal->supply->few > 0 || !supply_is_straight(writer, traversal->supply))
         return false;
     const CoreBlock *body = traversal->supply->statement->blocks[0];
     const CoreBlock *kept = definition_of(writer, &body->result)->blocks[0];
-    return may_go_on(writer, traversal->supply, &(Sink){0}) && shape_cannot_fail(writer->texts, kept) && !type_is_sequence(types_of(writer), kept->result.type);
+    return supply_may_go_on(writer, traversal->supply, &(Sink){0}) && shape_cannot_fail(writer->texts, kept) && !type_is_sequence(types_of(writer), kept->result.type);
 }
 
 static bool has_scan(const Supply *supply)
@@ -821,7 +787,7 @@ bool sequence_is_exact(const Traversal *traversal)
 
 bool sequence_is_straight(const Writer *writer, const Traversal *traversal)
 {
-    return traversal->supply != NULL && traversal->supply->few == 0 && is_straight(writer, traversal->supply);
+    return traversal->supply != NULL && traversal->supply->few == 0 && supply_is_straight(writer, traversal->supply);
 }
 
 uint32_t sequence_few(const Traversal *traversal)

@@ -20,6 +20,7 @@ FunctionTexts *function_texts_new(Arena *arena, const CoreProgram *program, Layo
     texts->has_entry = ARENA_ARRAY(arena, bool, program->functions.count);
     texts->is_alone = ARENA_ARRAY(arena, bool, program->functions.count);
     texts->is_together = ARENA_ARRAY(arena, bool, program->functions.count);
+    texts->group_counts = ARENA_ARRAY(arena, uint32_t, program->functions.count);
     texts->is_wide = ARENA_ARRAY(arena, bool, program->functions.count);
     texts->is_complete = ARENA_ARRAY(arena, bool, program->functions.count);
     texts->is_shared = ARENA_ARRAY(arena, bool, program->functions.count);

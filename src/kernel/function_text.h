@@ -34,6 +34,7 @@ typedef struct FunctionTexts {
     VEC(CoreFunctionId) folds;       /* those by which elements in memory are folded */
     bool *is_alone;                  /* by function: the body that is written is the one for a single point, CoreFunction.alone */
     bool *is_together;               /* by function: a loop whose turns are nothing but loops that threads can share: they do one point together */
+    uint32_t *group_counts;          /* by function: scatters of a loop whose points are grouped by place (kernel/function_groups.c) */
     bool *has_entry;                 /* by function: there is compiled code already, which serves those that come later */
     bool *is_wide;                   /* by function: its entry does many points at once (kernel/function_wide.h); known once it is needed, */
     bool *is_complete;               /* ... and one by one where that cannot be; otherwise it stops there */

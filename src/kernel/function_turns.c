@@ -111,6 +111,13 @@ static bool can_alternate(Turns *turns, const CoreBlock *block, const CoreStatem
     return call != NULL || parameter_of(turns->body, &block->result) < turns->body->parameter_count || is_fresh(turns, &block->result);
 }
 
+bool turns_keeps(const Writer *writer, const CoreAtom *atom)
+{
+    const CoreBlock *body = body_of(writer);
+    uint32_t parameter = parameter_of(body, atom);
+    return writer->kept != NULL && parameter < body->parameter_count && writer->kept[parameter];
+}
+
 static bool alternates(Writer *writer)
 {
     const CoreBlock *body = body_of(writer);
@@ -118,6 +125,7 @@ static bool alternates(Writer *writer)
     for (uint32_t i = 0; i < body->parameter_count; i++)
         turns.are_kept[i] = true;
     all_tails(&turns, body, note_kept);
+    writer->kept = turns.are_kept;
     return all_tails(&turns, body, can_alternate);
 }
 
@@ -129,6 +137,10 @@ void turns_begin(Writer *writer)
         return;
     writer->alternates = alternates(writer);
     writer->may_share = writer->alternates && (writer->is_trial || writer->texts->is_together[writer->function]);
+    if (writer->texts->group_counts[writer->function] > 0) {
+        write_line(writer, "KernelGroups *groups[%u] = {NULL};", writer->texts->group_counts[writer->function]);
+        write_line(writer, "const KernelMark kept = kernel_mark(&scalars->call->workspace->regions[KERNEL_KEPT]);");
+    }
     if (writer->alternates) {
         write_line(writer, "KernelMark start = kernel_mark(into);");
         write_line(writer, "KernelRegion *const home = into;");
@@ -261,6 +273,8 @@ static void write_home(Writer *writer, Moved *moved)
         write_line(writer, "if (scalars->call->together != NULL)");
         write_line(writer, "    return true;");
     }
+    if (writer->texts->group_counts[writer->function] > 0)
+        write_line(writer, "kernel_release(&scalars->call->workspace->regions[KERNEL_KEPT], kept);");
     if (moved->arrays.count > 0) {
         write_line(writer, "KernelVector vectors[] = {%s};", text_string(&moved->text));
         vectors_fail_if(writer, "!kernel_move_home(home, into, start, aside, mark, vectors, %u)", moved->arrays.count);

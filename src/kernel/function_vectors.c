@@ -87,7 +87,7 @@ static void name_cells(Writer *writer, const char *region, const Layout *element
         cells[i] = write_word(writer, 0);
         write_line(writer, "%s *%s = %s->columns[%u].data;", type, cells[i], array, i);
     }
-    *vec_push(writer->arena, &writer->made) = (MadeArray){array, region};
+    *vec_push(writer->arena, &writer->made) = (MadeArray){.array = array, .region = region};
 }
 
 const char *vectors_new_array(Writer *writer, const char *region, const Layout *elements, const char *count, const char **cells)
@@ -112,7 +112,7 @@ const char **vectors_words(Writer *writer, const char *array, const char *start,
 void vectors_give(Writer *writer, const CoreStatement *statement, const char *array, const char *length)
 {
     vectors_fail_if(writer, "%s == NULL", array);
-    *vec_push(writer->arena, &writer->made) = (MadeArray){array, vectors_region(writer, statement->target)};
+    *vec_push(writer->arena, &writer->made) = (MadeArray){.array = array, .region = vectors_region(writer, statement->target)};
     writer->texts->values[statement->target] = vectors_words(writer, array, "0", length);
 }
 
@@ -311,18 +311,31 @@ static void pick_elements(Writer *writer, Traversal *traversal, CoreVar target, 
     writer->texts->shapes[target].picked = to.words;
 }
 
-/* A vector that threads fill together: the first of them makes it. */
+const char *vectors_shared_array(Writer *writer, const char *region, const Layout *elements, const char *count, const char **copied, const char **cells)
+{
+    const char *made = write_word(writer, 0), *array = write_word(writer, 0);
+    write_line(writer, "KernelArray *%s = kernel_is_first(scalars->call) ? kernel_array(%s, %s, %s) : NULL;", made, region, count, vectors_sizes(writer, elements));
+    for (uint32_t i = 0; i < elements->count && copied != NULL; i++) {
+        write_line(writer, "if (%s != NULL)", made);
+        write_line(writer, "    kernel_copy(%s->columns[%u].data, %s, %u, sizeof(%s), %s, %s);", made, i, copied[VECTOR_ARRAY], i,
+                   write_leaf_type(elements->leaves[i].type), copied[VECTOR_START], count);
+    }
+    write_line(writer, "KernelArray *%s = kernel_shared(scalars->call, %s);", array, made);
+    name_cells(writer, region, elements, array, cells);
+    writer->made.items[writer->made.count - 1].is_shared = true;
+    return array;
+}
+
+/* A vector that threads fill together. */
 static const char **make_shared(Writer *writer, Traversal *traversal, const CoreAtom *sequence, const char *region)
 {
     const Layout *elements = write_layout(writer, write_element_type(writer, sequence->type));
-    const char *made = write_word(writer, 0), *array = write_word(writer, 0), *length = sequence_most(traversal);
-    Store to = {.elements = elements, .region = region, .array = array, .cells = ARENA_ARRAY(writer->arena, const char *, elements->count)};
+    const char *length = sequence_most(traversal);
+    Store to = {.elements = elements, .region = region, .cells = ARENA_ARRAY(writer->arena, const char *, elements->count)};
     to.sink = (Sink){.take = take_by_index, .is_straight = true, .is_repeatable = true, .region = region};
-    write_line(writer, "KernelArray *%s = kernel_is_first(scalars->call) ? kernel_array(%s, %s, %s) : NULL;", made, region, length, vectors_sizes(writer, elements));
-    write_line(writer, "KernelArray *%s = kernel_shared(scalars->call, %s);", array, made);
-    name_cells(writer, region, elements, array, to.cells);
+    to.array = vectors_shared_array(writer, region, elements, length, NULL, to.cells);
     sequence_traverse_shared(writer, traversal, &to.sink);
-    return vectors_words(writer, array, "0", length);
+    return vectors_words(writer, to.array, "0", length);
 }
 
 /* Elements of a filter, and whether they are kept, before they are put together. */
@@ -642,8 +655,15 @@ static bool write_op(Writer *writer, const CoreStatement *statement)
         break;
     default: break;
     }
-    if (reduce_write(writer, statement) || moves_write(writer, statement)) {
-        writer->has_unshared |= writer->loops == 0;
+    bool had_unshared = writer->has_unshared;
+    if (reduce_write(writer, statement)) {
+        writer->has_unshared = had_unshared;
+        writer->has_repeated |= writer->loops == 0;
+        return true;
+    }
+    uint32_t groups = writer->group_count;
+    if (moves_write(writer, statement)) {
+        writer->has_unshared |= writer->loops == 0 && writer->group_count == groups;
         return true;
     }
     bool is_scalar = type_is_scalar(types, write_type(writer, statement->target)) && (first == NULL || type_is_scalar(types, first->type));

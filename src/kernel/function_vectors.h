@@ -75,6 +75,8 @@ const char *vectors_cells(Writer *writer, const char *array, uint32_t leaf, Leaf
 void vectors_hoist(Writer *writer, const CoreBlock *block, const char *turns);
 /* A vector of the elements of a layout with room for `count`; `cells` are those of its columns. */
 const char *vectors_new_array(Writer *writer, const char *region, const Layout *elements, const char *count, const char **cells);
+/* The same for all threads that do a point together: the first of them makes it, as a copy of a vector if there is one. */
+const char *vectors_shared_array(Writer *writer, const char *region, const Layout *elements, const char *count, const char **copied, const char **cells);
 /* `(const uint8_t[]){8, 1}`: sizes of cells. */
 const char *vectors_sizes(const Writer *writer, const Layout *elements);
 const char **vectors_words(Writer *writer, const char *array, const char *start, const char *length);
@@ -88,6 +90,8 @@ _Noreturn void vectors_refuse(Writer *writer);
 
 /* ---- function_turns.c ---- */
 void turns_begin(Writer *writer);
+/* Whether a vector is the same in every turn. */
+bool turns_keeps(const Writer *writer, const CoreAtom *atom);
 /* Whether an operation that gives a changed copy of an argument may change the argument itself: null, or a word that says so when it runs. */
 const char *turns_ownership(const Writer *writer, const CoreStatement *statement, uint32_t argument);
 /* Before the next turn, while the parameters are still those of this one. */
@@ -117,6 +121,14 @@ void forks_write_calls(Writer *writer, ForkedCalls *calls);
 /* False if the operation is none of its own; so is the next. */
 bool moves_write(Writer *writer, const CoreStatement *statement);
 
+/* ---- function_groups.c ---- */
+/* A scatter of a loop that goes to the same places in every turn. */
+typedef struct Grouping Grouping;
+/* Null if it is none. */
+Grouping *groups_find(Writer *writer, const Traversal *pairs, const CoreStatement *statement, const Sink *sink);
+/* What it does if its points are grouped by place, into cells from `start` on; then `else`, which the caller closes. */
+void groups_write(Writer *writer, Grouping *grouping, const Layout *elements, const char **cells, const char *start, const char *length);
+
 /* ---- function_reduce.c ---- */
 bool reduce_write(Writer *writer, const CoreStatement *statement);
 /* A reduction or scan by an operator that is built in. */
@@ -134,6 +146,10 @@ const char *reduce_neutral(const Writer *writer, Op operator, ScalarType type);
 void reduce_write_step(Writer *writer, Op operator, ScalarType type, const char *total, const char *x);
 /* The operator of a statement, applied to the leaves of two operands. */
 const char **reduce_apply(Writer *writer, const CoreStatement *statement, const char **a, const char **b);
+/* Variables for a value, with what they hold at first; null for nothing. */
+const char **reduce_declare(Writer *writer, const Layout *layout, const char **values);
+/* They get other values, all at once. */
+void reduce_assign(Writer *writer, const Layout *layout, const char **targets, const char **values);
 /* Whether it takes neither loop nor call. */
 bool reduce_is_straight(const Writer *writer, const CoreStatement *statement);
 /* The body of the operator of an operation; null if that has none. */

@@ -53,12 +53,24 @@ void write_else(Writer *writer)
     write_open_brace(writer, "} else");
 }
 
-const char *write_region_of(const Writer *writer, const char *array)
+static const MadeArray *find_made(const Writer *writer, const char *array)
 {
     for (uint32_t i = writer->made.count; i-- > 0;)
         if (writer->made.items[i].array == array)
-            return writer->made.items[i].region;
+            return &writer->made.items[i];
     return NULL;
+}
+
+bool write_is_shared(const Writer *writer, const char *array)
+{
+    const MadeArray *made = find_made(writer, array);
+    return made != NULL && made->is_shared;
+}
+
+const char *write_region_of(const Writer *writer, const char *array)
+{
+    const MadeArray *made = find_made(writer, array);
+    return made == NULL ? NULL : made->region;
 }
 
 bool write_is_flat(const Writer *writer, const char *array)
@@ -774,7 +786,9 @@ bool function_write_is_possible(FunctionTexts *texts, CoreFunctionId function, W
     trial->with_math = &with_math;
     trial->is_trial = true;
     bool is_possible = is_written(trial) && body.length <= TEXT_MAX;
-    texts->is_together[function] = is_possible && trial->may_share && trial->has_shared && !trial->has_unshared && trial->callees.count == 0;
+    texts->group_counts[function] = trial->group_count;
+    texts->is_together[function] = is_possible && trial->may_share && trial->has_shared && !trial->has_unshared && trial->callees.count == 0 &&
+                                   (!trial->has_repeated || trial->group_count > 0);
     forget_globals_of_trial(trial);
     text_free(&body);
     return is_possible;

@@ -27,6 +27,7 @@ typedef struct KnownRun {
 /* An array that the function makes: no column of it is uniform. */
 typedef struct MadeArray {
     const char *array, *region;
+    bool is_shared; /* all threads that do the point have it */
 } MadeArray;
 
 /* A vector that was not made where its statement is but where it is needed: its words are known until the braces end. */
@@ -79,6 +80,9 @@ typedef struct Writer {
     bool alternates;          /* ... whose turns build in one region and the other by turns (kernel/function_turns.c), */
     bool may_share;           /* ... and whose loops may be shared by threads (FunctionTexts.is_together), */
     bool has_shared, has_unshared; /* ... and whether there are such, and others, */
+    bool has_repeated;        /* ... or some that each of the threads does as a whole, */
+    uint32_t group_count;     /* ... scatters whose points are grouped (kernel/function_groups.c), */
+    const bool *kept;         /* ... by parameter: it never changes, */
     uint32_t loops;           /* ... around what is being written */
     const char **owned;       /* ... by parameter: a flag (kernel/function_turns.c); null if it is no vector */
 } Writer;
@@ -120,6 +124,8 @@ const char *write_leaf_type(LeafType type);
 const DecidedCondition *write_find_decided(const Writer *writer, CoreVar condition);
 /* Whether no column of an array is uniform. */
 bool write_is_flat(const Writer *writer, const char *array);
+/* Whether threads that do a point together have made it together. */
+bool write_is_shared(const Writer *writer, const char *array);
 /* Where it was made; null if it was not made here. */
 const char *write_region_of(const Writer *writer, const char *array);
 /* The statements of a block that is not in tail position. */

@@ -61,13 +61,13 @@ static void free_blocks(KernelRegion *region)
 
 static void free_workspace(KernelWorkspace *workspace)
 {
-    for (uint32_t r = 0; r < 2; r++)
+    for (uint32_t r = 0; r < KERNEL_REGIONS; r++)
         free_blocks(&workspace->regions[r]);
 }
 
 static void reset_workspace(KernelWorkspace *workspace)
 {
-    for (uint32_t r = 0; r < 2; r++)
+    for (uint32_t r = 0; r < KERNEL_REGIONS; r++)
         kernel_region_reset(&workspace->regions[r]);
 }
 
@@ -75,7 +75,7 @@ static void reset_workspace(KernelWorkspace *workspace)
 static void trim_workspace(struct Workspaces *all, KernelWorkspace *workspace)
 {
     reset_workspace(workspace);
-    for (uint32_t r = 0; r < 2; r++)
+    for (uint32_t r = 0; r < KERNEL_REGIONS; r++)
         for (KernelBlock **place = &workspace->regions[r].first; *place != NULL;) {
             KernelBlock *block = *place;
             if (block->size < KERNEL_BLOCK_LARGE) {

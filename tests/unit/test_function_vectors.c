@@ -63,6 +63,12 @@ static const char library[] =
     "  if n == 0 then (a, b) else swapped({{x + n : x in row} : row in a}, {sum(row) + n : row in a}, n - 1)\n"
     "function kept_rows(a : [[int]], n : int) : [[int]] = if n == 0 then a else kept_rows({if #row > 2 then row else {x + 1 : x in row} : row in a}, n - 1)\n"
     "function ended_with(a : [[int]], k : [int], n : int) : [[int]] = if n == 0 then {{x + y : x in row; y in k} : row in a} else ended_with({{x * 2 : x in row} : row in a}, k, n - 1)\n"
+    "function flows(v : [float], from : [int], to : [int], n : int) : [float] =\n"
+    "  if n == 0 then v else flows(put_with(+, dist(0.5, #v), {(t, v[u] / float(u + n)) : u in from; t in to}), from, to, n - 1)\n"
+    "function flows_twice(v : [int], to : [int], w : [(int, bool)], n : int) : [int] =\n"
+    "  if n == 0 then v else\n"
+    "  let a = put_with((x, y) => x * 3 - y, v, {(t, if b then x + i else x - n) : t in to; (x, b) in w; i in [0 : #to]})\n"
+    "  in flows_twice({x + y : x in a; y in put_with(max, v, zip(to, {i + t : i in [0 : #to]; t in to}))}, to, w, n - 1)\n"
     "function counted_down(n : int) : [int] = if n == 0 then [] else [n] ++ counted_down(n - 1)\n";
 
 static const Case cases[] = {
@@ -160,6 +166,10 @@ static const Case cases[] = {
     {"twice_changed", "n : int", "n", "twice(dist(0, n + 1), n)", "[0, 1, 10]"},
     {"changed", "n : int", "n", "let a = dist(1, n); b = rep(a, 5, 0); c = a ++ b; d = rep(c, 6, 1) in (b, rep(d, 7, 2), d[1])", "[1, 2, 5]"},
     {"changed_in_turn", "n : int", "n", "let a = dist(1, n); x = a[0]; b = rep(a, 5, 0); c = rep(b, 6, 1) in put_with((p, q) => p * q, c, [(i, i + 2) : i in iota(n)]) ++ [x]", "[1, 2, 5]"},
+    {"flowed", "v : [float], from : [int], to : [int], n : int", "v, from, to, n", "flows(v, from, to, n)",
+     "[([1.0, 2.0, 4.0], [0, 2, 1, 1], [2, 2, 0, 2], 3), ([], [], [], 2), ([1.0, nan, inf], [1, 2, 0, 0], [0, 1, 0, 0], 2), ([1.0], [0], [1], 1), ([1.0], [-1], [0], 1), ([1.0], [1], [0], 0), ([1.0, 2.0], [0, 1], [1], 2), ([1.0, 2.0], [0, 1, 0], [1, 1, 1], 9)]"},
+    {"flowed_twice", "v : [int], to : [int], w : [(int, bool)], n : int", "v, to, w, n", "flows_twice(v, to, w, n)",
+     "[([1, 2, 4], [0, 2, 1, 1], [(5, true), (6, false), (7, true), (8, true)], 3), ([], [], [], 2), ([1], [0, 1], [(1, true), (2, false)], 1), ([7], [0], [], 1), ([7, 8], [1, 1], [(1, true), (2, false)], 40)]"},
     {"globals", "v : [int]", "v", "{table[mod(x, 8)] + limit : x in v} ++ table", "[[1, 2, 9], []]"},
     {"deep_recursion", "n : int", "n", "counted_down(n)", "[0, 5, 100, 2000]"},
     {"raised", "n : int", "n", "if n < 0 then error(\"no\") else [n]", "[1, -1, 2]"},
@@ -220,7 +230,7 @@ static void new_workspace(Fixture *f, int64_t blocks)
 
 static void free_workspace(Fixture *f)
 {
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < KERNEL_REGIONS; i++)
         for (KernelBlock *block = f->workspace.regions[i].first, *next; block != NULL; block = next) {
             next = block->next;
             free(block);
@@ -354,7 +364,7 @@ static void find_value(Fixture *f, CoreFunctionId id, const Results *results, si
 /* Nobody may look at what was given back. */
 static void spoil_released(Fixture *f)
 {
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < KERNEL_REGIONS; i++) {
         const KernelRegion *region = &f->workspace.regions[i];
         bool is_released = region->block == NULL;
         for (KernelBlock *block = region->first; block != NULL; block = block->next) {
@@ -558,6 +568,7 @@ static const Shape shapes[] = {
     {"filtered", {"kernel_array(into, v_3, 1,", "int64_t v8 = 0;", "if (KERNEL_PACKS && v_3 >= KERNEL_PACK_LEAST) {", "kernel_pack_8(v7 + v8, ", "} else {", "v7[v8] = canonical_F64(", "v8 += v", "}", "kernel_array_end(into, v6, v8,"}},
     {"sums", {"kernel_array(into,", "for (", "kernel_mark(aside)", "FoldSUM_F64", "for (", "for (", ".tile[", "}", "FoldSUM_F64_all", "}", "canonical_F64(", "kernel_release(aside"}},
     {"appended", {"kernel_array(into,", "kernel_copy(", "+ 0] = 1;", "+ 1] = 2;", "for (", "kernel_copy(", "*result0"}},
+    {"flows", {"kernel_group(", "for (", "for (", "}", "} else {", "for ("}},
     {"rotated", {"kernel_split(", "for (", "}", "for (", "}"}},
 };
 
@@ -602,7 +613,7 @@ static void compile_cases(Fixture *f, bool has_shapes)
     text_init(&text, &f->session->memory);
     text_init(&problem, &f->session->memory);
     EmitContext context = {.names = f->program->names, .sources = &f->session->sources, .functions = f->functions};
-    text_add(&text, "#define KERNEL_SPOIL\n");
+    text_add(&text, "#define KERNEL_SPOIL\n#define KERNEL_GROUP_LEAST 0\n");
     emit_c(&context, NULL, 0, &text);
     if (has_shapes)
         check_shapes(f, text_string(&text));

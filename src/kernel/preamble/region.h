@@ -1,4 +1,4 @@
-/* Memory of sequential versions (kernel/function_vectors.h): each thread has a workspace of two regions, stacks of memory in blocks. Whoever takes from a region may set a mark
+/* Memory of sequential versions (kernel/function_vectors.h): each thread has a workspace of regions, stacks of memory in blocks: two for what functions make, and one for what a loop keeps from turn to turn. Whoever takes from a region may set a mark
  * before, and release to it what was taken since; blocks are kept for the next who needs them. This header is part of the VM and of emitted files. */
 #ifndef RUNNEL_KERNEL_PREAMBLE_REGION_H
 #define RUNNEL_KERNEL_PREAMBLE_REGION_H
@@ -8,6 +8,8 @@
 #include <stdint.h>
 
 enum {
+    KERNEL_KEPT = 2,               /* the region for what loops keep, */
+    KERNEL_REGIONS,                /* ... which is the last */
     KERNEL_CELLS_ALIGNMENT = 64,
     KERNEL_BLOCK = 1 << 18,        /* bytes, at least */
     KERNEL_BLOCK_LARGE = 1 << 22,  /* blocks as large as that are not larger than whoever takes from them first needs */
@@ -29,7 +31,7 @@ typedef struct KernelRegion {
 } KernelRegion;
 
 struct KernelWorkspace {
-    KernelRegion regions[2];
+    KernelRegion regions[KERNEL_REGIONS];
     /* A block of that many bytes at least, as aligned as malloc does it; null if there is no memory. It belongs to the region until whoever gave it takes it back. */
     void *(*take)(KernelWorkspace *workspace, size_t bytes);
     void *context; /* for take */
@@ -43,7 +45,7 @@ typedef struct KernelMark {
 static inline void kernel_workspace_init(KernelWorkspace *workspace, void *(*take)(KernelWorkspace *, size_t), void *context)
 {
     *workspace = (KernelWorkspace){.take = take, .context = context};
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < KERNEL_REGIONS; i++)
         workspace->regions[i].workspace = workspace;
 }
 

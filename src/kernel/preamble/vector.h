@@ -598,14 +598,14 @@ MATH_INLINE bool kernel_is_first(const KernelCall *call)
     return call->together == NULL || call->member == 0;
 }
 
-/* The array that the first has made, or null if there is none. They meet again before it makes the next. */
-MATH_INLINE KernelArray *kernel_shared(const KernelCall *call, KernelArray *made)
+/* What the first has made, or null if there is none. They meet again before it makes the next. */
+MATH_INLINE void *kernel_shared(const KernelCall *call, void *made)
 {
     if (call->together == NULL)
         return made;
     if (call->member == 0)
         call->together->shared = made;
-    return kernel_wait_together(call, call->together) ? (KernelArray *)call->together->shared : NULL;
+    return kernel_wait_together(call, call->together) ? call->together->shared : NULL;
 }
 
 /* Where the part of a loop begins that a member does; where that of the next begins, its own ends. Lines of memory belong to one, if an element is but a few bytes. */

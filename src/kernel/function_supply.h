@@ -1,0 +1,55 @@
+/* What traversals are made of (kernel/function_sequences.c): the sources of elements. */
+#ifndef RUNNEL_KERNEL_FUNCTION_SUPPLY_H
+#define RUNNEL_KERNEL_FUNCTION_SUPPLY_H
+
+#include "kernel/function_vectors.h"
+
+typedef enum SupplyKind {
+    SUPPLY_CELLS, /* of a vector in memory */
+    SUPPLY_RANGE, /* integers from `first` on, by `step` */
+    SUPPLY_EACH,
+    SUPPLY_SCAN,
+    SUPPLY_ZIP,
+    SUPPLY_READ,
+    SUPPLY_FEW, /* elements that are written down */
+} SupplyKind;
+
+/* What gives an element for each index, taken in order. */
+typedef struct Supply Supply;
+struct Supply {
+    SupplyKind kind;
+    TypeId type;            /* of elements */
+    const char *length;
+    const CoreStatement *statement;
+    Supply **members;
+    uint32_t member_count;
+    const char **words;     /* CELLS, READ: pointers to cells; RANGE: first, step */
+    const char **strides;   /* CELLS, READ: null if they are next to each other */
+    const char *base;       /* READ: start of the vector, */
+    const char *vector_length;
+    ScanState *scan;
+    uint32_t few;           /* how many there are, if loops are written out; otherwise 0 */
+    const char ***elements; /* FEW: words of each */
+    const CoreAtom *vector; /* CELLS: whose they are; null if it has no name */
+    const char *place;      /* CELLS, RANGE: of the element, where that is not the index; else null */
+    bool is_of_memory;      /* something that is in memory bounds its length */
+};
+
+struct Traversal {
+    const CoreAtom *atom;
+    TypeId type; /* of elements */
+    Supply *supply; /* null if it does not step */
+    bool filters;   /* the elements of the supply are sequences of one element or none */
+    const char *most;
+};
+
+/* Writes what gives the element of an index. */
+Element supply_step(Writer *writer, const Supply *supply, const char *index);
+/* Neither loops nor calls. */
+bool supply_is_straight(const Writer *writer, const Supply *supply);
+/* Whether, where something fails for an element, the rest of the loop may be computed nonetheless. */
+bool supply_may_go_on(const Writer *writer, const Supply *supply, const Sink *sink);
+/* Whether elements can be had in any order. */
+bool supply_is_shareable(const Supply *supply);
+
+#endif
