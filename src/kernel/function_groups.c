@@ -14,7 +14,7 @@ typedef struct GroupColumn {
 
 struct Grouping {
     const CoreStatement *statement;
-    const Supply *pairs;
+    Supply *pairs;
     Supply *places;
     GroupColumn columns[KERNEL_GROUP_COLUMNS];
     uint32_t column_count;
@@ -179,6 +179,7 @@ static void write_places(Writer *writer, Grouping *grouping, const Layout *eleme
 
 void groups_write(Writer *writer, Grouping *grouping, const Layout *elements, const char **cells, const char *start, const char *length)
 {
+    tables_prepare(writer, grouping->pairs);
     open_groups(writer, grouping, length);
     bool had_pending = writer->has_pending;
     writer->has_pending = false;

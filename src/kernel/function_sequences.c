@@ -247,7 +247,7 @@ static Element step_each(Writer *writer, const Supply *supply, const char *index
     const CoreBlock *block = supply->statement->blocks[0];
     for (uint32_t i = 0; i < supply->member_count; i++)
         bind(writer, block->parameters[i], supply_step(writer, supply->members[i], index));
-    return write_body(writer, block);
+    return write_body(writer, supply->table == NULL ? block : tables_read(writer, supply->table));
 }
 
 static Element step_scan(Writer *writer, const Supply *supply, const char *index)

@@ -16,6 +16,7 @@ typedef enum SupplyKind {
 
 /* What gives an element for each index, taken in order. */
 typedef struct Supply Supply;
+typedef struct IndexTable IndexTable;
 struct Supply {
     SupplyKind kind;
     TypeId type;            /* of elements */
@@ -30,6 +31,7 @@ struct Supply {
     ScanState *scan;
     uint32_t few;           /* how many there are, if loops are written out; otherwise 0 */
     const char ***elements; /* FEW: words of each */
+    IndexTable *table;      /* EACH: what depends on an index alone is read from there; null if there is none */
     const CoreAtom *vector; /* CELLS: whose they are; null if it has no name */
     const char *place;      /* CELLS, RANGE: of the element, where that is not the index; else null */
     bool is_of_memory;      /* something that is in memory bounds its length */
@@ -51,5 +53,11 @@ bool supply_is_straight(const Writer *writer, const Supply *supply);
 bool supply_may_go_on(const Writer *writer, const Supply *supply, const Sink *sink);
 /* Whether elements can be had in any order. */
 bool supply_is_shareable(const Supply *supply);
+
+/* ---- function_tables.c ---- */
+/* What of a comprehension's body depends on an index alone, and is more than an element, is computed before its loop; if there is such. */
+void tables_prepare(Writer *writer, Supply *each);
+/* In the loop, where the index is known: reads it. Gives what of the body is left to be written. */
+const CoreBlock *tables_read(Writer *writer, const IndexTable *table);
 
 #endif

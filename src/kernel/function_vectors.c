@@ -323,6 +323,8 @@ const char *vectors_shared_array(Writer *writer, const char *region, const Layou
     write_line(writer, "KernelArray *%s = kernel_shared(scalars->call, %s);", array, made);
     name_cells(writer, region, elements, array, cells);
     writer->made.items[writer->made.count - 1].is_shared = true;
+    if (copied != NULL) /* as whoever fills it would */
+        vectors_fail_if(writer, "!kernel_meet(scalars->call)");
     return array;
 }
 

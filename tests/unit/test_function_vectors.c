@@ -63,8 +63,8 @@ static const char library[] =
     "  if n == 0 then (a, b) else swapped({{x + n : x in row} : row in a}, {sum(row) + n : row in a}, n - 1)\n"
     "function kept_rows(a : [[int]], n : int) : [[int]] = if n == 0 then a else kept_rows({if #row > 2 then row else {x + 1 : x in row} : row in a}, n - 1)\n"
     "function ended_with(a : [[int]], k : [int], n : int) : [[int]] = if n == 0 then {{x + y : x in row; y in k} : row in a} else ended_with({{x * 2 : x in row} : row in a}, k, n - 1)\n"
-    "function flows(v : [float], from : [int], to : [int], n : int) : [float] =\n"
-    "  if n == 0 then v else flows(put_with(+, dist(0.5, #v), {(t, v[u] / float(u + n)) : u in from; t in to}), from, to, n - 1)\n"
+    "function flows(v : [float], w : [int], from : [int], to : [int], n : int) : [float] =\n"
+    "  if n == 0 then v else flows(put_with(+, dist(0.5, #v), {(t, v[u] / float(w[u]) + float(u)) : u in from; t in to}), w, from, to, n - 1)\n"
     "function flows_twice(v : [int], to : [int], w : [(int, bool)], n : int) : [int] =\n"
     "  if n == 0 then v else\n"
     "  let a = put_with((x, y) => x * 3 - y, v, {(t, if b then x + i else x - n) : t in to; (x, b) in w; i in [0 : #to]})\n"
@@ -166,8 +166,8 @@ static const Case cases[] = {
     {"twice_changed", "n : int", "n", "twice(dist(0, n + 1), n)", "[0, 1, 10]"},
     {"changed", "n : int", "n", "let a = dist(1, n); b = rep(a, 5, 0); c = a ++ b; d = rep(c, 6, 1) in (b, rep(d, 7, 2), d[1])", "[1, 2, 5]"},
     {"changed_in_turn", "n : int", "n", "let a = dist(1, n); x = a[0]; b = rep(a, 5, 0); c = rep(b, 6, 1) in put_with((p, q) => p * q, c, [(i, i + 2) : i in iota(n)]) ++ [x]", "[1, 2, 5]"},
-    {"flowed", "v : [float], from : [int], to : [int], n : int", "v, from, to, n", "flows(v, from, to, n)",
-     "[([1.0, 2.0, 4.0], [0, 2, 1, 1], [2, 2, 0, 2], 3), ([], [], [], 2), ([1.0, nan, inf], [1, 2, 0, 0], [0, 1, 0, 0], 2), ([1.0], [0], [1], 1), ([1.0], [-1], [0], 1), ([1.0], [1], [0], 0), ([1.0, 2.0], [0, 1], [1], 2), ([1.0, 2.0], [0, 1, 0], [1, 1, 1], 9)]"},
+    {"flowed", "v : [float], w : [int], from : [int], to : [int], n : int", "v, w, from, to, n", "flows(v, w, from, to, n)",
+     "[([1.0, 2.0, 4.0], [1, 2, 3], [0, 2, 1, 1], [2, 2, 0, 2], 3), ([], [], [], [], 2), ([1.0, nan, inf], [0, 1, 2], [1, 2, 0, 0, 0, 2], [0, 1, 0, 0, 0, 0], 2), ([1.0], [1], [0], [1], 1), ([1.0], [1], [-1, 0, 0], [0, 0, 0], 1), ([1.0], [1], [1], [0], 0), ([1.0, 2.0], [3], [0, 1, 0, 0], [1, 1, 1, 0], 1), ([1.0, 2.0], [3, 4], [0, 1], [1], 2), ([1.0, 2.0], [3], [0, 0, 0], [1, 1, 1], 9), ([1.0, 2.0], [3, 4, 5, 6, 7], [0, 1, 0, 1, 2], [1, 1, 1, 0, 0], 2)]"},
     {"flowed_twice", "v : [int], to : [int], w : [(int, bool)], n : int", "v, to, w, n", "flows_twice(v, to, w, n)",
      "[([1, 2, 4], [0, 2, 1, 1], [(5, true), (6, false), (7, true), (8, true)], 3), ([], [], [], 2), ([1], [0, 1], [(1, true), (2, false)], 1), ([7], [0], [], 1), ([7, 8], [1, 1], [(1, true), (2, false)], 40)]"},
     {"globals", "v : [int]", "v", "{table[mod(x, 8)] + limit : x in v} ++ table", "[[1, 2, 9], []]"},
