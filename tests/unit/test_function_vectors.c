@@ -8,6 +8,7 @@
 #include "ref/ref.h"
 #include "session/session.h"
 #include "vm/array.h"
+#include "check.h"
 
 #include <math.h>
 #include <signal.h>
@@ -182,21 +183,10 @@ typedef struct Fixture {
     KernelWorkspace workspace;
     int64_t blocks_left; /* that may be taken before there is no more memory; less than 0: no limit */
     Text expected, found;
-    int failures;
     uint64_t points; /* that were given */
     StopFlag stop;
     uint64_t random;
 } Fixture;
-
-#define CHECK(f, condition) check((f), (condition), #condition, __LINE__)
-
-static void check(Fixture *f, bool condition, const char *text, int line)
-{
-    if (condition)
-        return;
-    f->failures++;
-    fprintf(stderr, "%s:%d: failed: %s\n", __FILE__, line, text);
-}
 
 static void drop_output(void *context, const char *bytes, size_t length)
 {
@@ -384,8 +374,8 @@ static size_t call_from(Fixture *f, CoreFunctionId id, KernelFunction *entry, co
     KernelCall call = {.count = (int64_t)(array->count - start), .streams = streams, .strides = strides, .outputs = results->columns, .done = &done,
                        .globals = f->cells, .depth = MAX_DEPTH, .stop = (const volatile int *)(const void *)&f->stop.reason, .has_failed = &nowhere, .workspace = &f->workspace};
     uint64_t status = entry(&call);
-    CHECK(f, (status == 0) == (done == call.count));
-    CHECK(f, f->workspace.regions[1].top == NULL); /* it is as it was */
+    CHECK((status == 0) == (done == call.count));
+    CHECK(f->workspace.regions[1].top == NULL); /* it is as it was */
     spoil_released(f);
     return (size_t)done;
 }
@@ -400,11 +390,11 @@ static void compare(Fixture *f, CoreFunctionId id, const char *name, const Objec
         f->points++;
         if (is_expected && strcmp(text_string(&f->found), text_string(&f->expected)) == 0)
             continue;
-        f->failures++;
+        failures++;
         fprintf(stderr, "%s, point %zu: found %s, expected %s\n", name, start + i, text_string(&f->found), is_expected ? text_string(&f->expected) : "a failure");
     }
     if (start + done < points->count && !may_fail && !f->lacks_global && expect_point(f, id, points->items[start + done]) && stop_reason(&f->stop) == STOP_NOT) {
-        f->failures++;
+        failures++;
         fprintf(stderr, "%s, point %zu: failed, expected %s\n", name, start + done, text_string(&f->expected));
     }
 }
@@ -472,7 +462,7 @@ static void run_case(Fixture *f, const Case *test)
         run_vector(f, id, test->name, tuple, value);
         return;
     }
-    f->failures++;
+    failures++;
     fprintf(stderr, "%s: %s\n", test->name, is_there ? f->session->diagnostics.list.items[0].message : "no entry");
 }
 
@@ -573,7 +563,7 @@ static void check_shapes(Fixture *f, const char *text)
         for (size_t line = 0; line < 12 && shapes[i].lines[line] != NULL && place != NULL; line++) {
             place = strstr(place, shapes[i].lines[line]);
             if (place == NULL) {
-                f->failures++;
+                failures++;
                 fprintf(stderr, "%s: there is no `%s` where it should be\n", shapes[i].name, shapes[i].lines[line]);
             } else
                 place += strlen(shapes[i].lines[line]);
@@ -590,7 +580,7 @@ static void accept_cases(Fixture *f)
         CoreFunctionId id = find_function(f, cases[i].name);
         bool is_accepted = function_text_need_complete_entry(f->functions, id);
         if (!is_accepted) {
-            f->failures++;
+            failures++;
             fprintf(stderr, "%s is not accepted\n", cases[i].name);
         }
     }
@@ -608,7 +598,7 @@ static void compile_cases(Fixture *f, bool has_shapes)
         check_shapes(f, text_string(&text));
     f->compiled = compile_load(&f->session->memory, &(CompileOptions){.cache_directory = getenv("TMPDIR")}, text_string(&text), text.length, &problem);
     if (f->compiled == NULL) {
-        f->failures++;
+        failures++;
         fprintf(stderr, "%s\n", text_string(&problem));
     }
     text_free(&problem);
@@ -656,10 +646,10 @@ static void try_file(Fixture *f, const char *path)
 {
     f->session = runnel_open(&(RunnelOptions){.write = drop_output});
     if (runnel_load_file(f->session, path) == RUNNEL_OK) {
-        int failures = f->failures;
+        int before = failures;
         run_program(f, &f->session->program, false);
         run_program(f, &f->session->simple, false);
-        if (f->failures > failures)
+        if (failures > before)
             fprintf(stderr, "in %s\n", path);
     }
     runnel_close(f->session);
@@ -674,13 +664,13 @@ int main(int count, char **paths)
         try_file(&f, paths[i]);
     if (count > 1) {
         printf("%llu points\n", (unsigned long long)f.points);
-        return f.failures == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+        return failures == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
     }
     if (!load(&f))
         return EXIT_FAILURE;
     run_program(&f, &f.session->program, true);
     run_program(&f, simplified(&f), true);
-    CHECK(&f, f.points > 2 * CASE_COUNT);
+    CHECK(f.points > 2 * CASE_COUNT);
     runnel_close(f.session);
-    return f.failures == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return failures == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
