@@ -64,9 +64,15 @@ static const char library[] =
     "  if n == 0 then (a, b) else swapped({{x + n : x in row} : row in a}, {sum(row) + n : row in a}, n - 1)\n"
     "function kept_rows(a : [[int]], n : int) : [[int]] = if n == 0 then a else kept_rows({if #row > 2 then row else {x + 1 : x in row} : row in a}, n - 1)\n"
     "function ended_with(a : [[int]], k : [int], n : int) : [[int]] = if n == 0 then {{x + y : x in row; y in k} : row in a} else ended_with({{x * 2 : x in row} : row in a}, k, n - 1)\n"
+    "function count_to(i : int, n : int, x : int, v : [int]) : (int, [int]) = if i == n then (x, v) else count_to(i + 1, n, x * 3 + table[i] + v[rem(i, #v)], [a + i : a in v])\n"
     "function counted_down(n : int) : [int] = if n == 0 then [] else [n] ++ counted_down(n - 1)\n";
 
 static const Case cases[] = {
+    /* turns that are known */
+    {"counted_turns", "v : [int], x : int", "v, x", "let w = {a + 1 : a in v}; (y, u) = count_to(0, 5, x, w) in y + sum(u)", "[([1, 2, 3], 5), ([], 1), ([7, 8, 9], -1), ([1], 0)]"},
+    {"turns_beyond_table", "v : [int], x : int", "v, x", "let w = {a + 1 : a in v}; (y, u) = count_to(6, 9, x, w) in y + sum(u)", "[([1, 2, 3], 5), ([7, 8, 9], -1)]"},
+    {"turns_within_table", "v : [int], x : int", "v, x", "let w = {a + 1 : a in v}; (y, u) = count_to(2, 2 + 2 * 3, x, w) in y + sum(u)", "[([1, 2, 3], 5), ([7, 8, 9], -1), ([0], 1)]"},
+    {"no_turns", "v : [int], x : int", "v, x", "let w = {a + 1 : a in v}; (y, u) = count_to(6, 6, x, w) in y + sum(u)", "[([1, 2, 3], 5), ([], -1)]"},
     /* comprehensions */
     {"squares", "v : [int]", "v", "{x * x + 1 : x in v}", "[[1, 2, 3], [], [-5]]"},
     {"quotients", "v : [int], d : int", "v, d", "{x / d : x in v}", "[([1, 2, 3], 2), ([], 0), ([7, 8], -1), ([1], 0), ([9], 3)]"},
