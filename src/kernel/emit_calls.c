@@ -15,8 +15,7 @@
  *         ... with the results of point i
  *     } */
 
-/* How the loop around the points of a scope counts them, and how many there are. */
-static Word loop_index(const Emitter *e, uint32_t scope)
+Word emit_loop_index(const Emitter *e, uint32_t scope)
 {
     return scope == KERNEL_ROOT ? (Word){"i"} : emit_counter(e, scope);
 }
@@ -97,7 +96,7 @@ void emit_declare_lanes(Emitter *e, uint32_t scope)
 static void emit_lane_arguments(Emitter *e, uint32_t scope, const FlowNode *node)
 {
     const bool *is_needed = needed_nodes(e, node);
-    Word index = loop_index(e, scope);
+    Word index = emit_loop_index(e, scope);
     emit_line(e, "for (int64_t lane = 0, first = %s; lane < lanes; lane++) {", index.text);
     emit_open_brace(e);
     emit_line(e, "const int64_t %s = first + lane;", index.text);
@@ -122,7 +121,7 @@ static void emit_lane_call(Emitter *e, uint32_t scope, FlowNodeId id, const Flow
     text_init(&call, e->out->memory);
     function_text_name(e->context->functions, node->function, &call);
     text_add(&call, "_lanes(lanes, ");
-    Word index = loop_index(e, scope), end = loop_end(scope);
+    Word index = emit_loop_index(e, scope), end = loop_end(scope);
     emit_show_source(e, node->span);
     emit_line(e, "if ((%s & (KERNEL_LANES - 1)) == 0) {", index.text);
     emit_open_brace(e);
@@ -153,7 +152,7 @@ void emit_lanes(Emitter *e, uint32_t scope)
 
 static void emit_lane_results(Emitter *e, FlowNodeId id, const FlowNode *node)
 {
-    Word index = loop_index(e, emit_scope_of(e, node));
+    Word index = emit_loop_index(e, emit_scope_of(e, node));
     for (uint32_t i = 0; i < node->output_count; i++)
         if (node->outputs[i] != 0)
             emit_value(e, node->outputs[i], "lanes%u_%u[%s & (KERNEL_LANES - 1)]", id, i, index.text);

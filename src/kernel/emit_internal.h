@@ -107,6 +107,8 @@ void emit_gather(Emitter *e, const FlowNode *node);
 void emit_merge(Emitter *e, const FlowNode *node);
 
 /* ---- emit_calls.c: calls of functions, of several points at once if they have lanes ---- */
+/* How the loop around the points of a scope counts them. */
+Word emit_loop_index(const Emitter *e, uint32_t scope);
 /* Room for results, before the loop. */
 void emit_declare_lanes(Emitter *e, uint32_t scope);
 /* At the beginning of the loop's body. */
@@ -165,6 +167,8 @@ void emit_loop_count(Emitter *e, uint32_t number);
 bool emit_gives_points(const Emitter *e, uint32_t scope);
 /* Whether that is so of any node in a scope, or in one inside it. */
 bool emit_any_inside(const Emitter *e, uint32_t scope, bool (*is_so)(const Emitter *, const FlowNode *));
+/* Block by block, as sums are ordered (math/combine.h): groups of elements, added to lanes, then the rest one by one. */
+void emit_loop_of_groups(Emitter *e, uint32_t number);
 void emit_inner_loop(Emitter *e, uint32_t number);
 
 /* ---- emit_filters.c: filters ---- */

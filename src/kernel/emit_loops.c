@@ -210,57 +210,77 @@ static void end_groups(Emitter *e, FlowNodeId id, const FlowNode *node)
     emit_line(e, "%s block%u = %s_halve(lanes%u);", c_type((ScalarType)node->inputs[0].type), id, emit_fold_type(node).text, id);
 }
 
+/* Of the points of the root, blocks are given one by one: calls have but some of them. */
 static void add_block(Emitter *e, FlowNodeId id, const FlowNode *node)
 {
-    emit_line(e, "total%u = total%u %s block%u;", id, id, emit_fold_symbol(node), id);
+    int ordered = emit_index_of(&e->kernel->ordered, id);
+    if (ordered >= 0)
+        emit_line(e, "out%u[start0 / COMBINE_BLOCK] = block%u;", e->kernel->outputs.count + (uint32_t)ordered, id);
+    else
+        emit_line(e, "total%u = total%u %s block%u;", id, id, emit_fold_symbol(node), id);
+}
+
+static void each_sum(Emitter *e, uint32_t number, void (*emit)(Emitter *, FlowNodeId, const FlowNode *))
+{
+    const Kernel *kernel = e->kernel;
+    if (number != KERNEL_ROOT)
+        emit_each_reduction(e, number, emit);
+    for (uint32_t i = 0; number == KERNEL_ROOT && i < kernel->ordered.count; i++)
+        emit(e, kernel->ordered.items[i], &e->network->nodes.items[kernel->ordered.items[i]]);
+}
+
+static void emit_body_in_group(Emitter *e, uint32_t number, GroupStep step)
+{
+    e->group = step;
+    if (number == KERNEL_ROOT)
+        emit_inputs(e);
+    emit_body(e, number);
+    e->group = GROUP_NONE;
 }
 
 static void emit_group(Emitter *e, uint32_t number)
 {
     bool fails = emit_any_inside(e, number, emit_can_fail);
-    emit_each_reduction(e, number, declare_group);
+    each_sum(e, number, declare_group);
     if (fails)
         emit_line(e, "OpFlag flags%u[COMBINE_LANES];", number);
     text_add(e->out, "#pragma GCC unroll 1\n"); /* else it is no loop any more when vectors are looked for */
     emit_line(e, "for (int64_t k%u = 0; k%u < COMBINE_LANES; k%u++) {", number, number, number);
     emit_open_brace(e);
-    emit_line(e, "const int64_t i%u = first%u + k%u;", number, number, number);
+    emit_line(e, "const int64_t %s = first%u + k%u;", emit_loop_index(e, number).text, number, number);
     if (fails)
         emit_line(e, "OpFlag failed = 0;");
-    e->group = GROUP_WHOLE;
-    emit_body(e, number);
-    e->group = GROUP_NONE;
+    emit_body_in_group(e, number, GROUP_WHOLE);
     if (fails)
         emit_line(e, "flags%u[k%u] = failed;", number, number);
     emit_close_brace(e);
-    emit_each_reduction(e, number, add_group);
+    each_sum(e, number, add_group);
     if (fails)
         emit_line(e, "kernel_add_flags(&failed_lanes, flags%u);", number);
     e->has_groups |= fails;
 }
 
-/* Block by block, as sums are ordered (math/combine.h): groups of elements, added to lanes, then the rest one by one. */
-static void emit_loop_of_groups(Emitter *e, uint32_t number)
+void emit_loop_of_groups(Emitter *e, uint32_t number)
 {
+    Word index = emit_loop_index(e, number);
     emit_line(e, "for (int64_t start%u = from%u; start%u < n%u; start%u += COMBINE_BLOCK) {", number, number, number, number, number);
     emit_open_brace(e);
-    emit_poll_of_tiles(e, number, "start", "COMBINE_BLOCK");
+    if (number != KERNEL_ROOT)
+        emit_poll_of_tiles(e, number, "start", "COMBINE_BLOCK");
     emit_line(e, "const int64_t end%u = n%u - start%u < COMBINE_BLOCK ? n%u : start%u + COMBINE_BLOCK;", number, number, number, number, number);
-    emit_each_reduction(e, number, begin_groups);
+    each_sum(e, number, begin_groups);
     emit_line(e, "int64_t first%u = start%u;", number, number);
     emit_line(e, "for (; end%u - first%u >= COMBINE_LANES; first%u += COMBINE_LANES) {", number, number, number);
     emit_open_brace(e);
     emit_group(e, number);
     emit_close_brace(e);
-    emit_each_reduction(e, number, end_groups);
-    emit_line(e, "for (int64_t i%u = first%u; i%u < end%u; i%u++) {", number, number, number, number, number);
+    each_sum(e, number, end_groups);
+    emit_line(e, "for (int64_t %s = first%u; %s < end%u; %s++) {", index.text, number, index.text, number, index.text);
     emit_open_brace(e);
-    emit_line(e, "KERNEL_FEW_TURNS(i%u);", number);
-    e->group = GROUP_REST;
-    emit_body(e, number);
-    e->group = GROUP_NONE;
+    emit_line(e, "KERNEL_FEW_TURNS(%s);", index.text);
+    emit_body_in_group(e, number, GROUP_REST);
     emit_close_brace(e);
-    emit_each_reduction(e, number, add_block);
+    each_sum(e, number, add_block);
     emit_close_brace(e);
 }
 

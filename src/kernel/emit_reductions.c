@@ -127,14 +127,14 @@ void emit_element(Emitter *e, FlowNodeId id, const FlowNode *node)
     }
     Word value = emit_operand_text(e, node->inputs[0]);
     int ordered = emit_index_of(&e->kernel->ordered, id);
-    if (ordered >= 0 && emit_folds_blocks(e))
-        emit_line(e, "fold%u.tile[i - first] = %s;", id, value.text);
-    else if (ordered >= 0)
-        emit_store(e, e->kernel->outputs.count + (uint32_t)ordered, KERNEL_ROOT, emit_canonical(node->inputs[0].type, value));
-    else if (e->group == GROUP_WHOLE)
+    if (e->group == GROUP_WHOLE)
         emit_line(e, "group%u[k%u] = %s;", id, emit_scope_of(e, node), value.text);
     else if (e->group == GROUP_REST)
         emit_line(e, "block%u = block%u %s %s;", id, id, emit_fold_symbol(node), value.text);
+    else if (ordered >= 0 && emit_folds_blocks(e))
+        emit_line(e, "fold%u.tile[i - first] = %s;", id, value.text);
+    else if (ordered >= 0)
+        emit_store(e, e->kernel->outputs.count + (uint32_t)ordered, KERNEL_ROOT, emit_canonical(node->inputs[0].type, value));
     else if (emit_fills_tiles(e, node))
         emit_line(e, "fold%u.tile[k%u] = %s;", id, emit_scope_of(e, node), value.text);
     else
@@ -174,14 +174,24 @@ static bool is_fit_for_groups(const Emitter *e, const FlowNode *node)
     case FLOW_OPERATION:
         target = member_result_type(e->network, node);
         return !op_text_needs_math(node->core_op, node->scalar, target) && !(e->has_fast && op_text_has_fast(node->core_op, node->scalar, target));
-    case FLOW_FOLD: return emit_fills_tiles(e, node);
+    case FLOW_FOLD: return emit_fills_tiles(e, node) || emit_scope_of(e, node) == KERNEL_ROOT;
     case FLOW_RANGE:
+    case FLOW_LOCAL_INDEX:
+    case FLOW_SAME_LENGTHS:
     case FLOW_SLICES:
     case FLOW_INDEX:
     case FLOW_GATHER:
     case FLOW_DISTRIBUTE: return true;
     default: return fuse_is_structure(node);
     }
+}
+
+/* Whether nothing else is made of the root's points. */
+static bool only_folds_blocks(const Emitter *e)
+{
+    const Kernel *kernel = e->kernel;
+    return emit_folds_blocks(e) &&
+           kernel->outputs.count + kernel->sinks.count + kernel->totals.count + kernel->scans.count + kernel->scatters.count == 0;
 }
 
 bool emit_is_grouped(const Emitter *e, uint32_t number)
@@ -195,7 +205,8 @@ bool emit_is_grouped(const Emitter *e, uint32_t number)
             return false;
         has_sums |= node->op == FLOW_FOLD;
     }
-    return has_sums && scope->kind == SCOPE_LOOP && scope->body.count <= NODES_MAX && (e->kernel->given >> number & 1) == 0;
+    bool is_only_summed = number == KERNEL_ROOT ? only_folds_blocks(e) : scope->kind == SCOPE_LOOP && (e->kernel->given >> number & 1) == 0;
+    return has_sums && is_only_summed && scope->body.count <= NODES_MAX;
 }
 
 void emit_fold_start(Emitter *e, FlowNodeId id, const FlowNode *node)

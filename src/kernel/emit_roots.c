@@ -98,6 +98,11 @@ void emit_linear_blocks(Emitter *e)
 void emit_blocks(Emitter *e)
 {
     const Kernel *kernel = e->kernel;
+    if (emit_is_grouped(e, KERNEL_ROOT)) {
+        emit_line(e, "const int64_t from0 = 0, n0 = count;");
+        emit_loop_of_groups(e, KERNEL_ROOT);
+        return;
+    }
     emit_line(e, "for (int64_t block = 0; block < count; block += COMBINE_BLOCK) {");
     emit_open_brace(e);
     emit_line(e, "const int64_t block_end = count - block < COMBINE_BLOCK ? count : block + COMBINE_BLOCK;");
