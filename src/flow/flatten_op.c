@@ -1,8 +1,7 @@
 /* Operations: what each of ops.def becomes. Where one works on both containers, vectors are streamed, and the result is collected. */
 #include "core/builtin_operator.h"
 #include "flow/flatten_internal.h"
-#include "math/range.h"
-#include "math/scalar.h"
+#include "math/scalar_range.h"
 
 /* An operation being flattened. */
 typedef struct Operation {
@@ -357,16 +356,6 @@ static bool are_constants(const FlowOperand *operands, uint32_t count)
     return true;
 }
 
-static uint64_t count_between(ScalarType type, Scalar first, Scalar end, Scalar step)
-{
-    if (type == SCALAR_F64)
-        return range_count_f64(first.f64, end.f64, step.f64);
-    if (type == SCALAR_F32)
-        return range_count_f32(first.f32, end.f32, step.f32);
-    return scalar_kind(type) == KIND_SIGNED ? range_count_signed(first.integer, end.integer, step.integer)
-                                            : range_count_unsigned(first.bits, end.bits, step.bits);
-}
-
 /* How many elements a range between constants has; more than can be counted are not. */
 static bool fold_count(const Operation *o, const FlowOperand *operands, FlowOperand *count)
 {
@@ -374,10 +363,8 @@ static bool fold_count(const Operation *o, const FlowOperand *operands, FlowOper
     if ((o->op != OP_RANGE && !is_inclusive) || !operands[0].is_constant || !operands[1].is_constant || can_count_fail(o, operands, 3))
         return false;
     ScalarType type = (ScalarType)operands[0].type;
-    Scalar one = {.integer = 1}, first = operands[0].constant, last = operands[1].constant;
-    uint64_t elements = count_between(type, first, last, is_inclusive ? one : operands[2].constant);
-    bool is_empty = scalar_kind(type) == KIND_SIGNED ? last.integer < first.integer : last.bits < first.bits;
-    elements += is_inclusive && !is_empty;
+    Scalar first = operands[0].constant, end = operands[1].constant;
+    uint64_t elements = is_inclusive ? range_count_inclusive(type, first, end) : range_count(type, first, end, operands[2].constant);
     if (elements > INT64_MAX)
         return false;
     *count = flatten_int((int64_t)elements);

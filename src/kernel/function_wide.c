@@ -198,10 +198,8 @@ static const WideValue *value_of_words(Wide *wide, TypeId type, const char **wor
 
 const WideValue *wide_atom(Wide *wide, const CoreAtom *atom)
 {
-    if (atom->is_constant) {
-        WidePart part = wide_same(type_scalar(wide->writer.program->types, atom->type), write_atom(&wide->writer, atom)[0]);
-        return wide_value(wide, &part, 1);
-    }
+    if (atom->is_constant)
+        return wide_known(wide, type_scalar(wide->writer.program->types, atom->type), atom->constant);
     const WideValue *value = wide->values[atom->variable];
     if (value == NULL && wide->writer.program->variables.items[atom->variable].is_global)
         value = value_of_words(wide, atom->type, wide->writer.texts->values[atom->variable]);
@@ -755,6 +753,12 @@ static void write_own_if(Wide *wide, const CoreStatement *statement, const WideP
 static void write_if(Wide *wide, const CoreStatement *statement)
 {
     const WidePart *condition = &wide_atom(wide, &statement->arguments[0])->parts[0];
+    const CoreBlock *side = wide_known_side(wide, statement);
+    if (side != NULL && !shape_gives_up(side)) {
+        wide_write_statements(wide, side);
+        wide->values[statement->target] = wide_atom(wide, &side->result);
+        return;
+    }
     for (uint32_t i = 0; i < 2 && wide->branches == 0; i++)
         if (shape_gives_up(statement->blocks[i]) && condition->lane == NULL) { /* the other side is all there is */
             wide_give_up_if(wide, "%s%s", i == 0 ? "" : "!", condition->word);
@@ -929,7 +933,8 @@ static void write_call(Wide *wide, const CoreStatement *statement)
     shape_function(wide->writer.texts, statement->function);
     if (write_has_turn(function->body, statement->function)) {
         Turns turns = {.body = function->body, .function = statement->function};
-        write_loop(wide, statement, &turns, arguments);
+        if (!wide_write_unrolled(wide, statement, arguments))
+            write_loop(wide, statement, &turns, arguments);
     } else {
         for (uint32_t i = 0; i < statement->argument_count; i++)
             wide->values[function->body->parameters[i]] = arguments[i];
@@ -958,22 +963,35 @@ static void write_project(Wide *wide, const CoreStatement *statement)
     wide->values[statement->target] = wide_value(wide, value->parts + skipped, statement->component == 0 ? split : value->count - split);
 }
 
+bool wide_write_name(Wide *wide, const CoreStatement *statement)
+{
+    switch ((int)statement->kind) {
+    case CORE_COPY:
+    case CORE_WRAP:
+    case CORE_UNWRAP: wide->values[statement->target] = wide_atom(wide, &statement->arguments[0]); return true;
+    case CORE_UNIT: wide->values[statement->target] = wide_value(wide, NULL, 0); return true;
+    case CORE_PAIR: write_pair(wide, statement); return true;
+    case CORE_PROJECT: write_project(wide, statement); return true;
+    default: return false;
+    }
+}
+
 static void write_statement(Wide *wide, const CoreStatement *statement)
 {
     switch (statement->kind) {
     case CORE_COPY:
     case CORE_WRAP:
-    case CORE_UNWRAP: wide->values[statement->target] = wide_atom(wide, &statement->arguments[0]); return;
-    case CORE_UNIT: wide->values[statement->target] = wide_value(wide, NULL, 0); return;
-    case CORE_PAIR: write_pair(wide, statement); return;
-    case CORE_PROJECT: write_project(wide, statement); return;
+    case CORE_UNWRAP:
+    case CORE_UNIT:
+    case CORE_PAIR:
+    case CORE_PROJECT: wide_write_name(wide, statement); return;
     case CORE_MAKE: wide_write_make(wide, statement); return;
     case CORE_EACH: wide_write_each(wide, statement); return;
     case CORE_GUARD: wide_write_guard(wide, statement); return;
     case CORE_IF: write_if(wide, statement); return;
     case CORE_CALL: write_call(wide, statement); return;
     case CORE_OP:
-        if (!write_equality(wide, statement) && !wide_write_vector_op(wide, statement))
+        if (!wide_fold(wide, statement) && !write_equality(wide, statement) && !wide_write_vector_op(wide, statement))
             write_scalar(wide, statement);
         return;
     case CORE_TEXT:

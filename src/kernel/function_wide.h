@@ -5,7 +5,7 @@
  * What is the same for all points is computed once, as in a sequential version: lengths, indices, conditions that decide what is done next. What differs is computed in loops over
  * the points, *lanes*, each as long as a run of operations on scalars, so that compilers make vectors of them; between two of those it lies in an array. A vector is cells of all lanes for each
  * of its elements. So the vectors of all points have the same lengths: points are sorted by the lengths of what they are given, and a function in which a length or a loop depends on
- * anything else has no wide version. It gives up where an operation fails or a vector is long; then the points are done one by one. */
+ * anything else has no wide version. A loop that counts from one constant to another is written turn by turn (function_wide_known.c), so that what it computes stays in registers. It gives up where an operation fails or a vector is long; then the points are done one by one. */
 #ifndef RUNNEL_KERNEL_FUNCTION_WIDE_H
 #define RUNNEL_KERNEL_FUNCTION_WIDE_H
 
@@ -69,6 +69,7 @@ typedef struct WideVector {
 typedef struct WidePart {
     ScalarType type;
     const char *word;   /* of a scalar that is the same for all points */
+    const Scalar *known; /* ... its value, if that is known */
     Lane *lane;         /* of one that differs */
     WideVector *vector;
 } WidePart;
@@ -118,10 +119,22 @@ const WideValue *wide_atom(Wide *wide, const CoreAtom *atom);
 /* How many parts a value has. */
 uint32_t wide_count(Wide *wide, TypeId type);
 void wide_write_statements(Wide *wide, const CoreBlock *block);
+/* Statements that only give values names: nothing is written. False for others. */
+bool wide_write_name(Wide *wide, const CoreStatement *statement);
 /* What follows is written to a text of its own, to be added when more is known; gives the one before. */
 Text *wide_begin_apart(Wide *wide);
 /* It goes where what follows does. */
 void wide_add_apart(Wide *wide, Text *outer, Text *text);
+
+/* ---- function_wide_known.c ---- */
+const WideValue *wide_known(Wide *wide, ScalarType type, Scalar value);
+/* The side of an `if` that is taken; null if that is not known. */
+const CoreBlock *wide_known_side(Wide *wide, const CoreStatement *statement);
+/* An operation whose result is known: nothing is written. False for others. */
+bool wide_fold(Wide *wide, const CoreStatement *statement);
+/* A call of a loop of which it is known how many turns it takes, and these are few: they are written one after the other, so that loops over lanes go on from one to the
+ * next. False if nothing was written. */
+bool wide_write_unrolled(Wide *wide, const CoreStatement *statement, const WideValue *const *arguments);
 
 /* ---- function_wide_vectors.c ---- */
 /* Of vectors and sequences; false if the operation is none of them. */

@@ -1,5 +1,5 @@
 /* Making, cutting and joining containers. */
-#include "math/range.h"
+#include "math/scalar_range.h"
 #include "ref/ref_private.h"
 
 /* ---- help ---- */
@@ -104,45 +104,29 @@ static bool integer_range(OpCall *call, ScalarType type, uint64_t first, uint64_
     return finish(call);
 }
 
-static bool f64_range(OpCall *call, double first, double end, double step)
+static bool float_range(OpCall *call, ScalarType type, Scalar first, Scalar step, uint64_t count)
 {
-    uint64_t count = range_count_f64(first, end, step);
     Object *result = build(call, count);
-    for (uint64_t i = 0; i < count; i++)
-        result->items[result->count++].scalar.f64 = range_element_f64(first, step, i);
-    return finish(call);
-}
-
-static bool f32_range(OpCall *call, float first, float end, float step)
-{
-    uint64_t count = range_count_f32(first, end, step);
-    Object *result = build(call, count);
-    for (uint64_t i = 0; i < count; i++) {
+    for (uint64_t i = 0; i < count && !is_stopped(call); i++) {
         Scalar element = {0};
-        element.f32 = range_element_f32(first, step, i);
+        if (type == SCALAR_F64)
+            element.f64 = range_element_f64(first.f64, step.f64, i);
+        else
+            element.f32 = range_element_f32(first.f32, step.f32, i);
         result->items[result->count++].scalar = element;
     }
     return finish(call);
-}
-
-static bool is_zero(ScalarType type, Scalar a)
-{
-    return type == SCALAR_F64 ? a.f64 == 0.0 : type == SCALAR_F32 ? a.f32 == 0.0f : a.bits == 0;
 }
 
 bool ref_op_range(OpCall *call)
 {
     ScalarType type = type_scalar(call->machine->types, ref_argument_type(call, 0));
     Scalar first = call->arguments[0].scalar, end = call->arguments[1].scalar, step = call->arguments[2].scalar;
-    if (is_zero(type, step))
+    if (range_step_is_zero(type, step))
         return failure_range_step(ref_op_failure(call));
-    if (type == SCALAR_F64)
-        return f64_range(call, first.f64, end.f64, step.f64);
-    if (type == SCALAR_F32)
-        return f32_range(call, first.f32, end.f32, step.f32);
-    uint64_t count = scalar_kind(type) == KIND_SIGNED
-                         ? range_count_signed(first.integer, end.integer, step.integer)
-                         : range_count_unsigned(first.bits, end.bits, step.bits);
+    uint64_t count = range_count(type, first, end, step);
+    if (type == SCALAR_F64 || type == SCALAR_F32)
+        return float_range(call, type, first, step, count);
     return integer_range(call, type, first.bits, step.bits, count);
 }
 
@@ -150,11 +134,7 @@ bool ref_op_range_inclusive(OpCall *call)
 {
     ScalarType type = type_scalar(call->machine->types, ref_argument_type(call, 0));
     Scalar first = call->arguments[0].scalar, last = call->arguments[1].scalar;
-    bool is_empty =
-        scalar_kind(type) == KIND_SIGNED ? last.integer < first.integer : last.bits < first.bits;
-    if (!is_empty && last.bits - first.bits == UINT64_MAX)
-        memory_fail(call->machine->memory); /* 2^64 elements */
-    return integer_range(call, type, first.bits, 1, is_empty ? 0 : last.bits - first.bits + 1);
+    return integer_range(call, type, first.bits, 1, range_count_inclusive(type, first, last));
 }
 
 bool ref_op_nesl_range(OpCall *call)

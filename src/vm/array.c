@@ -43,9 +43,9 @@ static void let_go_cells(Array *const *cells, size_t count, Array **dead)
     }
 }
 
-static void let_go_shared(Memory *memory, SharedCells *shared)
+void shared_cells_release(Memory *memory, SharedCells *shared)
 {
-    if (--shared->references != 0)
+    if (shared == NULL || --shared->references != 0)
         return;
     memory_free(memory, shared->data, shared->size);
     memory_free(memory, shared, sizeof *shared);
@@ -59,7 +59,7 @@ static void free_array(Memory *memory, Array *array, Array **dead)
         if (layout->leaves[leaf].type == LEAF_ARRAY)
             let_go_cells(column->data, column->is_uniform ? 1 : array->count, dead);
         if (column->shared != NULL)
-            let_go_shared(memory, column->shared);
+            shared_cells_release(memory, column->shared);
         else
             memory_free(memory, column->data, column->capacity * leaf_size(layout->leaves[leaf].type));
     }
@@ -305,7 +305,7 @@ void column_resize(Memory *memory, Column *column, size_t size, size_t capacity)
     } else {
         void *data = memory_resize(memory, NULL, 0, capacity * size);
         memcpy(data, column->data, (column->capacity < capacity ? column->capacity : capacity) * size);
-        let_go_shared(memory, column->shared);
+        shared_cells_release(memory, column->shared);
         column->shared = NULL;
         column->data = data;
     }
@@ -531,6 +531,11 @@ void array_share_column(Memory *memory, Array *array, uint32_t leaf, Array *from
         return;
     }
     *column = (Column){.data = (char *)source->data + start * size, .capacity = count, .shared = share(memory, source, size)};
+}
+
+SharedCells *array_lend_column(Memory *memory, Array *array, uint32_t leaf)
+{
+    return share(memory, &array->columns[leaf], leaf_size(array->layout->leaves[leaf].type));
 }
 
 void array_count_shared(Array *array, size_t count)

@@ -22,7 +22,7 @@ typedef struct Cells {
 
 /* Memory that columns of several arrays have in common, since what is in it never changes. */
 typedef struct SharedCells {
-    uint64_t references; /* columns */
+    uint64_t references; /* columns and streams */
     void *data;
     size_t size; /* bytes */
 } SharedCells;
@@ -76,6 +76,10 @@ void column_resize(Memory *memory, Column *column, size_t size, size_t capacity)
 void array_share_column(Memory *memory, Array *array, uint32_t leaf, Array *from, uint32_t from_leaf, size_t start, size_t count);
 /* The array has that many elements now, which all columns share with others. */
 void array_count_shared(Array *array, size_t count);
+
+/* A reference to the memory of a column of scalars that is not uniform and not empty: as long as it is held, what is there now stays where it is. */
+SharedCells *array_lend_column(Memory *memory, Array *array, uint32_t leaf);
+void shared_cells_release(Memory *memory, SharedCells *shared); /* null is allowed */
 
 /* The cells of a column from element `start` on. */
 Cells array_cells(const Array *array, uint32_t leaf, size_t start);

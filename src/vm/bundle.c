@@ -182,7 +182,7 @@ static bool is_partly_unread(const Instance *instance, const Bundle *bundle)
 
 static Prospect look(const Vm *vm, Instance *instance, const Bundle *bundle)
 {
-    Prospect prospect = {.count = (size_t)BUNDLE_POINTS_MAX * vm->options.threads};
+    Prospect prospect = {.count = bundle->kernel != NULL ? bundle_kernel_most(vm, bundle) : (size_t)BUNDLE_POINTS_MAX * vm->options.threads};
     for (uint32_t i = 0; i < bundle->counts.count; i++)
         look_at_count(instance, bundle, bundle->counts.items[i], bundle_positions(instance, bundle)[BUNDLE_ROOT], &prospect);
     look_at_inputs(instance, bundle, &prospect);

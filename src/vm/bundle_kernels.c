@@ -16,7 +16,8 @@ enum {
     TABLE_MAX = 64,           /* entries of each table of a call, on the stack */
     FIRST_POINTS = 16,        /* of a kernel with loops, for each thread, before it is known how long one takes */
     PIECE_PICOSECONDS = 20000000,
-    PIECES_EACH = 64,         /* of a thread, at least, where points may differ */
+    PIECES_EACH = 64,         /* of a thread, at least, where points may differ, */
+    PIECES_EACH_ALIKE = 8,    /* ... and where they are alike */
     FIRING_PICOSECONDS = 500000000, /* for each thread */
     LONG_PIECES = 256,        /* a loop that takes as long as so many pieces is shared */
     COPY_PICOSECONDS = 300,   /* for an element */
@@ -101,6 +102,22 @@ bool bundle_kernels_find(Vm *vm, Plan *plan)
 }
 
 /* ---- how many points ---- */
+
+/* Whether nothing is put aside for its points, and they are gone over once: then there may be as many as there are. */
+static bool leaves_nothing(const Kernel *kernel)
+{
+    bool is_on_root = kernel->given == 0 && kernel->stored == 0;
+    return !kernel->has_loops && kernel->scans.count == 0 && is_on_root;
+}
+
+size_t bundle_kernel_most(const Vm *vm, const Bundle *bundle)
+{
+    const BundleKernel *kernel = bundle->kernel;
+    size_t each = BUNDLE_POINTS_MAX;
+    if (leaves_nothing(kernel->kernel) && kernel->picoseconds > 0 && FIRING_PICOSECONDS / kernel->picoseconds > each)
+        each = FIRING_PICOSECONDS / kernel->picoseconds;
+    return each * vm->options.threads;
+}
 
 size_t bundle_kernel_limit(const Vm *vm, const Bundle *bundle, size_t count, bool is_over)
 {
@@ -459,7 +476,7 @@ static size_t grain_of(const Doing *doing)
     if (kernel->kernel->has_loops)
         return doing->tile;
     size_t grain = team_grain(doing->vm->team, kernel->picoseconds == 0 ? 1000 : kernel->picoseconds);
-    return (grain + BUNDLE_TILE - 1) / BUNDLE_TILE * BUNDLE_TILE;
+    return (grain + doing->tile - 1) / doing->tile * doing->tile;
 }
 
 /* ---- where results go ---- */
@@ -568,7 +585,7 @@ static char *output_room(Doing *doing, uint32_t number)
     if (number < kernel->outputs.count && instance->streams[kernel->outputs.items[number]].is_read)
         return stream_reserve(doing->vm, instance, kernel->outputs.items[number], count);
     if (number < kernel->outputs.count + kernel->ordered.count)
-        return reserve(doing, count * doing->sizes[number]); /* or fewer, for blocks */
+        return reserve(doing, (doing->bundle->needs_blocks ? count / COMBINE_BLOCK + 1 : count) * doing->sizes[number]);
     const KernelSink *sink = &kernel->sinks.items[number - kernel->outputs.count - kernel->ordered.count];
     return sink_room(doing, sink, is_on_root ? points_to_come(doing) : doing->places != NULL ? elements_to_come(doing, sink, count) : count);
 }
@@ -783,12 +800,21 @@ static void join_totals(const Doing *doing, size_t tiles)
 
 /* ---- how much at a time ---- */
 
+/* Points of a call that are alike: many, for at the beginning of each a loop waits for memory. */
+static size_t tile_of_alike(const Vm *vm, const BundleKernel *kernel, size_t count)
+{
+    size_t tile = kernel->picoseconds == 0 ? 0 : PIECE_PICOSECONDS / kernel->picoseconds;
+    if (vm->options.threads > 1)
+        tile = least(tile, count / (PIECES_EACH_ALIKE * vm->options.threads));
+    return (least(tile, count) / BUNDLE_TILE + 1) * BUNDLE_TILE;
+}
+
 /* Points of a call, and of a piece: few where each takes long, or may take longer than those before. */
 static size_t tile_of(const Vm *vm, const Bundle *bundle, size_t count)
 {
     const BundleKernel *kernel = bundle->kernel;
     if (!kernel->kernel->has_loops)
-        return BUNDLE_TILE;
+        return tile_of_alike(vm, kernel, count);
     size_t most = kernel->kernel->is_linear ? BUNDLE_POINTS_MAX : BUNDLE_TILE, threads = vm->options.threads;
     if (threads > 1 && !kernel->kernel->is_linear)
         most = least(most, count / (PIECES_EACH * threads) + 1);

@@ -68,6 +68,8 @@ void bundle_advance_given(Vm *vm, Instance *instance, const Bundle *bundle, uint
 void bundle_tiles_find(Vm *vm, Plan *plan);
 /* False if there is no compiled code. */
 bool bundle_kernels_find(Vm *vm, Plan *plan);
+/* Points that a firing may have at most. */
+size_t bundle_kernel_most(const Vm *vm, const Bundle *bundle);
 /* Points that can be done, of `count` that are there; `is_over` says that no more will come. */
 size_t bundle_kernel_limit(const Vm *vm, const Bundle *bundle, size_t count, bool is_over);
 /* Does so many points; false if that failed, and nothing was done. */

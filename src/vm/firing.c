@@ -19,6 +19,8 @@ void firing_ignore(Firing *firing, uint32_t input)
 
 /* ---- writing ---- */
 
+enum { WIDE_ROOM = 1 << 20 }; /* what nodes do with so many elements at once is still soon done, and what they need for it little memory */
+
 static FlowStreamId output_stream(const Firing *firing, uint32_t output)
 {
     return firing->node->outputs[output];
@@ -27,6 +29,13 @@ static FlowStreamId output_stream(const Firing *firing, uint32_t output)
 LeafType firing_output_type(const Firing *firing, uint32_t output)
 {
     return firing->instance->plan->streams[output_stream(firing, output)].type;
+}
+
+size_t firing_wide_room(const Firing *firing, uint32_t output)
+{
+    Stream *stream = &firing->streams[output_stream(firing, output)];
+    bool is_wide = !firing->instance->plan->chunks.is_fixed && stream->limit < WIDE_ROOM;
+    return stream_room_within(stream, is_wide ? WIDE_ROOM : stream->limit);
 }
 
 /* Memory for an output nobody reads; each output of a node has its own. */
@@ -73,6 +82,14 @@ void firing_produce_uniform(Firing *firing, uint32_t output, const void *cell, s
     firing->vm->produced += count;
     if (firing->instance->streams[stream].is_read)
         stream_produce_uniform(firing->vm, firing->instance, stream, cell, count);
+}
+
+bool firing_lend(Firing *firing, uint32_t output, Array *array, uint32_t leaf, size_t start, size_t count)
+{
+    if (!stream_lend(firing->vm, firing->instance, output_stream(firing, output), array, leaf, start, count))
+        return false;
+    firing->vm->produced += count;
+    return true;
 }
 
 void firing_set_frontier(Firing *firing, uint32_t output, int64_t frontier)

@@ -167,6 +167,9 @@ static inline Firing instance_firing(Vm *vm, Instance *instance, FlowNodeId id)
 void *stream_reserve(Vm *vm, Instance *instance, FlowStreamId stream, size_t count);
 void stream_produce(Instance *instance, FlowStreamId stream, size_t count);
 void stream_produce_uniform(Vm *vm, Instance *instance, FlowStreamId stream, const void *cell, size_t count);
+/* Gives elements [start, start + count) of a vector's column of scalars without copying them; false if they must be copied, since
+ * those before them, which the stream still holds, are somewhere else. */
+bool stream_lend(Vm *vm, Instance *instance, FlowStreamId stream, Array *array, uint32_t leaf, size_t start, size_t count);
 void stream_set_frontier(Instance *instance, FlowStreamId stream, int64_t frontier);
 void stream_close(Vm *vm, Instance *instance, FlowStreamId stream);
 void stream_wake_readers(Instance *instance, FlowStreamId stream);

@@ -86,8 +86,10 @@ static void give_range_ends(Firing *firing, Counts *counts, uint64_t done)
 static bool give_one_range(Firing *firing, uint64_t count)
 {
     Range *state = firing->state;
-    size_t given = least(firing_room(firing, RANGE_INDEX), count - state->inside);
-    if (firing->instance->plan->streams[firing->node->outputs[RANGE_INDEX]].is_looked_at) {
+    bool is_looked_at = firing->instance->plan->streams[firing->node->outputs[RANGE_INDEX]].is_looked_at;
+    size_t room = is_looked_at ? firing_room(firing, RANGE_INDEX) : firing_wide_room(firing, RANGE_INDEX);
+    size_t given = least(room, count - state->inside);
+    if (is_looked_at) {
         if (given > 0)
             movement_progression(firing->vm->team, firing_reserve(firing, RANGE_INDEX, given), (int64_t)state->inside, 1, given);
         firing_produce(firing, RANGE_INDEX, given);

@@ -1,5 +1,5 @@
 /* Nodes that compute values point by point, and those that have them from elsewhere: globals, texts. */
-#include "math/range.h"
+#include "math/scalar_range.h"
 #include "vm/instance.h"
 #include "vm/points.h"
 #include "vm/team_check.h"
@@ -146,40 +146,17 @@ typedef struct Counting {
     Scalar first, end, step;
 } Counting;
 
-static bool is_zero(ScalarType type, Scalar a)
-{
-    return type == SCALAR_F64 ? a.f64 == 0.0 : type == SCALAR_F32 ? a.f32 == 0.0f : a.bits == 0;
-}
-
-static uint64_t count_range(const Counting *c)
-{
-    if (c->type == SCALAR_F64)
-        return range_count_f64(c->first.f64, c->end.f64, c->step.f64);
-    if (c->type == SCALAR_F32)
-        return range_count_f32(c->first.f32, c->end.f32, c->step.f32);
-    return scalar_kind(c->type) == KIND_SIGNED ? range_count_signed(c->first.integer, c->end.integer, c->step.integer)
-                                               : range_count_unsigned(c->first.bits, c->end.bits, c->step.bits);
-}
-
-static uint64_t count_inclusive(const Counting *c)
-{
-    bool is_signed = scalar_kind(c->type) == KIND_SIGNED;
-    bool is_empty = is_signed ? c->end.integer < c->first.integer : c->end.bits < c->first.bits;
-    uint64_t distance = c->end.bits - c->first.bits;
-    return is_empty ? 0 : distance == UINT64_MAX ? UINT64_MAX : distance + 1;
-}
-
 /* False where the operation fails. */
 static bool count_elements(const Counting *c, uint64_t *count)
 {
     *count = 0;
     switch ((int)c->op) {
     case OP_RANGE:
-        if (is_zero(c->type, c->step))
+        if (range_step_is_zero(c->type, c->step))
             return false;
-        *count = count_range(c);
+        *count = range_count(c->type, c->first, c->end, c->step);
         return true;
-    case OP_RANGE_INCLUSIVE: *count = count_inclusive(c); return true;
+    case OP_RANGE_INCLUSIVE: *count = range_count_inclusive(c->type, c->first, c->end); return true;
     case OP_NESL_RANGE:
         if (c->end.integer < c->first.integer || c->step.integer <= 0)
             return false;

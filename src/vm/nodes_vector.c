@@ -256,10 +256,24 @@ static void copy_stretch(Slices *slices, uint64_t inside)
     cells_retain(slices->type, slices->out, stretch->points);
 }
 
+/* One vector of scalars for all points need not be copied. */
+static bool can_lend(const Firing *firing)
+{
+    return firing->node->segments == SEGMENTS_SINGLE && firing_is_wanted(firing, 0) && firing_output_type(firing, 0) != LEAF_ARRAY &&
+           leaf_size(firing_output_type(firing, 0)) > 0;
+}
+
+static bool lend_slice(Firing *firing, size_t points, uint64_t inside)
+{
+    Array *array = *(Array *const *)firing_cells(firing, SLICES_ARRAY).data;
+    int64_t start = *(const int64_t *)firing_cells(firing, SLICES_START).data;
+    return firing_lend(firing, 0, array, firing->node->leaf, (size_t)start + (size_t)inside, points);
+}
+
 /* Room for a stretch in the output; nothing is copied where nobody reads. */
 static void give_slices(Firing *firing, const Stretch *stretch, uint64_t inside)
 {
-    if (stretch->points == 0 || !firing_is_wanted(firing, 0))
+    if (stretch->points == 0 || !firing_is_wanted(firing, 0) || (can_lend(firing) && lend_slice(firing, stretch->points, inside)))
         return;
     LeafType type = firing_output_type(firing, 0);
     Slices slices = {.team = firing->vm->team,
@@ -281,7 +295,8 @@ static void fire_slices(Firing *firing)
     Stretch stretch;
     for (;;) {
         size_t parents = least(firing_available(firing, SLICES_ARRAY), firing_available(firing, SLICES_START));
-        size_t points = least(firing_available(firing, SLICES_DRIVER), firing_room(firing, 0));
+        size_t room = can_lend(firing) ? firing_wide_room(firing, 0) : firing_room(firing, 0);
+        size_t points = least(firing_available(firing, SLICES_DRIVER), room);
         if (parents == 0 || !segments_next(firing, segments, SLICES_SEGMENTS, points, false, parents, &stretch))
             break;
         give_slices(firing, &stretch, segments->inside);

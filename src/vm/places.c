@@ -1,131 +1,18 @@
-#include "vm/places.h"
-
-#include "math/elementary.h"
-#include "vm/fold_keys.h"
-#include "vm/fold_private.h"
+#include "vm/places_private.h"
 
 #include <stdatomic.h>
+#include <string.h>
 
-struct PlacesKind {
-    size_t (*put)(const Placing *placing, size_t first, size_t end);
-    size_t (*scan)(const Placing *placing, size_t first, size_t end, void *out);
-    void (*join)(void *table, const void *copy, size_t length);
-    void (*start)(void *table, size_t count);
-    bool is_exact;
-    size_t cell_size;
-};
-
-/* Values that are uniform, and indices that are not, have loops of their own: histograms. */
-#define PLACES(name, Cell, COMBINE, IDENTITY, IS_EXACT)                                                                \
-    MATH_INLINE size_t name##_put_by(const Placing *placing, size_t first, size_t end, size_t index_step, size_t value_step)\
-    {                                                                                                                  \
-        Cell *table = placing->table;                                                                                  \
-        const int64_t *index = placing->index.data;                                                                    \
-        const Cell *values = placing->values.data;                                                                     \
-        for (size_t i = first; i < end; i++) {                                                                         \
-            uint64_t place = (uint64_t)index[i * index_step];                                                          \
-            if (place >= placing->length)                                                                              \
-                return i;                                                                                              \
-            table[place] = (Cell)COMBINE(table[place], values[i * value_step]);                                        \
-        }                                                                                                              \
-        return end;                                                                                                    \
-    }                                                                                                                  \
-    static size_t name##_put(const Placing *placing, size_t first, size_t end)                                         \
-    {                                                                                                                  \
-        if (placing->index.is_uniform)                                                                                 \
-            return name##_put_by(placing, first, end, 0, placing->values.is_uniform ? 0 : 1);                          \
-        return placing->values.is_uniform ? name##_put_by(placing, first, end, 1, 0)                                   \
-                                          : name##_put_by(placing, first, end, 1, 1);                                  \
-    }                                                                                                                  \
-    static size_t name##_scan(const Placing *placing, size_t first, size_t end, void *out)                             \
-    {                                                                                                                  \
-        Cell *table = placing->table, *found = out;                                                                    \
-        const int64_t *index = placing->index.data;                                                                    \
-        const Cell *values = placing->values.data;                                                                     \
-        for (size_t i = first; i < end; i++) {                                                                         \
-            uint64_t place = (uint64_t)index[cells_index(placing->index, i)];                                          \
-            if (place >= placing->length)                                                                              \
-                return i;                                                                                              \
-            *found++ = table[place];                                                                                   \
-            table[place] = (Cell)COMBINE(table[place], values[cells_index(placing->values, i)]);                       \
-        }                                                                                                              \
-        return end;                                                                                                    \
-    }                                                                                                                  \
-    static void name##_join(void *table, const void *copy, size_t length)                                              \
-    {                                                                                                                  \
-        for (size_t i = 0; i < length; i++)                                                                            \
-            ((Cell *)table)[i] = (Cell)COMBINE(((Cell *)table)[i], ((const Cell *)copy)[i]);                           \
-    }                                                                                                                  \
-    static void name##_start(void *table, size_t count)                                                                \
-    {                                                                                                                  \
-        for (size_t i = 0; i < count; i++)                                                                             \
-            ((Cell *)table)[i] = (Cell)(IDENTITY);                                                                     \
-    }                                                                                                                  \
-    static const PlacesKind name = {name##_put, name##_scan, name##_join, name##_start, IS_EXACT, sizeof(Cell)};
-
-#define MAX_F32(a, b) key_f32(MAX(key_f32(a), key_f32(b)))
-#define MAX_F64(a, b) key_f64(MAX(key_f64(a), key_f64(b)))
-#define MIN_F32(a, b) low_value_f32(MIN(low_key_f32(a), low_key_f32(b)))
-#define MIN_F64(a, b) low_value_f64(MIN(low_key_f64(a), low_key_f64(b)))
-#define PLUS_F32(a, b) math_canonical_f32(PLUS(a, b))
-#define PLUS_F64(a, b) math_canonical(PLUS(a, b))
-#define MULT_F32(a, b) math_canonical_f32(TIMES(a, b))
-#define MULT_F64(a, b) math_canonical(TIMES(a, b))
-
-/* Wrapping, so the same for both signs. */
-#define PLACES_WORDS(operator, OPERATOR, IDENTITY)                                                                     \
-    PLACES(operator##_8, uint8_t, OPERATOR, IDENTITY, true)                                                            \
-    PLACES(operator##_16, uint16_t, OPERATOR, IDENTITY, true)                                                          \
-    PLACES(operator##_32, uint32_t, OPERATOR, IDENTITY, true)                                                          \
-    PLACES(operator##_64, uint64_t, OPERATOR, IDENTITY, true)
-PLACES_WORDS(plus, PLUS, 0)
-PLACES_WORDS(mult, MULT, 1)
-PLACES_WORDS(or, OR, 0)
-PLACES_WORDS(and, AND, -1)
-PLACES_WORDS(xor, XOR, 0)
-PLACES(and_bool, uint8_t, AND, 1, true)
-PLACES(plus_f32, float, PLUS_F32, 0, false)
-PLACES(plus_f64, double, PLUS_F64, 0, false)
-PLACES(mult_f32, float, MULT_F32, 1, false)
-PLACES(mult_f64, double, MULT_F64, 1, false)
-
-PLACES(max_u8, uint8_t, MAX, 0, true)
-PLACES(max_u16, uint16_t, MAX, 0, true)
-PLACES(max_u32, uint32_t, MAX, 0, true)
-PLACES(max_u64, uint64_t, MAX, 0, true)
-PLACES(max_i8, int8_t, MAX, INT8_MIN, true)
-PLACES(max_i16, int16_t, MAX, INT16_MIN, true)
-PLACES(max_i32, int32_t, MAX, INT32_MIN, true)
-PLACES(max_i64, int64_t, MAX, INT64_MIN, true)
-PLACES(max_f32, Bits32, MAX_F32, key_f32(KEY_LEAST_F32), true)
-PLACES(max_f64, Bits64, MAX_F64, key_f64(KEY_LEAST_F64), true)
-
-PLACES(min_u8, uint8_t, MIN, UINT8_MAX, true)
-PLACES(min_u16, uint16_t, MIN, UINT16_MAX, true)
-PLACES(min_u32, uint32_t, MIN, UINT32_MAX, true)
-PLACES(min_u64, uint64_t, MIN, UINT64_MAX, true)
-PLACES(min_i8, int8_t, MIN, INT8_MAX, true)
-PLACES(min_i16, int16_t, MIN, INT16_MAX, true)
-PLACES(min_i32, int32_t, MIN, INT32_MAX, true)
-PLACES(min_i64, int64_t, MIN, INT64_MAX, true)
-PLACES(min_f32, Bits32, MIN_F32, low_value_f32(INT32_MAX), true)
-PLACES(min_f64, Bits64, MIN_F64, low_value_f64(INT64_MAX), true)
-
-#define ROW(OPERATOR, TYPE, kind) [FOLD_##OPERATOR][SCALAR_##TYPE] = &kind,
-static const PlacesKind *const kinds[FOLD_OPERATOR_COUNT][SCALAR_COUNT] = {
-    NUMBERS(ROW, PLUS, plus)
-    NUMBERS(ROW, MULT, mult)
-    ORDINALS(ROW, MAX, max)
-    ORDINALS(ROW, MIN, min)
-    LOGICALS(ROW, OR, or, or_8)
-    LOGICALS(ROW, AND, and, and_bool)
-    LOGICALS(ROW, XOR, xor, xor_8)
+static const PlacesTable *const tables[] = {
+#define VECTOR_LEVEL_ROW(level) [VECTOR_##level] = &VECTOR_NAME_AT(places_table, level),
+    VECTOR_LEVELS(VECTOR_LEVEL_ROW)
+#undef VECTOR_LEVEL_ROW
 };
 
 const PlacesKind *places_kind(Op reduction, ScalarType type)
 {
     FoldOperator operator = fold_operator(reduction);
-    return operator == FOLD_OPERATOR_COUNT ? NULL : kinds[operator][type];
+    return operator == FOLD_OPERATOR_COUNT ? NULL : (*tables[vector_level()])[operator][type];
 }
 
 bool places_are_exact(const PlacesKind *kind)
@@ -145,25 +32,61 @@ size_t places_scan(const Placing *placing, size_t first, size_t end, void *out)
 
 /* ---- by a team ---- */
 
-enum { PUT_PICOSECONDS = 1000 }; /* an estimate, in one thread */
-enum { COPY_GAP = 64 };          /* bytes between copies: members share no cache line */
-enum { POINTS_PER_PLACE = 4 };   /* at least as many points for each place of all copies, which are filled and joined */
+enum { PUT_PICOSECONDS = 1000 };   /* estimates, in one thread: a point, */
+enum { JOIN_PICOSECONDS = 200 };   /* ... a place of a copy */
+enum { COPY_GAP = 64 };            /* bytes between copies: members share no cache line */
+enum { POINTS_PER_PLACE = 4 };     /* at least as many points for each place of all copies, which are filled and joined */
+enum { POINTS_LEAST = 1 << 12 };   /* fewer are not worth copies */
 
+/* Each member has as many copies of the table as there are lanes. */
 typedef struct Copies {
     const Placing *placing;
     size_t first;
+    size_t members, lanes;
     unsigned char *items;
     size_t step; /* from a copy to the next */
+    bool *is_begun; /* by member */
     atomic_bool is_bad; /* an index is */
 } Copies;
+
+static unsigned char *copies_of(const Copies *copies, size_t member)
+{
+    return copies->items + member * copies->lanes * copies->step;
+}
+
+static void begin_copies(Copies *copies, uint32_t member)
+{
+    const Placing *placing = copies->placing;
+    for (size_t lane = 0; lane < copies->lanes; lane++)
+        placing->kind->start(copies_of(copies, member) + lane * copies->step, placing->length);
+    copies->is_begun[member] = true;
+}
 
 static void put_piece(void *context, size_t first, size_t end, uint32_t member)
 {
     Copies *copies = context;
     Placing placing = *copies->placing;
-    placing.table = copies->items + member * copies->step;
-    if (placing.kind->put(&placing, copies->first + first, copies->first + end) < copies->first + end)
+    if (!copies->is_begun[member])
+        begin_copies(copies, member);
+    placing.table = copies_of(copies, member);
+    first += copies->first;
+    end += copies->first;
+    size_t good = copies->lanes == 1 ? placing.kind->put(&placing, first, end)
+                                     : placing.kind->put_lanes(&placing, first, end, copies->step);
+    if (good < end)
         atomic_store_explicit(&copies->is_bad, true, memory_order_relaxed);
+}
+
+/* Joins places [first, end) of all copies to the table. */
+static void join_piece(void *context, size_t first, size_t end, uint32_t member)
+{
+    const Copies *copies = context;
+    const Placing *placing = copies->placing;
+    size_t offset = first * placing->kind->cell_size;
+    (void)member;
+    for (size_t copy = 0; copy < copies->members * copies->lanes; copy++)
+        if (copies->is_begun[copy / copies->lanes])
+            placing->kind->join((char *)placing->table + offset, copies->items + copy * copies->step + offset, end - first);
 }
 
 static size_t first_bad(const Placing *placing, size_t first, size_t end)
@@ -174,30 +97,40 @@ static size_t first_bad(const Placing *placing, size_t first, size_t end)
     return first;
 }
 
-static size_t put_together(Team *team, const Placing *placing, size_t first, size_t end)
+static size_t put_into_copies(Team *team, Copies *copies, size_t end)
 {
-    const PlacesKind *kind = placing->kind;
-    size_t members = team_size(team);
-    Copies copies = {.placing = placing, .first = first};
-    copies.step = (placing->length * kind->cell_size / COPY_GAP + 2) * COPY_GAP;
-    copies.items = team_alloc(team, members * copies.step);
-    for (size_t member = 0; member < members; member++)
-        kind->start(copies.items + member * copies.step, placing->length);
-    team_run(team, end - first, team_grain(team, PUT_PICOSECONDS), put_piece, &copies);
-    for (size_t member = 0; member < members; member++)
-        kind->join(placing->table, copies.items + member * copies.step, placing->length);
-    team_give_back(team, copies.items);
-    return atomic_load(&copies.is_bad) ? first_bad(placing, first, end) : end;
+    const Placing *placing = copies->placing;
+    size_t tables = copies->members * copies->lanes, count = end - copies->first;
+    copies->step = (placing->length * placing->kind->cell_size / COPY_GAP + 2) * COPY_GAP;
+    copies->items = team_alloc(team, tables * copies->step);
+    copies->is_begun = team_alloc(team, copies->members * sizeof *copies->is_begun);
+    memset(copies->is_begun, 0, copies->members * sizeof *copies->is_begun);
+    if (copies->members == 1)
+        put_piece(copies, 0, count, 0);
+    else
+        team_run(team, count, team_grain(team, PUT_PICOSECONDS), put_piece, copies);
+    team_run(team, placing->length, team_grain(team, tables * JOIN_PICOSECONDS), join_piece, copies);
+    team_give_back(team, copies->is_begun);
+    team_give_back(team, copies->items);
+    return atomic_load(&copies->is_bad) ? first_bad(placing, copies->first, end) : end;
 }
 
-static bool is_shared(const Team *team, const Placing *placing, size_t count)
+/* How many copies pay: one for each lane of each member, or for each member, or for lanes of one thread, as far as there are points for them. */
+static Copies copies_for(const Team *team, const Placing *placing, size_t first, size_t end)
 {
-    return team != NULL && placing->kind->is_exact && team_shares(team, count, team_grain(team, PUT_PICOSECONDS)) &&
-           placing->length <= count / (POINTS_PER_PLACE * team_size(team));
+    size_t count = end - first, worth = count / POINTS_PER_PLACE / (placing->length + 1);
+    Copies copies = {.placing = placing, .first = first, .members = 1, .lanes = 1};
+    if (team == NULL || !placing->kind->is_exact || count < POINTS_LEAST)
+        return copies;
+    if (team_shares(team, count, team_grain(team, PUT_PICOSECONDS)) && team_size(team) <= worth)
+        copies.members = team_size(team);
+    if (!placing->index.is_uniform && copies.members * PLACES_LANES <= worth)
+        copies.lanes = PLACES_LANES;
+    return copies;
 }
 
 size_t places_put(Team *team, const Placing *placing, size_t first, size_t end)
 {
-    return is_shared(team, placing, end - first) ? put_together(team, placing, first, end)
-                                                 : placing->kind->put(placing, first, end);
+    Copies copies = copies_for(team, placing, first, end);
+    return copies.members * copies.lanes > 1 ? put_into_copies(team, &copies, end) : placing->kind->put(placing, first, end);
 }

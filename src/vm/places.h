@@ -1,6 +1,7 @@
 /* Values combined into places of a table by a built-in operator: table[index[i]] = table[index[i]] op values[i], one point after the other.
  *
- * A team shares this by copies of the table, one for each member: they begin with the identity everywhere, and are joined to the table. */
+ * A team shares this by copies of the table: they begin with the identity everywhere, and are joined to the table. A member has several, used in turn, so that
+ * neighbouring points of the same place do not wait for each other. */
 #ifndef RUNNEL_VM_PLACES_H
 #define RUNNEL_VM_PLACES_H
 

@@ -2,7 +2,7 @@
  *
  * A stream that holds one element, or one element many times, has it in `cell` and needs no memory of its own. A buffer holds the window
  * somewhere within it; when its end is reached, what is left at the front is moved down if that is little, else the buffer grows: so an element
- * is moved a constant number of times. */
+ * is moved a constant number of times. Elements of a vector that are given as they are stay where they are: the stream holds on to the vector's memory. */
 #include "vm/instance.h"
 
 #include <string.h>
@@ -11,8 +11,11 @@
 
 static void free_buffer(Vm *vm, Stream *stream, size_t size)
 {
-    if (stream->data != NULL && stream->data != &stream->cell && !stream->is_borrowed)
+    if (stream->lender != NULL)
+        shared_cells_release(vm->memory, stream->lender);
+    else if (stream->data != NULL && stream->data != &stream->cell && !stream->is_borrowed)
         memory_free(vm->memory, stream->data, stream->capacity * size);
+    stream->lender = NULL;
     stream->data = NULL;
     stream->capacity = 0;
     stream->head = 0;
@@ -43,6 +46,8 @@ static void make_room(Vm *vm, Stream *stream, size_t size, size_t count)
     size_t needed = stream->count + count;
     if (stream->head + needed <= stream->capacity)
         return;
+    if (stream->count == 0 && stream->lender != NULL)
+        free_buffer(vm, stream, size);
     if (needed == 1 && stream->capacity == 0) {
         stream->data = &stream->cell;
         stream->capacity = 1;
@@ -128,6 +133,33 @@ void stream_produce_uniform(Vm *vm, Instance *instance, FlowStreamId id, const v
             cells_fill(plan->type, stream_reserve(vm, instance, id, count), cell, count);
     }
     stream_produce(instance, id, count);
+}
+
+/* Whether elements at `cells` follow those that the stream holds. */
+static bool is_next(const Stream *stream, const char *cells, size_t size)
+{
+    return stream->lender != NULL && cells == (const char *)stream->data + ((size_t)stream->head + stream->count) * size;
+}
+
+bool stream_lend(Vm *vm, Instance *instance, FlowStreamId id, Array *array, uint32_t leaf, size_t start, size_t count)
+{
+    Stream *stream = &instance->streams[id];
+    size_t size = instance->plan->streams[id].size;
+    Cells cells = array_cells(array, leaf, start);
+    if (cells.is_uniform) {
+        stream_produce_uniform(vm, instance, id, cells.data, count);
+        return true;
+    }
+    if (stream->count > 0 && !is_next(stream, cells.data, size))
+        return false;
+    if (stream->count == 0) {
+        SharedCells *lender = array_lend_column(vm->memory, array, leaf);
+        free_buffer(vm, stream, size);
+        stream->lender = lender;
+        stream->data = (void *)cells.data;
+    }
+    stream_produce(instance, id, count);
+    return true;
 }
 
 void stream_set_frontier(Instance *instance, FlowStreamId id, int64_t frontier)

@@ -7,6 +7,7 @@
 
 typedef struct Stream {
     void *data;     /* null, or the buffer */
+    SharedCells *lender; /* null, or what the buffer is a part of, which is only read */
     uint64_t cell;  /* the one cell of a uniform stream; the buffer of one that holds no more than one */
     uint64_t base;  /* number of the first element held */
     int64_t frontier;
@@ -49,15 +50,20 @@ static inline Cells stream_cells(const Stream *stream, size_t size, uint64_t pos
     return (Cells){.data = (const char *)stream->data + (stream->head + (position - stream->base)) * size};
 }
 
-/* SIZE_MAX if nobody reads it. */
-static inline size_t stream_room(Stream *stream)
+/* Of a stream that may hold that many elements. SIZE_MAX if nobody reads it. */
+static inline size_t stream_room_within(Stream *stream, uint32_t limit)
 {
     if (!stream->is_read)
         return SIZE_MAX;
-    if (stream->count < stream->limit)
-        return stream->limit - stream->count;
+    if (stream->count < limit)
+        return limit - stream->count;
     stream->was_full = true;
     return 0;
+}
+
+static inline size_t stream_room(Stream *stream)
+{
+    return stream_room_within(stream, stream->limit);
 }
 
 #endif

@@ -170,12 +170,16 @@ static inline size_t firing_room(const Firing *firing, uint32_t output)
 {
     return stream_room(&firing->streams[firing->node->outputs[output]]);
 }
+/* Room for elements that take no memory: more than a chunk of them, so that nodes after this one have long loops for all threads. */
+size_t firing_wide_room(const Firing *firing, uint32_t output);
 /* Where up to firing_room elements go; then says how many were written. References in cells of arrays are handed over. An output nobody reads
  * gives scratch memory, and what is written there is released and forgotten. */
 void *firing_reserve(Firing *firing, uint32_t output, size_t count);
 void firing_produce(Firing *firing, uint32_t output, size_t count);
 /* The same value count times, in constant space where possible; retains. */
 void firing_produce_uniform(Firing *firing, uint32_t output, const void *cell, size_t count);
+/* Elements of a vector's column without copying them, if that can be (stream_lend). */
+bool firing_lend(Firing *firing, uint32_t output, Array *array, uint32_t leaf, size_t start, size_t count);
 void firing_set_frontier(Firing *firing, uint32_t output, int64_t frontier);
 /* Somebody reads it. */
 static inline bool firing_is_wanted(const Firing *firing, uint32_t output)

@@ -1,6 +1,7 @@
 /* Arrays: columns uniform and not, references, values there and back, order and hash as the reference has them, sorting. */
 #include "ref/ref_private.h"
 #include "vm/array.h"
+#include "check.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -23,18 +24,7 @@ typedef struct Fixture {
     Team *teams[TEAM_COUNT];
     unsigned turn;
     uint64_t random;
-    int failures;
 } Fixture;
-
-#define CHECK(f, condition) check((f), (condition), #condition, __LINE__)
-
-static void check(Fixture *f, bool condition, const char *text, int line)
-{
-    if (condition)
-        return;
-    f->failures++;
-    fprintf(stderr, "%s:%d: failed: %s\n", __FILE__, line, text);
-}
 
 static void set_up(Fixture *f)
 {
@@ -50,14 +40,14 @@ static void set_up(Fixture *f)
 
 static void tear_down(Fixture *f)
 {
-    CHECK(f, f->array_memory.live_bytes == 0);
-    CHECK(f, f->heap.objects == NULL);
+    CHECK(f->array_memory.live_bytes == 0);
+    CHECK(f->heap.objects == NULL);
     for (int i = 0; i < TEAM_COUNT; i++)
         team_free(f->teams[i]);
-    CHECK(f, f->team_memory.live_bytes == 0);
+    CHECK(f->team_memory.live_bytes == 0);
     heap_free(&f->heap);
     arena_free(&f->arena);
-    CHECK(f, f->memory.live_bytes == 0);
+    CHECK(f->memory.live_bytes == 0);
 }
 
 static uint64_t next_random(Fixture *f)
@@ -168,9 +158,9 @@ static void test_scalars(Fixture *f)
         Scalar value = random_scalar(f, type);
         uint64_t room[4] = {0};
         cells_set_scalar(type, room, 2, value);
-        CHECK(f, cells_scalar(type, (Cells){room, false}, 2).bits == value.bits);
+        CHECK(cells_scalar(type, (Cells){room, false}, 2).bits == value.bits);
         const char *cell = (const char *)room + 2 * leaf_size((LeafType)type);
-        CHECK(f, cells_scalar(type, (Cells){cell, true}, 9).bits == value.bits);
+        CHECK(cells_scalar(type, (Cells){cell, true}, 9).bits == value.bits);
     }
 }
 
@@ -187,9 +177,9 @@ static void test_fill_and_copy(Fixture *f, ScalarType type)
     cells_copy((LeafType)type, out, cells, first, count);
     size_t size = leaf_size((LeafType)type);
     for (size_t i = 0; i < count; i++)
-        CHECK(f, memcmp((char *)out + i * size, (char *)from + cells_index(cells, first + i) * size, size) == 0);
+        CHECK(memcmp((char *)out + i * size, (char *)from + cells_index(cells, first + i) * size, size) == 0);
     for (size_t i = count * size; i < sizeof out; i++)
-        CHECK(f, ((unsigned char *)out)[i] == 0xa5);
+        CHECK(((unsigned char *)out)[i] == 0xa5);
 }
 
 static Array *random_array(Fixture *f, TypeId type, size_t count)
@@ -204,13 +194,13 @@ static Array *random_array(Fixture *f, TypeId type, size_t count)
 }
 
 /* Whether out[i] is column 0 of arrays[i] at index[i]. */
-static void check_gathered(Fixture *f, ScalarType type, const uint64_t *out, Cells arrays, Cells index, size_t count)
+static void check_gathered(ScalarType type, const uint64_t *out, Cells arrays, Cells index, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         const Array *array = ((Array *const *)arrays.data)[cells_index(arrays, i)];
         int64_t position = ((const int64_t *)index.data)[cells_index(index, i)];
         Scalar expected = cells_scalar(type, array_cells(array, 0, 0), (size_t)position);
-        CHECK(f, cells_scalar(type, (Cells){out, false}, i).bits == expected.bits);
+        CHECK(cells_scalar(type, (Cells){out, false}, i).bits == expected.bits);
     }
 }
 
@@ -223,7 +213,7 @@ static void test_gather(Fixture *f, ScalarType type)
     Cells one = array_cells(three[0], 0, 0);
     one.is_uniform = true;
     array_append(&f->array_memory, a_team(f), three[2], &one, 0, COUNT);
-    CHECK(f, three[2]->columns[0].is_uniform);
+    CHECK(three[2]->columns[0].is_uniform);
     Array *arrays[COUNT];
     int64_t index[COUNT];
     uint64_t out[COUNT];
@@ -235,12 +225,12 @@ static void test_gather(Fixture *f, ScalarType type)
         Cells from = {way & 4 ? &three[2] : arrays, way & 1}, positions = {index, way & 2};
         size_t count = from.data == arrays || from.is_uniform ? COUNT : 1;
         cells_gather(a_team(f), (LeafType)type, out, from, 0, positions, count);
-        check_gathered(f, type, out, from, positions, count);
+        check_gathered(type, out, from, positions, count);
         cells_gather(a_team(f), (LeafType)type, out, from, 0, positions, 0);
     }
     for (int i = 0; i < 3; i++)
         array_release(&f->array_memory, three[i]);
-    CHECK(f, f->array_memory.live_bytes == 0);
+    CHECK(f->array_memory.live_bytes == 0);
 }
 
 /* ---- columns ---- */
@@ -273,17 +263,17 @@ static void test_uniform_scalars(Fixture *f)
     Cells seven = {values, true}, all = {values, false};
     array_append(&f->array_memory, a_team(f), array, &seven, 0, 1000000);
     array_append(&f->array_memory, a_team(f), array, &seven, 5, 10);
-    CHECK(f, array->columns[0].is_uniform && array->count == 1000010);
-    CHECK(f, f->array_memory.live_bytes < 1000);
+    CHECK(array->columns[0].is_uniform && array->count == 1000010);
+    CHECK(f->array_memory.live_bytes < 1000);
     array_append(&f->array_memory, a_team(f), array, &all, 1, 2);
-    CHECK(f, !array->columns[0].is_uniform && array->count == 1000012);
+    CHECK(!array->columns[0].is_uniform && array->count == 1000012);
     const int64_t *column = array->columns[0].data;
-    CHECK(f, column[0] == 7 && column[1000009] == 7 && column[1000010] == 8 && column[1000011] == 9);
+    CHECK(column[0] == 7 && column[1000009] == 7 && column[1000010] == 8 && column[1000011] == 9);
     array_append(&f->array_memory, a_team(f), array, &seven, 0, 3);
     column = array->columns[0].data;
-    CHECK(f, !array->columns[0].is_uniform && column[1000014] == 7);
+    CHECK(!array->columns[0].is_uniform && column[1000014] == 7);
     array_release(&f->array_memory, array);
-    CHECK(f, f->array_memory.live_bytes == 0);
+    CHECK(f->array_memory.live_bytes == 0);
 }
 
 static void test_uniform_arrays(Fixture *f)
@@ -293,22 +283,22 @@ static void test_uniform_arrays(Fixture *f)
     append_vector(f, outer, a, 0, 3);
     append_vector(f, outer, a, 3, 0);
     append_vector(f, outer, a, 3, 7);
-    CHECK(f, outer->columns[0].is_uniform && a->references == 2);
+    CHECK(outer->columns[0].is_uniform && a->references == 2);
     append_vector(f, outer, b, 5, 5);
-    CHECK(f, !outer->columns[0].is_uniform && a->references == 4 && b->references == 2);
+    CHECK(!outer->columns[0].is_uniform && a->references == 4 && b->references == 2);
     Array *copy = array_copy(&f->array_memory, a_team(f), outer, 1, 3);
-    CHECK(f, copy->count == 3 && a->references == 6 && b->references == 3);
+    CHECK(copy->count == 3 && a->references == 6 && b->references == 3);
     array_append_slice(&f->array_memory, a_team(f), copy, copy, 0, 3); /* to itself */
     array_append_slice(&f->array_memory, a_team(f), copy, outer, 0, 0);
-    CHECK(f, copy->count == 6 && a->references == 8 && b->references == 4);
-    CHECK(f, ((Array **)copy->columns[0].data)[5] == b && ((int64_t *)copy->columns[2].data)[4] == 7);
+    CHECK(copy->count == 6 && a->references == 8 && b->references == 4);
+    CHECK(((Array **)copy->columns[0].data)[5] == b && ((int64_t *)copy->columns[2].data)[4] == 7);
     array_release(&f->array_memory, outer);
-    CHECK(f, a->references == 5 && b->references == 3);
+    CHECK(a->references == 5 && b->references == 3);
     array_release(&f->array_memory, a);
     array_release(&f->array_memory, b);
     array_release(&f->array_memory, copy);
     array_release(&f->array_memory, NULL);
-    CHECK(f, f->array_memory.live_bytes == 0);
+    CHECK(f->array_memory.live_bytes == 0);
 }
 
 /* A slice of a uniform column keeps it so; a copy for scattering does not. */
@@ -319,21 +309,21 @@ static void test_uniform_slices(Fixture *f)
     Array *inners[] = {inner, inner, inner, inner};
     Cells cells[] = {{inners, false}, {starts, false}, {&one, true}};
     array_append(&f->array_memory, a_team(f), outer, cells, 1, 3);
-    CHECK(f, outer->columns[0].is_uniform && !outer->columns[1].is_uniform && outer->columns[2].is_uniform);
+    CHECK(outer->columns[0].is_uniform && !outer->columns[1].is_uniform && outer->columns[2].is_uniform);
     Array *slice = array_new(&f->array_memory, outer->layout);
     array_append_slice(&f->array_memory, a_team(f), slice, outer, 1, 2);
-    CHECK(f, slice->columns[0].is_uniform && slice->columns[2].is_uniform && inner->references == 3);
-    CHECK(f, ((int64_t *)slice->columns[1].data)[0] == 2);
+    CHECK(slice->columns[0].is_uniform && slice->columns[2].is_uniform && inner->references == 3);
+    CHECK(((int64_t *)slice->columns[1].data)[0] == 2);
     Array *copy = array_copy(&f->array_memory, a_team(f), outer, 1, 2);
-    CHECK(f, !copy->columns[0].is_uniform && !copy->columns[2].is_uniform && inner->references == 5);
-    CHECK(f, ((int64_t *)copy->columns[2].data)[1] == 1);
+    CHECK(!copy->columns[0].is_uniform && !copy->columns[2].is_uniform && inner->references == 5);
+    CHECK(((int64_t *)copy->columns[2].data)[1] == 1);
     array_release(&f->array_memory, array_copy(&f->array_memory, a_team(f), outer, 3, 0));
     array_release(&f->array_memory, copy);
     array_release(&f->array_memory, slice);
     array_release(&f->array_memory, outer);
-    CHECK(f, inner->references == 1);
+    CHECK(inner->references == 1);
     array_release(&f->array_memory, inner);
-    CHECK(f, f->array_memory.live_bytes == 0);
+    CHECK(f->array_memory.live_bytes == 0);
 }
 
 /* Buffers of cells own references; null cells count nothing. */
@@ -342,13 +332,13 @@ static void test_cell_references(Fixture *f)
     Array *a = ints(f, 0, 3), *b = ints(f, 0, 3);
     Array *cells[] = {a, a, NULL, b, a}, *out[5];
     cells_copy(LEAF_ARRAY, out, (Cells){cells, false}, 0, 5);
-    CHECK(f, a->references == 4 && b->references == 2);
+    CHECK(a->references == 4 && b->references == 2);
     cells_release(&f->array_memory, LEAF_ARRAY, out, 5);
     cells_fill(LEAF_ARRAY, out, &b, 5);
-    CHECK(f, a->references == 1 && b->references == 6);
+    CHECK(a->references == 1 && b->references == 6);
     cells_release(&f->array_memory, LEAF_ARRAY, out, 5);
     cells_release(&f->array_memory, LEAF_ARRAY, (Array *[]){a, b}, 2);
-    CHECK(f, f->array_memory.live_bytes == 0);
+    CHECK(f->array_memory.live_bytes == 0);
 }
 
 static void test_reserve(Fixture *f)
@@ -361,13 +351,13 @@ static void test_reserve(Fixture *f)
     Cells cells[] = {{&number, false}, {&character, false}};
     for (int i = 0; i < 1000; i++)
         array_append(&f->array_memory, a_team(f), array, cells, 0, 1);
-    CHECK(f, array->columns[0].data == ints_at && array->columns[1].data == chars_at);
+    CHECK(array->columns[0].data == ints_at && array->columns[1].data == chars_at);
     array_release(&f->array_memory, array);
     Array *units = array_new(&f->array_memory, layout_of(&f->layouts, TYPE_UNIT_ID));
     array_append(&f->array_memory, a_team(f), units, NULL, 0, 100);
-    CHECK(f, units->count == 100);
+    CHECK(units->count == 100);
     array_release(&f->array_memory, units);
-    CHECK(f, f->array_memory.live_bytes == 0);
+    CHECK(f->array_memory.live_bytes == 0);
 }
 
 /* An append fails after its first column became uniform; another array comes instead. */
@@ -381,13 +371,13 @@ static void test_failed_start(Fixture *f)
         append_vector(f, outer, a, 0, 3);
     f->array_memory.fail_after = 0;
     f->array_memory.on_failure = NULL;
-    CHECK(f, outer->count == 0 && a->references == 2);
+    CHECK(outer->count == 0 && a->references == 2);
     Array *both[] = {b, a};
     int64_t numbers[] = {0, 1};
     array_append(&f->array_memory, a_team(f), outer, (Cells[]){{both, false}, {numbers, false}, {numbers, false}}, 0, 2);
-    CHECK(f, outer->count == 2 && a->references == 2 && b->references == 2);
+    CHECK(outer->count == 2 && a->references == 2 && b->references == 2);
     cells_release(&f->array_memory, LEAF_ARRAY, (Array *[]){a, b, outer}, 3);
-    CHECK(f, f->array_memory.live_bytes == 0);
+    CHECK(f->array_memory.live_bytes == 0);
 }
 
 /* Sizes that no memory has fail as allocations do, and leave the array as it was. */
@@ -395,17 +385,17 @@ static void test_overflow(Fixture *f)
 {
     static const size_t counts[] = {SIZE_MAX, SIZE_MAX / 8, SIZE_MAX / 8 + 1, SIZE_MAX / 16 + 1};
     Array *array = ints(f, 0, 3);
-    volatile int failures = 0;
+    volatile int failed = 0;
     for (volatile size_t i = 0; i < sizeof counts / sizeof *counts; i = i + 1) {
         jmp_buf recovery;
         f->array_memory.on_failure = &recovery;
         if (setjmp(recovery) == 0)
             array_reserve(&f->array_memory, array, counts[i]);
         else
-            failures = failures + 1;
+            failed = failed + 1;
     }
     f->array_memory.on_failure = NULL;
-    CHECK(f, failures == 4 && array->count == 3);
+    CHECK(failed == 4 && array->count == 3);
     array_release(&f->array_memory, array);
 }
 
@@ -425,11 +415,11 @@ static void check_round_trip(Fixture *f, TypeId type)
         }
     }
     for (size_t i = 0; i < array->count; i++)
-        CHECK(f, is_value(f, array, i, expected[i]));
+        CHECK(is_value(f, array, i, expected[i]));
     for (size_t i = 0; i < 5; i++)
         value_release(&f->heap, &f->types, type, values[i]);
     array_release(&f->array_memory, array);
-    CHECK(f, f->array_memory.live_bytes == 0);
+    CHECK(f->array_memory.live_bytes == 0);
 }
 
 static void test_round_trip(Fixture *f)
@@ -446,17 +436,17 @@ static void test_inner_arrays(Fixture *f)
 {
     TypeId type = type_vector(&f->types, TYPE_INT);
     Array *array = random_array(f, type, 100);
-    CHECK(f, array->columns[0].is_uniform);
+    CHECK(array->columns[0].is_uniform);
     Array *inner = array_retain(*(Array **)array->columns[0].data);
     size_t count = inner->count;
     Value value = random_value(f, type);
     array_append_value(&f->array_memory, &f->types, array, value);
-    CHECK(f, inner->count == count && !array->columns[0].is_uniform && is_value(f, array, 100, value));
+    CHECK(inner->count == count && !array->columns[0].is_uniform && is_value(f, array, 100, value));
     value_release(&f->heap, &f->types, type, value);
     array_release(&f->array_memory, array);
-    CHECK(f, inner->references == 1);
+    CHECK(inner->references == 1);
     array_release(&f->array_memory, inner);
-    CHECK(f, f->array_memory.live_bytes == 0);
+    CHECK(f->array_memory.live_bytes == 0);
 }
 
 /* As deep as types go. */
@@ -476,14 +466,14 @@ static void test_depth(Fixture *f)
     Value value = {.object = object};
     Array *array = array_new(&f->array_memory, layout_of(&f->layouts, type));
     array_append_value(&f->array_memory, &f->types, array, value);
-    CHECK(f, is_value(f, array, 0, value));
+    CHECK(is_value(f, array, 0, value));
     Cells cells[3];
     cells_of(array, 0, cells);
-    CHECK(f, rows_order(array->layout, cells, 0, cells, 0) == ORDER_EQUAL);
-    CHECK(f, rows_hash(array->layout, cells, 0, 1) == value_hash(&f->types, type, value, 1));
+    CHECK(rows_order(array->layout, cells, 0, cells, 0) == ORDER_EQUAL);
+    CHECK(rows_hash(array->layout, cells, 0, 1) == value_hash(&f->types, type, value, 1));
     value_release(&f->heap, &f->types, type, value);
     array_release(&f->array_memory, array);
-    CHECK(f, f->array_memory.live_bytes == 0);
+    CHECK(f->array_memory.live_bytes == 0);
 }
 
 /* ---- order and hash ---- */
@@ -494,9 +484,9 @@ static void check_pair(Fixture *f, const Array *array, size_t i, Value a, size_t
     Cells cells[LEAVES], later[LEAVES];
     cells_of(array, 0, cells);
     cells_of(array, j, later);
-    CHECK(f, rows_compare(layout, cells, i, later, 0) == value_compare(&f->types, layout->type, a, b));
-    CHECK(f, rows_order(layout, cells, i, later, 0) == value_order(&f->types, layout->type, a, b));
-    CHECK(f, rows_hash(layout, later, 0, 99) == value_hash(&f->types, layout->type, b, 99));
+    CHECK(rows_compare(layout, cells, i, later, 0) == value_compare(&f->types, layout->type, a, b));
+    CHECK(rows_order(layout, cells, i, later, 0) == value_order(&f->types, layout->type, a, b));
+    CHECK(rows_hash(layout, later, 0, 99) == value_hash(&f->types, layout->type, b, 99));
 }
 
 static void check_order_and_hash(Fixture *f, TypeId type)
@@ -523,7 +513,7 @@ static void test_order_and_hash(Fixture *f)
         if (layout_of(&f->layouts, type)->count <= LEAVES)
             check_order_and_hash(f, type);
     }
-    CHECK(f, f->array_memory.live_bytes == 0);
+    CHECK(f->array_memory.live_bytes == 0);
 }
 
 /* Vectors in uniform columns are as others are. */
@@ -537,10 +527,10 @@ static void test_order_of_uniform(Fixture *f)
         array_append(&f->array_memory, a_team(f), plain, &(Cells){&seven, true}, 0, 1);
     int64_t start = 1, length = 4;
     Cells a[] = {{&same, true}, {&start, true}, {&length, true}}, b[] = {{&plain, true}, {&start, true}, {&length, true}};
-    CHECK(f, rows_compare(layout, a, 3, b, 4) == 0 && rows_hash(layout, a, 0, 1) == rows_hash(layout, b, 0, 1));
+    CHECK(rows_compare(layout, a, 3, b, 4) == 0 && rows_hash(layout, a, 0, 1) == rows_hash(layout, b, 0, 1));
     int64_t shorter = 3;
     b[2].data = &shorter;
-    CHECK(f, rows_compare(layout, a, 0, b, 0) == 1 && rows_order(layout, b, 0, a, 0) == ORDER_LESS);
+    CHECK(rows_compare(layout, a, 0, b, 0) == 1 && rows_order(layout, b, 0, a, 0) == ORDER_LESS);
     array_release(&f->array_memory, same);
     array_release(&f->array_memory, plain);
 }
@@ -575,17 +565,17 @@ typedef struct Sorted {
     int64_t *expected, *found; /* one more than count, which is -1 */
 } Sorted;
 
-static void check_found(Fixture *f, const Sorted *sorted, const Team *team, const char *what)
+static void check_found(const Sorted *sorted, const Team *team, const char *what)
 {
     if (memcmp(sorted->found, sorted->expected, (sorted->count + 1) * sizeof(int64_t)) == 0)
         return;
-    f->failures++;
+    failures++;
     fprintf(stderr, "%zu elements of type %u (%s) are sorted wrongly by %u\n", sorted->count,
             (unsigned)sorted->array->layout->type, what, team_size(team));
 }
 
 /* Scalars themselves, as they would be gathered by the positions that were expected: every bit. */
-static void check_elements(Fixture *f, const Sorted *sorted, Team *team, const char *what)
+static void check_elements(const Sorted *sorted, Team *team, const char *what)
 {
     LeafType type = sorted->array->layout->leaves[0].type;
     size_t size = leaf_size(type), count = sorted->count;
@@ -596,7 +586,7 @@ static void check_elements(Fixture *f, const Sorted *sorted, Team *team, const c
         size_t from = column->is_uniform ? 0 : sorted->start + (size_t)sorted->expected[i];
         if (memcmp(found + i * size, (const char *)column->data + from * size, size) == 0)
             continue;
-        f->failures++;
+        failures++;
         fprintf(stderr, "of %zu scalars of type %u (%s) the one at %zu is wrong, sorted by %u\n", count,
                 (unsigned)sorted->array->layout->type, what, i, team_size(team));
         break;
@@ -604,18 +594,18 @@ static void check_elements(Fixture *f, const Sorted *sorted, Team *team, const c
     free(found);
 }
 
-static void check_with_team(Fixture *f, const Sorted *sorted, const Cells *cells, Team *team, const char *what)
+static void check_with_team(const Sorted *sorted, const Cells *cells, Team *team, const char *what)
 {
     if (sorted->array->layout->count == 1)
-        check_elements(f, sorted, team, what);
+        check_elements(sorted, team, what);
     memset(sorted->found, 0, sorted->count * sizeof(int64_t));
     array_grade(team, sorted->array, sorted->start, sorted->count, sorted->is_descending, sorted->found);
-    check_found(f, sorted, team, what);
+    check_found(sorted, team, what);
     if (team_size(team) > 1 && sorted->count > 1000)
         return;
     memset(sorted->found, 0, sorted->count * sizeof(int64_t));
     rows_grade(team, sorted->array->layout, cells, sorted->count, sorted->is_descending, sorted->found);
-    check_found(f, sorted, team, what);
+    check_found(sorted, team, what);
 }
 
 static void check_sorting(Fixture *f, const Array *array, size_t start, size_t count, const char *what)
@@ -630,8 +620,8 @@ static void check_sorting(Fixture *f, const Array *array, size_t start, size_t c
         sorted.expected[count] = sorted.found[count] = -1;
         sorted.is_descending = is_descending;
         sort_naively(array->layout, cells, is_descending, sorted.expected, count);
-        check_with_team(f, &sorted, cells, f->teams[0], what);
-        check_with_team(f, &sorted, cells, f->teams[1 + random_below_size(f, TEAM_COUNT - 1)], what);
+        check_with_team(&sorted, cells, f->teams[0], what);
+        check_with_team(&sorted, cells, f->teams[1 + random_below_size(f, TEAM_COUNT - 1)], what);
     }
     free(sorted.expected);
     free(sorted.found);
@@ -712,7 +702,7 @@ static void test_sorting(Fixture *f)
         test_sorting_values(f, 2000, type_pair(&f->types, TYPE_BOOL, type_pair(&f->types, vector, TYPE_FLOAT)));
         test_sorting_values(f, 500, type_vector(&f->types, TYPE_UNIT_ID));
     }
-    CHECK(f, f->array_memory.live_bytes == 0);
+    CHECK(f->array_memory.live_bytes == 0);
 }
 
 /* Columns that are uniform, texts longer than a key. */
@@ -737,7 +727,7 @@ static void test_sorting_uniform(Fixture *f)
     check_sorting(f, array, 10, COUNT - 10, "uniform");
     array_release(&f->array_memory, array);
     array_release(&f->array_memory, chars);
-    CHECK(f, f->array_memory.live_bytes == 0);
+    CHECK(f->array_memory.live_bytes == 0);
 }
 
 /* Slices of many lengths, all at once: as each would be on its own. */
@@ -755,14 +745,14 @@ static void check_slices(Fixture *f, const Array *array, const size_t *lengths, 
             }
             memset(found, 0, start * sizeof *found);
             arrays_grade(f->teams[team], slices, count, is_descending);
-            CHECK(f, memcmp(found, expected, start * sizeof *found) == 0);
+            CHECK(memcmp(found, expected, start * sizeof *found) == 0);
             if (array->layout->leaves[0].type != SCALAR_I64)
                 continue;
             arrays_sort(f->teams[team], slices, count, is_descending);
             start = 0;
             for (size_t i = 0; i < count; start += lengths[i++])
                 for (size_t j = start; j < start + lengths[i]; j++)
-                    CHECK(f, found[j] == ((const int64_t *)array->columns[0].data)[start + (size_t)expected[j]]);
+                    CHECK(found[j] == ((const int64_t *)array->columns[0].data)[start + (size_t)expected[j]]);
         }
     free(found);
     free(expected);
@@ -785,7 +775,7 @@ static void test_slices(Fixture *f)
         check_slices(f, array, lengths, SLICES);
         array_release(&f->array_memory, array);
     }
-    CHECK(f, f->array_memory.live_bytes == 0);
+    CHECK(f->array_memory.live_bytes == 0);
 }
 
 /* ---- failing allocations ---- */
@@ -837,15 +827,15 @@ static void test_allocation_failure(Fixture *f)
             is_done = true;
         }
         f->array_memory.fail_after = 0;
-        CHECK(f, f->array_memory.on_failure == &recovery);
+        CHECK(f->array_memory.on_failure == &recovery);
         array_release(&f->array_memory, made.copy);
         array_release(&f->array_memory, made.numbers);
         array_release(&f->array_memory, made.array);
         array_release(&f->array_memory, made.other);
         team_free(made.team);
-        CHECK(f, f->array_memory.live_bytes == 0);
+        CHECK(f->array_memory.live_bytes == 0);
     }
-    CHECK(f, n > 30);
+    CHECK(n > 30);
     f->array_memory.on_failure = NULL;
     value_release(&f->heap, &f->types, type, value);
     value_release(&f->heap, &f->types, type, other);
@@ -877,5 +867,5 @@ int main(void)
     test_slices(&f);
     test_allocation_failure(&f);
     tear_down(&f);
-    return f.failures == 0 ? 0 : 1;
+    return failures == 0 ? 0 : 1;
 }

@@ -2,21 +2,10 @@
 #include "base/json.h"
 #include "base/statistics.h"
 #include "runnel.h"
+#include "check.h"
 
 #include <stdio.h>
 #include <string.h>
-
-static int failures;
-
-#define CHECK(condition) check((condition), #condition, __LINE__)
-
-static void check(bool is_right, const char *text, int line)
-{
-    if (is_right)
-        return;
-    fprintf(stderr, "test_bench.c:%d: %s\n", line, text);
-    failures++;
-}
 
 /* ---- statistics ---- */
 

@@ -3,6 +3,7 @@
 #include "base/byte_ring.h"
 #include "base/thread.h"
 #include "io/byte_input.h"
+#include "check.h"
 
 #include <signal.h>
 #include <stdint.h>
@@ -10,18 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-static int failures;
-
-#define CHECK(condition) check((condition), #condition, __LINE__)
-
-static void check(bool condition, const char *text, int line)
-{
-    if (condition)
-        return;
-    failures++;
-    fprintf(stderr, "%s:%d: failed: %s\n", __FILE__, line, text);
-}
 
 /* What stands at a position of every stream here. */
 static char byte_at(size_t position)

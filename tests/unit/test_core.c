@@ -1,5 +1,6 @@
 /* Core: building, printing, and the checker, which must accept what is right and name what is wrong. */
 #include "core/core.h"
+#include "check.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,33 +14,13 @@ typedef struct Fixture {
     CoreProgram program;
     Text text;
     TypeId floats, ints, stream; /* [float], [int], {float} */
-    int failures;
 } Fixture;
 
 static const Span nowhere = {0, 0};
 
-#define CHECK(f, condition) check((f), (condition), #condition, __LINE__)
-
-static void check(Fixture *f, bool condition, const char *text, int line)
-{
-    if (condition)
-        return;
-    f->failures++;
-    fprintf(stderr, "%s:%d: failed: %s\n", __FILE__, line, text);
-}
-
-static void check_text(Fixture *f, const char *found, const char *expected, int line)
-{
-    if (strcmp(found, expected) == 0)
-        return;
-    f->failures++;
-    fprintf(stderr, "%s:%d: found\n%s\nexpected\n%s\n", __FILE__, line, found, expected);
-}
-
-static void set_up(Fixture *f, int failures)
+static void set_up(Fixture *f)
 {
     memset(f, 0, sizeof *f);
-    f->failures = failures;
     arena_init(&f->arena, &f->memory);
     names_init(&f->names, &f->arena);
     types_init(&f->types, &f->arena, &f->names);
@@ -54,7 +35,7 @@ static void tear_down(Fixture *f)
 {
     text_free(&f->text);
     arena_free(&f->arena);
-    CHECK(f, f->memory.live_bytes == 0);
+    CHECK(f->memory.live_bytes == 0);
 }
 
 /* ---- building ---- */
@@ -145,7 +126,7 @@ static void test_print(Fixture *f)
 {
     core_variable(&f->program, TYPE_INT, 0); /* ids must not matter */
     CoreFunctionId dotp = make_dotp(f);
-    check_text(f, print_function(f, dotp),
+    CHECK_TEXT(print_function(f, dotp),
                "function dotp(xs : [float], ys : [float]) : float =\n"
                "  t1 : {float} = seq(xs)\n"
                "  t2 : {float} = seq(ys)\n"
@@ -154,15 +135,13 @@ static void test_print(Fixture *f)
                "    t4\n"
                "  }\n"
                "  t5 : float = sum(t3)\n"
-               "  t5\n",
-               __LINE__);
+               "  t5\n");
     make_plus(f, TYPE_INT, false);
-    check_text(f, print_function(f, make_plus(f, TYPE_FLOAT, true)),
+    CHECK_TEXT(print_function(f, make_plus(f, TYPE_FLOAT, true)),
                "function plus#2(k : char, x.1 : float, x.2 : float) : float =\n"
                "  t1 : float = x.1 + x.2\n"
-               "  t1\n",
-               __LINE__);
-    CHECK(f, core_check(&f->program, 0, 0) == NULL);
+               "  t1\n");
+    CHECK(core_check(&f->program, 0, 0) == NULL);
 }
 
 /* An item with one of each kind of statement. */
@@ -232,10 +211,10 @@ static void test_everything(Fixture *f)
     make_everything(f, plus);
     make_group(f);
     const char *message = core_check(&f->program, 0, 0);
-    check_text(f, message == NULL ? "" : message, "", __LINE__);
+    CHECK_TEXT(message == NULL ? "" : message, "");
     text_clear(&f->text);
     core_print(&f->program, &f->text);
-    check_text(f, text_string(&f->text),
+    CHECK_TEXT(text_string(&f->text),
                "function plus(k : char, x.1 : float, x.2 : float) : float =\n"
                "  t1 : float = x.1 + x.2\n"
                "  t1\n"
@@ -271,8 +250,7 @@ static void test_everything(Fixture *f)
                "    t5\n"
                "  }\n"
                "  t3\n"
-               "\n",
-               __LINE__);
+               "\n");
 }
 
 /* ---- the checker: every operation of the table is accepted at an instance of its type ---- */
@@ -386,7 +364,7 @@ static void check_op_instance(Fixture *f, Op op, TypeId mark, bool is_good)
     const char *message = core_check(&f->program, id, 0);
     bool any_result = op == OP_FAIL || op == OP_NOT_PROVIDED || op == OP_RAISE;
     if ((message == NULL) != (is_good || any_result)) {
-        f->failures++;
+        failures++;
         fprintf(stderr, "%s : %s: %s\n", op_table[op].id, scheme, message == NULL ? "accepted" : message);
     }
 }
@@ -419,18 +397,18 @@ static void test_op_types(Fixture *f)
     TypeId stream = type_sequence(&f->types, TYPE_INT);
     TypeId pair = type_pair(&f->types, TYPE_INT, TYPE_FLOAT);
     TypeId triple = type_pair(&f->types, TYPE_INT, pair);
-    CHECK(f, *check_one_op(f, OP_ZIP, type_vector(&f->types, pair), f->ints, f->floats) == '\0');
-    CHECK(f, *check_one_op(f, OP_ZIP, type_vector(&f->types, triple), f->ints, type_vector(&f->types, pair)) == '\0');
-    CHECK(f, *check_one_op(f, OP_READ, stream, f->ints, stream) == '\0');
-    CHECK(f, *check_one_op(f, OP_EQUAL, TYPE_BOOL, pair, pair) == '\0');
-    CHECK(f, *check_one_op(f, OP_CONCAT, stream, type_sequence(&f->types, f->ints), 0) == '\0');
-    CHECK(f, *check_one_op(f, OP_ZIP, type_vector(&f->types, pair), f->ints, f->stream) != '\0');
-    CHECK(f, *check_one_op(f, OP_ADD, TYPE_INT, TYPE_INT, TYPE_FLOAT) != '\0');
-    CHECK(f, *check_one_op(f, OP_ADD, TYPE_INT, TYPE_INT, 0) != '\0');
-    CHECK(f, *check_one_op(f, OP_SAME, TYPE_BOOL, stream, stream) != '\0');
-    CHECK(f, *check_one_op(f, OP_REDUCE, TYPE_INT, TYPE_INT, f->ints) != '\0'); /* its operator is missing */
-    check_text(f, check_one_op(f, OP_ADD, TYPE_BOOL, TYPE_BOOL, TYPE_BOOL),
-               "function f (11): t1 = op +: (bool, bool) -> bool does not match (a, a) -> a :: (a in number)", __LINE__);
+    CHECK(*check_one_op(f, OP_ZIP, type_vector(&f->types, pair), f->ints, f->floats) == '\0');
+    CHECK(*check_one_op(f, OP_ZIP, type_vector(&f->types, triple), f->ints, type_vector(&f->types, pair)) == '\0');
+    CHECK(*check_one_op(f, OP_READ, stream, f->ints, stream) == '\0');
+    CHECK(*check_one_op(f, OP_EQUAL, TYPE_BOOL, pair, pair) == '\0');
+    CHECK(*check_one_op(f, OP_CONCAT, stream, type_sequence(&f->types, f->ints), 0) == '\0');
+    CHECK(*check_one_op(f, OP_ZIP, type_vector(&f->types, pair), f->ints, f->stream) != '\0');
+    CHECK(*check_one_op(f, OP_ADD, TYPE_INT, TYPE_INT, TYPE_FLOAT) != '\0');
+    CHECK(*check_one_op(f, OP_ADD, TYPE_INT, TYPE_INT, 0) != '\0');
+    CHECK(*check_one_op(f, OP_SAME, TYPE_BOOL, stream, stream) != '\0');
+    CHECK(*check_one_op(f, OP_REDUCE, TYPE_INT, TYPE_INT, f->ints) != '\0'); /* its operator is missing */
+    CHECK_TEXT(check_one_op(f, OP_ADD, TYPE_BOOL, TYPE_BOOL, TYPE_BOOL),
+               "function f (11): t1 = op +: (bool, bool) -> bool does not match (a, a) -> a :: (a in number)");
 }
 
 /* ---- the checker: what is wrong is named ---- */
@@ -440,20 +418,19 @@ static void expect_message(Fixture *f, const char *part, int line)
     const char *message = core_check(&f->program, 0, 0);
     if (message != NULL && strstr(message, part) != NULL)
         return;
-    f->failures++;
+    failures++;
     fprintf(stderr, "%s:%d: expected \"%s\" in: %s\n", __FILE__, line, part, message == NULL ? "(no message)" : message);
 }
 
 /* Builds dotp, lets `spoil` break it, and looks at what the checker says. */
-static int check_spoiled(int failures, void (*spoil)(Fixture *, CoreBlock *), const char *part, int line)
+static void check_spoiled(void (*spoil)(Fixture *, CoreBlock *), const char *part, int line)
 {
     Fixture f;
-    set_up(&f, failures);
+    set_up(&f);
     CoreFunctionId dotp = make_dotp(&f);
     spoil(&f, f.program.functions.items[dotp]->body);
     expect_message(&f, part, line);
     tear_down(&f);
-    return f.failures;
 }
 
 static void spoil_nothing_bound(Fixture *f, CoreBlock *body)
@@ -565,7 +542,7 @@ static void spoil_call(Fixture *f, CoreBlock *body)
     statement->function = make_plus(f, TYPE_FLOAT, false);
 }
 
-static int test_spoiled(int failures)
+static void test_spoiled(void)
 {
     static const struct {
         void (*spoil)(Fixture *, CoreBlock *);
@@ -589,8 +566,7 @@ static int test_spoiled(int failures)
         {spoil_call, "t5 = call: 1 arguments, expected 2"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-        failures = check_spoiled(failures, rows[i].spoil, rows[i].part, __LINE__);
-    return failures;
+        check_spoiled(rows[i].spoil, rows[i].part, __LINE__);
 }
 
 /* Many statements, and blocks as deep as the parser lets them be. */
@@ -609,26 +585,24 @@ static void test_large(Fixture *f)
     }
     CoreFunctionId id = finish_function(f, "deep", &builder, NULL, 0, pair[0]);
     const char *message = core_check(&f->program, id, 0);
-    check_text(f, message == NULL ? "" : message, "", __LINE__);
+    CHECK_TEXT(message == NULL ? "" : message, "");
 }
 
-static int run(int failures, void (*test)(Fixture *))
+static void run(void (*test)(Fixture *))
 {
     Fixture f;
-    set_up(&f, failures);
+    set_up(&f);
     test(&f);
     tear_down(&f);
-    return f.failures;
 }
 
 int main(void)
 {
-    int failures = 0;
-    failures = run(failures, test_print);
-    failures = run(failures, test_everything);
-    failures = run(failures, test_ops);
-    failures = run(failures, test_op_types);
-    failures = run(failures, test_large);
-    failures = test_spoiled(failures);
+    run(test_print);
+    run(test_everything);
+    run(test_ops);
+    run(test_op_types);
+    run(test_large);
+    test_spoiled();
     return failures == 0 ? 0 : 1;
 }

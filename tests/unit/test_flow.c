@@ -1,5 +1,6 @@
 /* Flow: the text of networks, what the check accepts and what it names, and counts. */
 #include "flow/flow_count.h"
+#include "check.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -14,31 +15,11 @@ typedef struct Fixture {
     FlowProgram program;
     FlowNetwork *network; /* the one being built */
     Text text;
-    int failures;
 } Fixture;
 
-#define CHECK(f, condition) check((f), (condition), #condition, __LINE__)
-
-static void check(Fixture *f, bool condition, const char *text, int line)
-{
-    if (condition)
-        return;
-    f->failures++;
-    fprintf(stderr, "%s:%d: failed: %s\n", __FILE__, line, text);
-}
-
-static void check_text(Fixture *f, const char *found, const char *expected, int line)
-{
-    if (strcmp(found, expected) == 0)
-        return;
-    f->failures++;
-    fprintf(stderr, "%s:%d: found\n%s\nexpected\n%s\n", __FILE__, line, found, expected);
-}
-
-static void set_up(Fixture *f, int failures)
+static void set_up(Fixture *f)
 {
     memset(f, 0, sizeof *f);
-    f->failures = failures;
     arena_init(&f->arena, &f->memory);
     names_init(&f->names, &f->arena);
     types_init(&f->types, &f->arena, &f->names);
@@ -53,7 +34,7 @@ static void tear_down(Fixture *f)
 {
     text_free(&f->text);
     arena_free(&f->arena);
-    CHECK(f, f->memory.live_bytes == 0);
+    CHECK(f->memory.live_bytes == 0);
 }
 
 /* ---- building ---- */
@@ -319,9 +300,9 @@ static void test_print(Fixture *f)
 {
     make_all(f);
     const char *message = flow_check(&f->program, 0);
-    check_text(f, message == NULL ? "" : message, "", __LINE__);
+    CHECK_TEXT(message == NULL ? "" : message, "");
     flow_print(&f->program, &f->text);
-    check_text(f, text_string(&f->text),
+    CHECK_TEXT(text_string(&f->text),
                "function small =\n"
                "  slot : int, a : array, a.start : int, a.length : int @root = parameters\n"
                "  space C1 = range(root, ends e2)\n"
@@ -370,8 +351,7 @@ static void test_print(Fixture *f)
                "  s8 : int @C1 = fold max_val(s7) over C2/C1 by s1@unit each of s3\n"
                "  s9 : int @unit = fold sum(s8) over C1\n"
                "  result(s9)\n"
-               "\n",
-               __LINE__);
+               "\n");
 }
 
 static void test_counts(Fixture *f)
@@ -379,7 +359,7 @@ static void test_counts(Fixture *f)
     make_all(f);
     FlowCounts counts = flow_counts(&f->program, 0);
     flow_counts_print(&counts, &f->text);
-    check_text(f, text_string(&f->text),
+    CHECK_TEXT(text_string(&f->text),
                "networks 3\n"
                "spaces 8 (range 4, filter 3, flat 1)\n"
                "regular 2\n"
@@ -394,10 +374,9 @@ static void test_counts(Fixture *f)
                "scans 1 (scan 1)\n"
                "operations 7 (operation 5, rows 2)\n"
                "calls 2 (call 1, tail_call 1)\n"
-               "scalar calls 0\n",
-               __LINE__);
+               "scalar calls 0\n");
     counts = flow_counts(&f->program, 2);
-    CHECK(f, counts.networks == 2 && counts.descriptors == 0);
+    CHECK(counts.networks == 2 && counts.descriptors == 0);
 }
 
 /* ---- the check: what is wrong is named ---- */
@@ -689,24 +668,23 @@ static void spoil_parameters(Fixture *f)
     f->program.networks.items[ITEM]->parameters = f->program.networks.items[ITEM]->results;
 }
 
-static int check_spoiled(int failures, void (*spoil)(Fixture *), const char *part, int line)
+static void check_spoiled(void (*spoil)(Fixture *), const char *part, int line)
 {
     Fixture f;
-    set_up(&f, failures);
+    set_up(&f);
     make_all(&f);
     spoil(&f);
     const char *message = flow_check(&f.program, 0);
     if (message == NULL || strstr(message, part) == NULL) {
-        f.failures++;
+        failures++;
         fprintf(stderr, "%s:%d: found\n%s\nexpected\n%s\n", __FILE__, line, message == NULL ? "nothing wrong" : message,
                 part);
     }
     flow_print(&f.program, &f.text); /* whatever is wrong can be looked at */
     tear_down(&f);
-    return f.failures;
 }
 
-static int test_spoiled(int failures)
+static void test_spoiled(void)
 {
     static const struct {
         void (*spoil)(Fixture *);
@@ -765,24 +743,21 @@ static int test_spoiled(int failures)
         {spoil_parameters, "1 outputs, expected 2", __LINE__},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-        failures = check_spoiled(failures, rows[i].spoil, rows[i].part, rows[i].line);
-    return failures;
+        check_spoiled(rows[i].spoil, rows[i].part, rows[i].line);
 }
 
-static int run(int failures, void (*test)(Fixture *))
+static void run(void (*test)(Fixture *))
 {
     Fixture f;
-    set_up(&f, failures);
+    set_up(&f);
     test(&f);
     tear_down(&f);
-    return f.failures;
 }
 
 int main(void)
 {
-    int failures = 0;
-    failures = run(failures, test_print);
-    failures = run(failures, test_counts);
-    failures = test_spoiled(failures);
+    run(test_print);
+    run(test_counts);
+    test_spoiled();
     return failures == 0 ? 0 : 1;
 }

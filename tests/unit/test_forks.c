@@ -1,21 +1,12 @@
 /* Calls that threads take from each other: each is done once, and its result is that of who did it. */
 #define _POSIX_C_SOURCE 200809L
 #include "vm/forks.h"
+#include "check.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
 enum { THREADS = 3, DEPTH = 14 };
-
-static int failures;
-
-#define CHECK(condition)                                                                                              \
-    do                                                                                                                \
-        if (!(condition)) {                                                                                           \
-            fprintf(stderr, "line %d: %s\n", __LINE__, #condition);                                                   \
-            failures++;                                                                                               \
-        }                                                                                                             \
-    while (0)
 
 /* ---- memory: workspaces that are counted ---- */
 

@@ -5,6 +5,7 @@
 #include "math/random.h"
 #include "math/range.h"
 #include "ref/ref.h"
+#include "check.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,28 +26,9 @@ typedef struct Fixture {
     Span runnel, nesl;
     TypeId ints, floats, chars, bools, int_stream, bool_stream, float_stream;
     StopFlag stop;
-    int failures;
 } Fixture;
 
 enum { ITERATIONS = 300000, DEPTH = 1000000 };
-
-#define CHECK(f, condition) check((f), (condition), #condition, __LINE__)
-
-static void check(Fixture *f, bool condition, const char *text, int line)
-{
-    if (condition)
-        return;
-    f->failures++;
-    fprintf(stderr, "%s:%d: failed: %s\n", __FILE__, line, text);
-}
-
-static void check_text(Fixture *f, const char *found, const char *expected, int line)
-{
-    if (strcmp(found, expected) == 0)
-        return;
-    f->failures++;
-    fprintf(stderr, "%s:%d: found\n  %s\nexpected\n  %s\n", __FILE__, line, found, expected);
-}
 
 static void keep_output(void *context, const char *bytes, size_t length)
 {
@@ -67,10 +49,9 @@ static void open_interpreter(Fixture *f, uint64_t max_depth)
     f->interpreter = ref_new(&f->memory, &f->program, &f->diagnostics, options);
 }
 
-static void set_up(Fixture *f, int failures)
+static void set_up(Fixture *f)
 {
     memset(f, 0, sizeof *f);
-    f->failures = failures;
     arena_init(&f->arena, &f->memory);
     names_init(&f->names, &f->arena);
     sources_init(&f->sources, &f->arena);
@@ -95,12 +76,12 @@ static void set_up(Fixture *f, int failures)
 
 static void tear_down(Fixture *f)
 {
-    CHECK(f, ref_heap(f->interpreter)->objects == NULL);
+    CHECK(ref_heap(f->interpreter)->objects == NULL);
     ref_free(f->interpreter);
     text_free(&f->text);
     text_free(&f->output);
     arena_free(&f->arena);
-    CHECK(f, f->memory.live_bytes == 0);
+    CHECK(f->memory.live_bytes == 0);
 }
 
 /* ---- building ---- */
@@ -238,7 +219,7 @@ static CoreItem finish_item(Fixture *f, CoreAtom result)
     *vec_push(&f->arena, &f->program.items) = item;
     const char *wrong = core_check(&f->program, 1, f->program.items.count - 1);
     if (wrong != NULL)
-        check_text(f, wrong, "right Core", __LINE__);
+        CHECK_TEXT(wrong, "right Core");
     return item;
 }
 
@@ -258,7 +239,7 @@ static const char *evaluate(Fixture *f, CoreAtom result)
     }
     return text_string(&f->text);
 }
-#define EXPECT(f, atom, expected) check_text((f), evaluate((f), (atom)), (expected), __LINE__)
+#define EXPECT(f, atom, expected) CHECK_TEXT(evaluate((f), (atom)), (expected))
 
 /* ---- scalars ---- */
 
@@ -384,8 +365,8 @@ static void test_ranges(Fixture *f)
            "{126, 127}");
     EXPECT(f, emit_op(f, OP_NESL_RANGE, f->int_stream, core_int(0), core_int(5), core_int(2)), "{0, 2, 4}");
     /* 0.1 * 3 is above 0.3, so the range of three tenths has three elements and not four */
-    CHECK(f, range_count_f64(0.0, 0.3, 0.1) == 3);
-    CHECK(f, range_count_f64(0.0, (double)INFINITY, 1.0) == RANGE_COUNT_MAX);
+    CHECK(range_count_f64(0.0, 0.3, 0.1) == 3);
+    CHECK(range_count_f64(0.0, (double)INFINITY, 1.0) == RANGE_COUNT_MAX);
 }
 
 static void test_cutting(Fixture *f)
@@ -480,7 +461,7 @@ static void test_any_type(Fixture *f)
     EXPECT(f, op2(f, OP_HASH, TYPE_INT, core_int(5), core_int(0)), "bad-argument: hash needs a positive number, not 0");
     EXPECT(f, op1(f, OP_STRING, f->chars, core_int(-12)), "\"-12\"");
     EXPECT(f, op1(f, OP_PRINT_STRING, TYPE_BOOL, text_of(f, "hi\n")), "true");
-    check_text(f, text_string(&f->output), "hi\n", __LINE__);
+    CHECK_TEXT(text_string(&f->output), "hi\n");
     EXPECT(f, op1(f, OP_FAIL, TYPE_INT, text_of(f, "no %s way")), "user-error: no %s way");
     EXPECT(f, op1(f, OP_NOT_PROVIDED, TYPE_INT, text_of(f, "spawn")), "not-provided-here: spawn is not provided by Runnel");
     CoreAtom less = op2(f, OP_LESS, TYPE_BOOL, text_of(f, "ab"), text_of(f, "b"));
@@ -491,7 +472,7 @@ static void test_lines(Fixture *f)
 {
     const char *path = "test_ref.tmp";
     FILE *file = fopen(path, "wb");
-    CHECK(f, file != NULL);
+    CHECK(file != NULL);
     fputs("one\r\n\nthree", file);
     fclose(file);
     TypeId lines = type_sequence(&f->types, f->chars);
@@ -649,7 +630,7 @@ static void expect_float(Fixture *f, CoreAtom atom, double expected, int line)
     Text text;
     text_init(&text, &f->memory);
     value_print_f64(expected, &text);
-    check_text(f, evaluate(f, atom), text_string(&text), line);
+    check_text(evaluate(f, atom), text_string(&text), __FILE__, line);
     text_free(&text);
 }
 
@@ -716,12 +697,12 @@ static void test_random(Fixture *f)
     snprintf(expected, sizeof expected, "(%d, [%d, %d], %d)", (int)first, (int)element[0], (int)element[1], (int)last);
     EXPECT(f, all, expected);
 
-    CHECK(f, random_below(UINT64_MAX, 10) == 9 && random_below(0, 10) == 0);
-    CHECK(f, random_below(UINT64_C(1) << 63, UINT64_MAX) == UINT64_MAX >> 1);
+    CHECK(random_below(UINT64_MAX, 10) == 9 && random_below(0, 10) == 0);
+    CHECK(random_below(UINT64_C(1) << 63, UINT64_MAX) == UINT64_MAX >> 1);
     double mean = 0.0;
     for (uint64_t i = 0; i < 10000; i++)
         mean += random_unit_f64(random_hash(1, i)) / 10000;
-    CHECK(f, mean > 0.48 && mean < 0.52);
+    CHECK(mean > 0.48 && mean < 0.52);
 }
 
 /* ---- calls ---- */
@@ -757,9 +738,9 @@ static void test_recursion(Fixture *f)
     snprintf(expected, sizeof expected, "%lld", (long long)ITERATIONS * (ITERATIONS + 1) / 2);
     size_t before = f->memory.live_bytes;
     EXPECT(f, call(f, loop, core_int(ITERATIONS), core_int(0), TYPE_INT), expected);
-    CHECK(f, f->memory.peak_bytes < before + 200000);
+    CHECK(f->memory.peak_bytes < before + 200000);
     EXPECT(f, call(f, deep, core_int(DEPTH), core_int(0), TYPE_INT), "1000000");
-    CHECK(f, f->memory.peak_bytes < before + (size_t)DEPTH * 500);
+    CHECK(f->memory.peak_bytes < before + (size_t)DEPTH * 500);
 
     ref_free(f->interpreter);
     open_interpreter(f, 100);
@@ -791,8 +772,8 @@ static void test_tail_objects(Fixture *f)
     Value arguments[2], result;
     arguments[0].scalar.integer = 2;
     arguments[1].object = value_container(ref_heap(f->interpreter), &f->types, f->chars, 0);
-    CHECK(f, ref_call(f->interpreter, id, arguments, 2, f->span, &result));
-    CHECK(f, result.object->count == 2);
+    CHECK(ref_call(f->interpreter, id, arguments, 2, f->span, &result));
+    CHECK(result.object->count == 2);
     value_release(ref_heap(f->interpreter), &f->types, f->chars, result);
 }
 
@@ -814,7 +795,7 @@ static void test_globals(Fixture *f)
     item.kind = CORE_ITEM_BINDING;
     item.global = global;
     Value value;
-    CHECK(f, ref_run_item(f->interpreter, 0, &item, &value));
+    CHECK(ref_run_item(f->interpreter, 0, &item, &value));
     value_release(ref_heap(f->interpreter), &f->types, f->ints, value);
     EXPECT(f, op2(f, OP_ELEMENT, TYPE_INT, core_atom(&f->program, global), core_int(3)),
            "index-range: index 3 is outside a vector of length 3");
@@ -837,7 +818,7 @@ static bool run_with_failure(Fixture *f, const CoreItem *item, TypeId type, uint
         return false;
     }
     f->memory.fail_after = nth;
-    CHECK(f, ref_run_item(f->interpreter, 0, item, &value));
+    CHECK(ref_run_item(f->interpreter, 0, item, &value));
     f->memory.fail_after = 0;
     value_release(ref_heap(f->interpreter), &f->types, type, value);
     return true;
@@ -857,10 +838,10 @@ static void test_no_memory(Fixture *f)
         ref_free(f->interpreter);
         open_interpreter(f, 100);
     }
-    CHECK(f, nth > 10);
+    CHECK(nth > 10);
     /* and the same interpreter goes on after a failure */
-    CHECK(f, !run_with_failure(f, &item, result.type, nth / 2));
-    CHECK(f, run_with_failure(f, &item, result.type, 0));
+    CHECK(!run_with_failure(f, &item, result.type, nth / 2));
+    CHECK(run_with_failure(f, &item, result.type, 0));
     ref_free(f->interpreter); /* what the failed run held outside its frames goes now */
     open_interpreter(f, 100);
     f->memory.on_failure = NULL;
@@ -874,13 +855,11 @@ int main(void)
         test_groups,   test_comprehensions,    test_nesl_wording, test_random,        test_recursion, test_tail_objects,
         test_globals,  test_interrupt,         test_no_memory,
     };
-    int failures = 0;
     for (size_t i = 0; i < sizeof tests / sizeof tests[0]; i++) {
         Fixture fixture;
-        set_up(&fixture, failures);
+        set_up(&fixture);
         tests[i](&fixture);
         tear_down(&fixture);
-        failures = fixture.failures;
-    }
+        }
     return failures == 0 ? 0 : 1;
 }

@@ -3,6 +3,7 @@
 #define _XOPEN_SOURCE 700
 #include "session/session.h"
 #include "vm/scalar_code.h"
+#include "check.h"
 
 #include <math.h>
 #include <signal.h>
@@ -29,22 +30,11 @@ typedef struct Fixture {
     int64_t limit;
     StopFlag stop;
     uint64_t random;
-    int failures;
 } Fixture;
 
 static void drop_output(void *context, const char *bytes, size_t length)
 {
     (void)context, (void)bytes, (void)length;
-}
-
-#define CHECK(f, condition) check((f), (condition), #condition, __LINE__)
-
-static void check(Fixture *f, bool condition, const char *text, int line)
-{
-    if (condition)
-        return;
-    f->failures++;
-    fprintf(stderr, "%s:%d: failed: %s\n", __FILE__, line, text);
 }
 
 static bool is_stopped(const Fixture *f)
@@ -92,7 +82,7 @@ static bool load(Fixture *f, const char *text)
     f->session = runnel_open(&(RunnelOptions){.write = drop_output});
     if (runnel_load_text(f->session, "test.rnl", text, strlen(text), RUNNEL_DIALECT_RNL) == RUNNEL_OK)
         return true;
-    f->failures++;
+    failures++;
     fprintf(stderr, "%s", runnel_messages(f->session));
     return false;
 }
@@ -178,7 +168,7 @@ static void release_results(Fixture *f, const Results *results, size_t count)
 static void complain(Fixture *f, CoreFunctionId id, size_t point)
 {
     const CoreFunction *function = f->program->functions.items[id];
-    f->failures++;
+    failures++;
     fprintf(stderr, "%s, point %zu: found %s, expected %s\n", names_text(f->program->names, function->name), point,
             text_string(&f->found), text_string(&f->expected));
     text_clear(&f->text);
@@ -213,12 +203,12 @@ static void compare_points(Fixture *f, CoreFunctionId id, const ScalarRun *run, 
     bool is_expected = expect_point(f, id, points[run->done]);
     if (is_stopped(f))
         return;
-    CHECK(f, !is_expected);
+    CHECK(!is_expected);
     scalar_code_word(f->code, run, &f->session->sources, &f->failure);
     text_clear(&f->found);
     text_add(&f->found, text_string(&f->failure.text));
-    CHECK(f, f->failure.code == f->session->diagnostics.list.items[0].code);
-    CHECK(f, run->problem.statement == NULL || /* then it is the call that is shown */
+    CHECK(f->failure.code == f->session->diagnostics.list.items[0].code);
+    CHECK(run->problem.statement == NULL || /* then it is the call that is shown */
                  f->failure.span.start == f->session->diagnostics.list.items[0].span.start);
     compare_text(f, id, run->done);
 }
@@ -240,10 +230,10 @@ static void compare_team(Fixture *f, CoreFunctionId id, const ScalarRun *alone, 
     run.results = results.columns;
     scalar_code_run(f->code, id, &run);
     if (run.problem.kind != SCALAR_PROBLEM_STOPPED) {
-        CHECK(f, run.done == alone->done && same_results(&results, expected, run.done));
-        CHECK(f, run.problem.kind == alone->problem.kind && run.problem.statement == alone->problem.statement);
-        CHECK(f, run.problem.global == alone->problem.global);
-        CHECK(f, memcmp(run.problem.numbers, alone->problem.numbers, sizeof run.problem.numbers) == 0);
+        CHECK(run.done == alone->done && same_results(&results, expected, run.done));
+        CHECK(run.problem.kind == alone->problem.kind && run.problem.statement == alone->problem.statement);
+        CHECK(run.problem.global == alone->problem.global);
+        CHECK(memcmp(run.problem.numbers, alone->problem.numbers, sizeof run.problem.numbers) == 0);
     }
     release_results(f, &results, run.done);
 }
@@ -264,8 +254,8 @@ static size_t run_from(Fixture *f, CoreFunctionId id, const Array *array, const 
                      .global = give_global,
                      .context = f};
     bool is_done = scalar_code_run(f->code, id, &run);
-    CHECK(f, is_done == (run.done == run.count));
-    CHECK(f, is_done == (run.problem.kind == SCALAR_PROBLEM_NONE));
+    CHECK(is_done == (run.done == run.count));
+    CHECK(is_done == (run.problem.kind == SCALAR_PROBLEM_NONE));
     if (run.problem.kind != SCALAR_PROBLEM_STOPPED)
         compare_points(f, id, &run, &results, points->items + start);
     for (int i = 0; i < TEAMS && stop_reason(&f->stop) == STOP_NOT; i++)
@@ -295,7 +285,7 @@ static bool try_function(Fixture *f, const char *name, const char *points, bool 
     CoreFunctionId id = find_function(f, name);
     if (id == 0 || f->program->functions.items[id] == NULL)
         return false;
-    CHECK(f, scalar_code_accepts(f->code, id) == must_accept);
+    CHECK(scalar_code_accepts(f->code, id) == must_accept);
     if (!scalar_code_accepts(f->code, id))
         return true;
     Types *types = f->program->types;
@@ -304,7 +294,7 @@ static bool try_function(Fixture *f, const char *name, const char *points, bool 
     diagnostics_clear(&f->session->diagnostics);
     if (!value_read(ref_heap(f->interpreter), types, type, points, strlen(points), name, &f->session->diagnostics,
                     &value)) {
-        f->failures++;
+        failures++;
         fprintf(stderr, "%s: %s\n", name, f->session->diagnostics.list.items[0].message);
         return true;
     }
@@ -436,7 +426,7 @@ static void test_cases(Fixture *f, const CoreProgram *form, bool must_exist)
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         bool exists = try_function(f, cases[i].function, cases[i].points, !cases[i].is_rejected);
         if (must_exist && !exists)
-            fprintf(stderr, "there is no function %s\n", cases[i].function), f->failures++;
+            fprintf(stderr, "there is no function %s\n", cases[i].function), failures++;
     }
     close_program(f);
 }
@@ -572,7 +562,7 @@ static void test_types(Fixture *f)
     if (load(f, text_string(&text))) {
         open_program(f, &f->session->program);
         for (CoreFunctionId id = 1; id < f->program->functions.count; id++) {
-            CHECK(f, scalar_code_accepts(f->code, id));
+            CHECK(scalar_code_accepts(f->code, id));
             try_random(f, id);
         }
         close_program(f);
@@ -604,9 +594,9 @@ static void test_depth_around(Fixture *f)
         bool result = false;
         void *results[] = {&result};
         ScalarRun run = {.arguments = &(Cells){&n, true}, .results = results, .count = 1, .depth = depth, .max_depth = 10};
-        CHECK(f, scalar_code_accepts(f->code, even));
-        CHECK(f, scalar_code_run(f->code, even, &run) == (depth <= 6));
-        CHECK(f, (run.problem.kind == SCALAR_PROBLEM_TOO_DEEP) == (depth > 6));
+        CHECK(scalar_code_accepts(f->code, even));
+        CHECK(scalar_code_run(f->code, even, &run) == (depth <= 6));
+        CHECK((run.problem.kind == SCALAR_PROBLEM_TOO_DEEP) == (depth > 6));
     }
     close_program(f);
 }
@@ -622,15 +612,15 @@ static void test_long_loop(Fixture *f)
     Cells arguments[] = {{&n, true}, {&k, true}};
     void *results[] = {&result};
     ScalarRun run = {.arguments = arguments, .results = results, .count = 1, .max_depth = 1};
-    CHECK(f, scalar_code_accepts(f->code, count));
+    CHECK(scalar_code_accepts(f->code, count));
     run.count = 0;
-    CHECK(f, scalar_code_run(f->code, count, &run) && run.done == 0);
+    CHECK(scalar_code_run(f->code, count, &run) && run.done == 0);
     run.count = 1;
     size_t live = f->session->memory.live_bytes;
     f->session->memory.peak_bytes = live;
-    CHECK(f, scalar_code_run(f->code, count, &run));
-    CHECK(f, result == n * (n + 1) / 2);
-    CHECK(f, f->session->memory.peak_bytes - live < 100000);
+    CHECK(scalar_code_run(f->code, count, &run));
+    CHECK(result == n * (n + 1) / 2);
+    CHECK(f->session->memory.peak_bytes - live < 100000);
     close_program(f);
 }
 
@@ -643,11 +633,11 @@ static void test_interrupt(Fixture *f)
     Cells arguments[] = {{&n, true}, {&k, true}};
     void *results[] = {&result};
     ScalarRun run = {.arguments = arguments, .results = results, .count = 1, .max_depth = 1, .stop = &stop};
-    CHECK(f, scalar_code_accepts(f->code, count));
-    CHECK(f, !scalar_code_run(f->code, count, &run));
-    CHECK(f, run.problem.kind == SCALAR_PROBLEM_STOPPED);
+    CHECK(scalar_code_accepts(f->code, count));
+    CHECK(!scalar_code_run(f->code, count, &run));
+    CHECK(run.problem.kind == SCALAR_PROBLEM_STOPPED);
     scalar_code_word(f->code, &run, &f->session->sources, &f->failure);
-    CHECK(f, f->failure.code == ERROR_INTERRUPTED);
+    CHECK(f->failure.code == ERROR_INTERRUPTED);
     close_program(f);
 }
 
@@ -686,8 +676,8 @@ static ScalarRun run_many(Fixture *f, const char *name, Many *many, Team *team)
     void *results[] = {many->results};
     memset(many->results, 0, sizeof many->results);
     ScalarRun run = {.arguments = arguments, .results = results, .count = MANY, .team = team, .max_depth = MAX_DEPTH};
-    CHECK(f, scalar_code_accepts(f->code, id));
-    CHECK(f, scalar_code_run(f->code, id, &run) == (run.done == MANY));
+    CHECK(scalar_code_accepts(f->code, id));
+    CHECK(scalar_code_run(f->code, id, &run) == (run.done == MANY));
     return run;
 }
 
@@ -709,8 +699,8 @@ static void test_endless(Fixture *f, Many *many, Team *team)
         many->arguments[0][failing] = -1;
         many->arguments[0][endless] = -2;
         ScalarRun run = run_many(f, "sum_to", many, team);
-        CHECK(f, run.done == failing && run.problem.kind == SCALAR_PROBLEM_OPERATION);
-        CHECK(f, count_good(many, failing) == failing);
+        CHECK(run.done == failing && run.problem.kind == SCALAR_PROBLEM_OPERATION);
+        CHECK(count_good(many, failing) == failing);
         many->arguments[0][failing] = many->arguments[0][endless] = 7;
     }
 }
@@ -721,10 +711,10 @@ static void test_deep_points(Fixture *f, Many *many, Team *team)
     for (size_t i = 0; i < MANY; i++)
         many->arguments[0][i] = i % 500 == 499 ? 100000 : i % 700 == 699 ? 5000 : (int64_t)(i % 40);
     ScalarRun run = run_many(f, "sum_deep", many, team);
-    CHECK(f, run.done == MANY && count_good(many, MANY) == MANY);
+    CHECK(run.done == MANY && count_good(many, MANY) == MANY);
     many->arguments[0][1998] = MAX_DEPTH + 5;
     run = run_many(f, "sum_deep", many, team);
-    CHECK(f, run.done == 1998 && run.problem.kind == SCALAR_PROBLEM_TOO_DEEP && count_good(many, MANY) >= 1998);
+    CHECK(run.done == 1998 && run.problem.kind == SCALAR_PROBLEM_TOO_DEEP && count_good(many, MANY) >= 1998);
 }
 
 /* Arrays in results are retained as often as they are there. */
@@ -740,10 +730,10 @@ static void test_many_arrays(Fixture *f, Many *many, Team *team)
     void *results[] = {many->arrays, places, lengths};
     ScalarRun run = {.arguments = arguments, .results = results, .count = MANY, .team = team, .max_depth = MAX_DEPTH};
     CoreFunctionId id = find_function(f, "beginning");
-    CHECK(f, scalar_code_accepts(f->code, id) && !scalar_code_run(f->code, id, &run));
-    CHECK(f, run.done == MANY - 5 && run.problem.kind == SCALAR_PROBLEM_CUT && array->references == 1 + run.done);
+    CHECK(scalar_code_accepts(f->code, id) && !scalar_code_run(f->code, id, &run));
+    CHECK(run.done == MANY - 5 && run.problem.kind == SCALAR_PROBLEM_CUT && array->references == 1 + run.done);
     for (size_t i = 0; i < run.done; i++)
-        CHECK(f, many->arrays[i] == array && lengths[i] == (int64_t)i);
+        CHECK(many->arrays[i] == array && lengths[i] == (int64_t)i);
     cells_release(memory, LEAF_ARRAY, many->arrays, run.done);
     array_release(memory, array);
 }
@@ -763,8 +753,8 @@ static void test_interrupted_team(Fixture *f, Many *many, Team *team)
                      .max_depth = MAX_DEPTH,
                      .stop = &f->stop};
     interrupt_soon(f, 50000);
-    CHECK(f, scalar_code_accepts(f->code, id) && !scalar_code_run(f->code, id, &run));
-    CHECK(f, run.done == 10 && run.problem.kind == SCALAR_PROBLEM_STOPPED);
+    CHECK(scalar_code_accepts(f->code, id) && !scalar_code_run(f->code, id, &run));
+    CHECK(run.done == 10 && run.problem.kind == SCALAR_PROBLEM_STOPPED);
     stop_clear(&f->stop);
 }
 
@@ -790,7 +780,7 @@ static void expect_code(Fixture *f, const char *name, const char *expected)
     scalar_code_print(f->code, find_function(f, name), &f->found);
     if (strcmp(text_string(&f->found), expected) == 0)
         return;
-    f->failures++;
+    failures++;
     fprintf(stderr, "found\n%sexpected\n%s", text_string(&f->found), expected);
 }
 
@@ -843,7 +833,7 @@ static bool run_in_memory(Fixture *f, uint64_t fail_after)
         f->code = NULL;
         memory->fail_after = fail_after;
         f->code = scalar_code_new(memory, f->program, &f->layouts);
-        CHECK(f, scalar_code_accepts(f->code, even) && scalar_code_run(f->code, even, &run) && result);
+        CHECK(scalar_code_accepts(f->code, even) && scalar_code_run(f->code, even, &run) && result);
     }
     memory->fail_after = 0;
     memory->on_failure = NULL;
@@ -855,14 +845,14 @@ static void test_memory(Fixture *f)
 {
     open_program(f, &f->session->program);
     ScalarCode *code = f->code;
-    CHECK(f, run_in_memory(f, 0));
+    CHECK(run_in_memory(f, 0));
     size_t live = f->session->memory.live_bytes;
     uint64_t requests = 1;
     while (!run_in_memory(f, requests)) {
-        CHECK(f, f->session->memory.live_bytes == live);
+        CHECK(f->session->memory.live_bytes == live);
         requests++;
     }
-    CHECK(f, requests > 5 && f->session->memory.live_bytes == live);
+    CHECK(requests > 5 && f->session->memory.live_bytes == live);
     f->code = code;
     close_program(f);
 }
@@ -906,7 +896,7 @@ int main(int count, char **paths)
     for (int i = 1; i < count; i++)
         try_file(&f, paths[i]);
     if (count > 1)
-        return f.failures != 0;
+        return failures != 0;
     if (load(&f, program)) {
         test_cases(&f, &f.session->program, true);
         test_cases(&f, &f.session->simple, false);
@@ -921,6 +911,6 @@ int main(int count, char **paths)
     }
     runnel_close(f.session);
     test_types(&f);
-    CHECK(&f, f.calls > 9000);
-    return f.failures != 0;
+    CHECK(f.calls > 9000);
+    return failures != 0;
 }

@@ -2,21 +2,12 @@
 #define _POSIX_C_SOURCE 200809L
 #include "base/machine.h"
 #include "vm/team.h"
+#include "check.h"
 
 #include <sched.h>
 #include <setjmp.h>
 #include <stdio.h>
 #include <string.h>
-
-static int failures;
-
-#define CHECK(condition)                                                                                              \
-    do                                                                                                                \
-        if (!(condition)) {                                                                                           \
-            fprintf(stderr, "line %d: %s\n", __LINE__, #condition);                                                   \
-            failures++;                                                                                               \
-        }                                                                                                             \
-    while (0)
 
 enum { ITEMS = 100003 };
 

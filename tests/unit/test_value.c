@@ -1,5 +1,6 @@
 /* Values: printing, reading, comparing, and giving back every byte. */
 #include "io/value.h"
+#include "check.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -16,30 +17,9 @@ typedef struct Fixture {
     Diagnostics diagnostics;
     Heap heap;
     Text text;
-    int failures;
 } Fixture;
 
 static const ValueFormat runnel = {VALUE_STYLE_RUNNEL, 0};
-
-#define CHECK(f, condition) check((f), (condition), #condition, __LINE__)
-
-static void check(Fixture *f, bool condition, const char *text, int line)
-{
-    if (condition)
-        return;
-    f->failures++;
-    fprintf(stderr, "%s:%d: failed: %s\n", __FILE__, line, text);
-}
-
-#define CHECK_TEXT(f, found, expected) check_text((f), (found), (expected), __LINE__)
-
-static void check_text(Fixture *f, const char *found, const char *expected, int line)
-{
-    if (strcmp(found, expected) == 0)
-        return;
-    f->failures++;
-    fprintf(stderr, "%s:%d: found    %s\n    expected %s\n", __FILE__, line, found, expected);
-}
 
 static void set_up(Fixture *f)
 {
@@ -55,12 +35,12 @@ static void set_up(Fixture *f)
 
 static void tear_down(Fixture *f)
 {
-    CHECK(f, f->heap.objects == NULL);
-    CHECK(f, f->value_memory.live_bytes == 0);
+    CHECK(f->heap.objects == NULL);
+    CHECK(f->value_memory.live_bytes == 0);
     heap_free(&f->heap);
     text_free(&f->text);
     arena_free(&f->arena);
-    CHECK(f, f->memory.live_bytes == 0);
+    CHECK(f->memory.live_bytes == 0);
 }
 
 static uint64_t next_random(uint64_t *state)
@@ -139,12 +119,12 @@ static void test_float_forms(Fixture *f)
         {(double)NAN, "nan"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-        CHECK_TEXT(f, text_of_f64(f, rows[i].value), rows[i].text);
-    CHECK_TEXT(f, text_of_f32(f, 0.1f), "0.1");
-    CHECK_TEXT(f, text_of_f32(f, 16777216.0f), "16777216.0");
-    CHECK_TEXT(f, text_of_f32(f, 3.4028235e38f), "3.4028235e38");
-    CHECK_TEXT(f, text_of_f32(f, 1e-45f), "1.0e-45");
-    CHECK_TEXT(f, text_of_f32(f, 0x1p-24f), "5.9604645e-8");
+        CHECK_TEXT(text_of_f64(f, rows[i].value), rows[i].text);
+    CHECK_TEXT(text_of_f32(f, 0.1f), "0.1");
+    CHECK_TEXT(text_of_f32(f, 16777216.0f), "16777216.0");
+    CHECK_TEXT(text_of_f32(f, 3.4028235e38f), "3.4028235e38");
+    CHECK_TEXT(text_of_f32(f, 1e-45f), "1.0e-45");
+    CHECK_TEXT(text_of_f32(f, 0x1p-24f), "5.9604645e-8");
 }
 
 /* The significant digits of a text as an integer without zeros at its ends, and how many there are. */
@@ -181,14 +161,14 @@ static bool has_decimal(double x, int count, bool is_f32)
     return false;
 }
 
-static void check_shortest(Fixture *f, const char *text, double x, bool is_f32)
+static void check_shortest(const char *text, double x, bool is_f32)
 {
     char digits[400];
     bool same = is_f32 ? strtof(text, NULL) == (float)x : strtod(text, NULL) == x;
     int count = digits_of(text, digits);
     if (same && (count <= 1 || !has_decimal(x, count - 1, is_f32)))
         return;
-    f->failures++;
+    failures++;
     fprintf(stderr, "%a printed as %s: %s\n", x, text, same ? "fewer digits do" : "reads back differently");
 }
 
@@ -197,7 +177,7 @@ static void check_f64_bits(Fixture *f, uint64_t bits)
     double x;
     memcpy(&x, &bits, sizeof x);
     if (isfinite(x) && x != 0)
-        check_shortest(f, text_of_f64(f, x), x, false);
+        check_shortest(text_of_f64(f, x), x, false);
 }
 
 static void check_f32_bits(Fixture *f, uint32_t bits)
@@ -205,7 +185,7 @@ static void check_f32_bits(Fixture *f, uint32_t bits)
     float x;
     memcpy(&x, &bits, sizeof x);
     if (isfinite(x) && x != 0)
-        check_shortest(f, text_of_f32(f, x), (double)x, true);
+        check_shortest(text_of_f32(f, x), (double)x, true);
 }
 
 static void test_float_digits(Fixture *f)
@@ -218,7 +198,7 @@ static void test_float_digits(Fixture *f)
         check_f32_bits(f, (uint32_t)bits);
         check_f32_bits(f, (uint32_t)bits & 0x007fffffu >> (i % 20));
         double decimal = (double)(int64_t)(bits >> 30) / 1e6; /* few digits */
-        check_shortest(f, text_of_f64(f, decimal), decimal, false);
+        check_shortest(text_of_f64(f, decimal), decimal, false);
     }
     for (uint64_t exponent = 0; exponent < 2047; exponent++)
         for (uint64_t i = 0; i < 3; i++)
@@ -254,11 +234,11 @@ static void check_read(Fixture *f, TypeId type, const char *text, size_t length,
     bool is_read = value_read(&f->heap, &f->types, type, copy, length, "argument 1", &f->diagnostics, &value);
     free(copy);
     if (!is_read) {
-        check_text(f, last_message(f), expected, line);
-        CHECK(f, f->diagnostics.error_count == 1);
+        check_text(last_message(f), expected, __FILE__, line);
+        CHECK(f->diagnostics.error_count == 1);
         return;
     }
-    check_text(f, print_value(f, type, value, format), expected, line);
+    check_text(print_value(f, type, value, format), expected, __FILE__, line);
     value_release(&f->heap, &f->types, type, value);
 }
 
@@ -402,7 +382,7 @@ static void test_structures(Fixture *f)
     READ(f, tuple_of(f, TYPE_INT, complex, 0), "(1, complex(1.0, 2.0))", "(1, complex(1.0, 2.0))");
     TypeId closure = type_closure(&f->types, 3, TYPE_INT);
     READ(f, closure, "1", "argument 1: a function has no value that can be read");
-    CHECK_TEXT(f, print_value(f, closure, (Value){.scalar = {.integer = 4}}, runnel), "function");
+    CHECK_TEXT(print_value(f, closure, (Value){.scalar = {.integer = 4}}, runnel), "function");
 }
 
 static void test_ranges(Fixture *f)
@@ -455,7 +435,7 @@ static Value must_read(Fixture *f, TypeId type, const char *text)
 {
     Value value = {.scalar = {.bits = 0}};
     bool is_read = value_read(&f->heap, &f->types, type, text, strlen(text), "value", &f->diagnostics, &value);
-    CHECK(f, is_read);
+    CHECK(is_read);
     return value;
 }
 
@@ -464,9 +444,9 @@ static void check_order(Fixture *f, TypeId type, const char *a, const char *b, i
 {
     Value x = must_read(f, type, a);
     Value y = must_read(f, type, b);
-    CHECK(f, value_compare(&f->types, type, x, y) == expected);
-    CHECK(f, value_compare(&f->types, type, y, x) == -expected);
-    CHECK(f, value_compare(&f->types, type, x, x) == 0);
+    CHECK(value_compare(&f->types, type, x, y) == expected);
+    CHECK(value_compare(&f->types, type, y, x) == -expected);
+    CHECK(value_compare(&f->types, type, x, x) == 0);
     value_release(&f->heap, &f->types, type, x);
     value_release(&f->heap, &f->types, type, y);
 }
@@ -506,7 +486,7 @@ static void check_round_trip(Fixture *f, TypeId type, ScalarType scalar, uint64_
     bool is_nan_again = scalar == SCALAR_F64 ? isnan(again.scalar.f64) : isnan(again.scalar.f32);
     if (is_nan ? is_nan_again : again.scalar.bits == bits)
         return;
-    f->failures++;
+    failures++;
     fprintf(stderr, "%s of bits %016llx is read as %016llx\n", text, (unsigned long long)bits,
             (unsigned long long)again.scalar.bits);
 }
@@ -544,9 +524,9 @@ static void test_deep_release(Fixture *f)
         Object *outer = value_container(&f->heap, &f->types, type, 0);
         value = (Value){.object = value_append(&f->heap, outer, value)};
     }
-    CHECK(f, value_compare(&f->types, type, value, value) == 0);
+    CHECK(value_compare(&f->types, type, value, value) == 0);
     value_release(&f->heap, &f->types, type, value);
-    CHECK(f, f->value_memory.live_bytes == 0);
+    CHECK(f->value_memory.live_bytes == 0);
 }
 
 static void test_sharing(Fixture *f)
@@ -555,13 +535,13 @@ static void test_sharing(Fixture *f)
     TypeId type = tuple_of(f, ints, ints, 0);
     Value vector = must_read(f, ints, "[1, 2, 3]");
     Value pair = value_pair(&f->heap, &f->types, type, value_share(&f->types, ints, vector), vector);
-    CHECK(f, vector.object->references == 2);
-    CHECK_TEXT(f, print_value(f, type, pair, runnel), "([1, 2, 3], [1, 2, 3])");
+    CHECK(vector.object->references == 2);
+    CHECK_TEXT(print_value(f, type, pair, runnel), "([1, 2, 3], [1, 2, 3])");
     value_share(&f->types, type, pair);
     value_release(&f->heap, &f->types, type, pair);
-    CHECK(f, pair.object->references == 1);
+    CHECK(pair.object->references == 1);
     value_release(&f->heap, &f->types, type, pair);
-    CHECK(f, f->heap.objects == NULL);
+    CHECK(f->heap.objects == NULL);
 }
 
 /* Every allocation fails once; nothing is lost. */
@@ -584,9 +564,9 @@ static void test_allocation_failure(Fixture *f)
         } else {
             heap_free(&f->heap);
         }
-        CHECK(f, f->value_memory.live_bytes == 0);
+        CHECK(f->value_memory.live_bytes == 0);
     }
-    CHECK(f, n > 10);
+    CHECK(n > 10);
     f->value_memory.on_failure = NULL;
 }
 
@@ -606,7 +586,7 @@ static void test_large(Fixture *f)
     Value value = {.object = vector};
     print_value(f, type, value, runnel);
     Value again = must_read(f, type, text_string(&f->text));
-    CHECK(f, value_compare(&f->types, type, value, again) == 0);
+    CHECK(value_compare(&f->types, type, value, again) == 0);
     value_release(&f->heap, &f->types, type, value);
     value_release(&f->heap, &f->types, type, again);
 }
@@ -627,10 +607,10 @@ static void test_damaged(Fixture *f)
             diagnostics_clear(&f->diagnostics);
             bool is_read = value_read(&f->heap, &f->types, type, copy, b == 0 ? i : length, "value", &f->diagnostics,
                                       &value);
-            CHECK(f, is_read == (f->diagnostics.error_count == 0));
+            CHECK(is_read == (f->diagnostics.error_count == 0));
             if (is_read)
                 value_release(&f->heap, &f->types, type, value);
-            CHECK(f, f->heap.objects == NULL);
+            CHECK(f->heap.objects == NULL);
         }
     diagnostics_clear(&f->diagnostics);
 }
@@ -655,5 +635,5 @@ int main(void)
     test_large(&f);
     test_damaged(&f);
     tear_down(&f);
-    return f.failures == 0 ? 0 : 1;
+    return failures == 0 ? 0 : 1;
 }

@@ -1,6 +1,7 @@
 /* Sources of elements: texts longer than their window, elements that lie across it, raw scalars, ends and failures. */
 #define _POSIX_C_SOURCE 200809L
 #include "io/value_source.h"
+#include "check.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,18 +16,7 @@ typedef struct Fixture {
     Heap heap;
     Text text, printed;
     char path[64];
-    int failures;
 } Fixture;
-
-#define CHECK(f, condition) check((f), (condition), #condition, __LINE__)
-
-static void check(Fixture *f, bool is_right, const char *text, int line)
-{
-    if (is_right)
-        return;
-    fprintf(stderr, "test_value_source.c:%d: %s\n", line, text);
-    f->failures++;
-}
 
 static void set_up(Fixture *f)
 {
@@ -45,10 +35,10 @@ static void tear_down(Fixture *f)
     remove(f->path);
     text_free(&f->text);
     text_free(&f->printed);
-    CHECK(f, f->heap.objects == NULL);
+    CHECK(f->heap.objects == NULL);
     heap_free(&f->heap);
     arena_free(&f->arena);
-    CHECK(f, f->memory.live_bytes == 0);
+    CHECK(f->memory.live_bytes == 0);
 }
 
 static ValueSourceOf source_of(Fixture *f, TypeId element, bool is_sequence)
@@ -95,7 +85,7 @@ static void test_scalars(Fixture *f)
         while ((count = value_source_read_scalars(source, cells, room)) > 0)
             for (size_t i = 0; i < count; i++, next++)
                 is_right &= cells[i] == next * 37 - 1000;
-        CHECK(f, is_right && next == COUNT && !value_source_has_failed(source));
+        CHECK(is_right && next == COUNT && !value_source_has_failed(source));
         value_source_free(source);
     }
 }
@@ -115,19 +105,19 @@ static void test_values(Fixture *f)
     text_add(&f->text, "}");
     ValueSource *source = open_text(f, of);
     Value whole, value;
-    CHECK(f, value_source_read_whole(source, &whole));
+    CHECK(value_source_read_whole(source, &whole));
     value_source_free(source);
-    CHECK(f, strcmp(expect_text(f, &whole, of.type), text_string(&f->text)) == 0);
+    CHECK(strcmp(expect_text(f, &whole, of.type), text_string(&f->text)) == 0);
     source = open_text(f, of);
     size_t count = 0;
     while (value_source_next(source, &value)) {
-        CHECK(f, value_compare(&f->types, element, value, whole.object->items[count++]) == 0);
+        CHECK(value_compare(&f->types, element, value, whole.object->items[count++]) == 0);
         value_release(&f->heap, &f->types, element, value);
     }
-    CHECK(f, count == 300 && !value_source_has_failed(source));
+    CHECK(count == 300 && !value_source_has_failed(source));
     value_source_free(source);
     source = value_source_from_value(of, whole);
-    CHECK(f, value_source_next(source, &value));
+    CHECK(value_source_next(source, &value));
     value_release(&f->heap, &f->types, element, value);
     value_source_free(source);
 }
@@ -141,9 +131,9 @@ static void check_problem(Fixture *f, const char *text, size_t before, const cha
     size_t count = 0;
     while (value_source_read_scalars(source, &cell, 1) > 0)
         count++;
-    check(f, count == before && strcmp(value_source_problem(source), problem) == 0, value_source_problem(source), line);
-    check(f, value_source_has_failed(source) == (*problem != '\0'), "has failed", line);
-    check(f, value_source_read_scalars(source, &cell, 1) == 0, "nothing after the end", line);
+    check(count == before && strcmp(value_source_problem(source), problem) == 0, value_source_problem(source), __FILE__, line);
+    check(value_source_has_failed(source) == (*problem != '\0'), "has failed", __FILE__, line);
+    check(value_source_read_scalars(source, &cell, 1) == 0, "nothing after the end", __FILE__, line);
     value_source_free(source);
 }
 
@@ -170,9 +160,9 @@ static void test_far_failure(Fixture *f)
     text_add(&f->text, "many]");
     ValueSource *source = open_text(f, source_of(f, TYPE_INT, false));
     Value value;
-    CHECK(f, !value_source_read_whole(source, &value));
-    CHECK(f, value_source_error(source) == ERROR_BAD_VALUE);
-    CHECK(f, strcmp(value_source_problem(source), "it: expected an int at byte 400001, found \"many\"") == 0);
+    CHECK(!value_source_read_whole(source, &value));
+    CHECK(value_source_error(source) == ERROR_BAD_VALUE);
+    CHECK(strcmp(value_source_problem(source), "it: expected an int at byte 400001, found \"many\"") == 0);
     value_source_free(source);
 }
 
@@ -186,7 +176,7 @@ static void test_raw(Fixture *f, ScalarType scalar)
     for (size_t i = 0; i < sizeof bytes; i++)
         bytes[i] = scalar == SCALAR_BOOL ? i % 3 == 0 : (unsigned char)(i * i % 251 % 127);
     FileFormat format = file_format_named(scalar_name(scalar));
-    CHECK(f, format.kind == FORMAT_RAW && format.scalar == scalar);
+    CHECK(format.kind == FORMAT_RAW && format.scalar == scalar);
     for (size_t extra = 0; extra < 2 && extra < size; extra++) {
         write_file(f, bytes, COUNT * size + extra);
         ValueSource *source =
@@ -194,25 +184,25 @@ static void test_raw(Fixture *f, ScalarType scalar)
         size_t count = 0, some;
         while ((some = value_source_read_scalars(source, cells + count * size, count < COUNT ? 7 : 1)) > 0 && count < COUNT)
             count += some;
-        CHECK(f, count == COUNT && memcmp(cells, bytes, COUNT * size) == 0);
-        CHECK(f, value_source_has_failed(source) == (extra > 0));
+        CHECK(count == COUNT && memcmp(cells, bytes, COUNT * size) == 0);
+        CHECK(value_source_has_failed(source) == (extra > 0));
         value_source_free(source);
     }
 }
 
 static void test_other_formats(Fixture *f)
 {
-    CHECK(f, file_format_named("text").kind == FORMAT_TEXT);
-    CHECK(f, file_format_named("f64").scalar == SCALAR_F64);
-    CHECK(f, file_format_named("i64").scalar == SCALAR_I64);
-    CHECK(f, file_format_named("number").kind == FORMAT_NONE);
+    CHECK(file_format_named("text").kind == FORMAT_TEXT);
+    CHECK(file_format_named("f64").scalar == SCALAR_F64);
+    CHECK(file_format_named("i64").scalar == SCALAR_I64);
+    CHECK(file_format_named("number").kind == FORMAT_NONE);
     Value value;
     FileFormat format = {.kind = FORMAT_RAW, .scalar = SCALAR_F32};
     ValueSource *source = value_source_from_file(source_of(f, TYPE_INT, true), f->path, &(FileOptions){.otherwise = format});
-    CHECK(f, !value_source_read_whole(source, &value) && value_source_has_failed(source));
+    CHECK(!value_source_read_whole(source, &value) && value_source_has_failed(source));
     value_source_free(source);
     source = value_source_from_file(source_of(f, TYPE_INT, true), "/nowhere/at/all", &(FileOptions){0});
-    CHECK(f, !value_source_next(source, &value) && value_source_error(source) == ERROR_IO_FAILURE);
+    CHECK(!value_source_next(source, &value) && value_source_error(source) == ERROR_IO_FAILURE);
     value_source_free(source);
 }
 
@@ -242,15 +232,15 @@ static void test_held_scalars(Fixture *f)
         value_source_from_text(of, "{0:50000}", 9),
         value_source_from_file(of, f->path, &(FileOptions){.otherwise = {.kind = FORMAT_RAW, .scalar = SCALAR_I64}})};
     for (size_t i = 0; i < sizeof sources / sizeof *sources; i++) {
-        CHECK(f, value_source_hold(sources[i], NULL));
+        CHECK(value_source_hold(sources[i], NULL));
         remove(f->path);
-        CHECK(f, count_numbers(sources[i]) == 50000);
-        CHECK(f, count_numbers(sources[i]) == 0);
+        CHECK(count_numbers(sources[i]) == 50000);
+        CHECK(count_numbers(sources[i]) == 0);
         value_source_rewind(sources[i]);
-        CHECK(f, count_numbers(sources[i]) == 50000);
+        CHECK(count_numbers(sources[i]) == 50000);
         Value whole;
         value_source_rewind(sources[i]);
-        CHECK(f, value_source_read_whole(sources[i], &whole) && whole.object->count == 50000);
+        CHECK(value_source_read_whole(sources[i], &whole) && whole.object->count == 50000);
         value_release(&f->heap, &f->types, of.type, whole);
         value_source_free(sources[i]);
     }
@@ -262,12 +252,12 @@ static void test_held_values(Fixture *f)
     ValueSourceOf of = source_of(f, type_vector(&f->types, TYPE_INT), true);
     ValueSource *source = value_source_from_text(of, text, strlen(text));
     Value value;
-    CHECK(f, value_source_hold(source, NULL) && value_source_hold(source, NULL));
+    CHECK(value_source_hold(source, NULL) && value_source_hold(source, NULL));
     for (int round = 0; round < 2; round++, value_source_rewind(source)) {
         size_t count = 0;
         for (; value_source_next(source, &value); count++)
             value_release(&f->heap, &f->types, value_source_element_type(source), value);
-        CHECK(f, count == 3);
+        CHECK(count == 3);
     }
     value_source_free(source);
 }
@@ -286,25 +276,25 @@ static void test_kept(Fixture *f)
     write_file(f, numbers, sizeof numbers);
     ValueSource *source = value_source_from_file(source_of(f, TYPE_INT, false), f->path,
                                                  &(FileOptions){.otherwise = {.kind = FORMAT_RAW, .scalar = SCALAR_I64}});
-    CHECK(f, !value_source_is_held(source));
-    CHECK(f, value_source_hold(source, NULL) && value_source_is_held(source));
-    CHECK(f, value_source_whole_columns(source)->count == 3 && value_source_kept(source) == NULL);
+    CHECK(!value_source_is_held(source));
+    CHECK(value_source_hold(source, NULL) && value_source_is_held(source));
+    CHECK(value_source_whole_columns(source)->count == 3 && value_source_kept(source) == NULL);
     value_source_keep(source, &let_go, count_let_go);
     value_source_rewind(source);
-    CHECK(f, value_source_kept(source) == &let_go && let_go == 0);
+    CHECK(value_source_kept(source) == &let_go && let_go == 0);
     value_source_free(source);
-    CHECK(f, let_go == 1);
+    CHECK(let_go == 1);
 }
 
 static void test_not_held(Fixture *f)
 {
     ValueSource *source = value_source_from_text(source_of(f, TYPE_INT, true), "{1, x}", 6);
-    CHECK(f, !value_source_hold(source, NULL) && value_source_error(source) == ERROR_BAD_VALUE);
+    CHECK(!value_source_hold(source, NULL) && value_source_error(source) == ERROR_BAD_VALUE);
     value_source_free(source);
     StopFlag stop = {0};
     stop_set(&stop, STOP_INTERRUPTED);
     source = value_source_from_text(source_of(f, TYPE_INT, true), "{0:1000000000000}", 17);
-    CHECK(f, !value_source_hold(source, &stop) && value_source_error(source) == ERROR_INTERRUPTED);
+    CHECK(!value_source_hold(source, &stop) && value_source_error(source) == ERROR_INTERRUPTED);
     value_source_free(source);
 }
 
@@ -324,5 +314,5 @@ int main(void)
     test_kept(&f);
     test_not_held(&f);
     tear_down(&f);
-    return f.failures == 0 ? 0 : 1;
+    return failures == 0 ? 0 : 1;
 }

@@ -2,6 +2,7 @@
 #include "io/failure.h"
 #include "io/line_reader.h"
 #include "io/object_file.h"
+#include "check.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -14,20 +15,9 @@ typedef struct Fixture {
     Heap heap;
     Text path, text;
     World world;
-    int failures;
 } Fixture;
 
 static const char file_name[] = "test_world.tmp";
-
-#define CHECK(f, condition) check((f), (condition), #condition, __LINE__)
-
-static void check(Fixture *f, bool condition, const char *text, int line)
-{
-    if (condition)
-        return;
-    f->failures++;
-    fprintf(stderr, "%s:%d: failed: %s\n", __FILE__, line, text);
-}
 
 static void collect(void *context, const char *bytes, size_t length)
 {
@@ -49,12 +39,12 @@ static void set_up(Fixture *f)
 
 static void tear_down(Fixture *f)
 {
-    CHECK(f, f->heap.objects == NULL);
+    CHECK(f->heap.objects == NULL);
     world_free(&f->world);
     text_free(&f->path);
     text_free(&f->text);
     arena_free(&f->arena);
-    CHECK(f, f->memory.live_bytes == 0);
+    CHECK(f->memory.live_bytes == 0);
     remove(file_name);
 }
 
@@ -64,8 +54,8 @@ static void write_file(Fixture *f, const char *bytes, size_t length)
 {
     const char *reason;
     int64_t file = world_open(&f->world, &f->path, WORLD_WRITE, &reason);
-    CHECK(f, reason == NULL && world_write(&f->world, file, bytes, length) == NULL);
-    CHECK(f, world_close(&f->world, file) == NULL);
+    CHECK(reason == NULL && world_write(&f->world, file, bytes, length) == NULL);
+    CHECK(world_close(&f->world, file) == NULL);
 }
 
 /* A first line of `length` bytes, then two short ones: the ends of the lines fall everywhere around the end of a block. */
@@ -81,13 +71,13 @@ static void test_long_line(Fixture *f, size_t length, const char *line_end)
     const char *bytes;
     size_t found, count = 0;
     line_reader_init(&reader, &f->memory, NULL);
-    CHECK(f, line_reader_open(&reader, &f->path));
+    CHECK(line_reader_open(&reader, &f->path));
     while (line_reader_next(&reader, &bytes, &found)) {
-        CHECK(f, count < 4 && found == expected[count]);
-        CHECK(f, count != 2 || memcmp(bytes, "ab", 2) == 0);
+        CHECK(count < 4 && found == expected[count]);
+        CHECK(count != 2 || memcmp(bytes, "ab", 2) == 0);
         count++;
     }
-    CHECK(f, count == 4 && reader.reason == NULL);
+    CHECK(count == 4 && reader.reason == NULL);
     line_reader_close(&reader);
 }
 
@@ -103,9 +93,9 @@ static void test_lines(Fixture *f)
     const char *bytes;
     size_t length;
     line_reader_init(&reader, &f->memory, NULL);
-    CHECK(f, line_reader_open(&reader, &f->path) && !line_reader_next(&reader, &bytes, &length));
+    CHECK(line_reader_open(&reader, &f->path) && !line_reader_next(&reader, &bytes, &length));
     text_add(&f->path, ".none");
-    CHECK(f, reader.reason == NULL && !line_reader_open(&reader, &f->path) && reader.reason != NULL);
+    CHECK(reader.reason == NULL && !line_reader_open(&reader, &f->path) && reader.reason != NULL);
     line_reader_close(&reader);
     text_clear(&f->path);
     text_add(&f->path, file_name);
@@ -122,16 +112,16 @@ static void test_descriptors(Fixture *f)
     text_add(&delimiters, ",;");
     write_file(f, "ab,c;defg", 9);
     int64_t file = world_open(&f->world, &f->path, WORLD_READ, &reason);
-    CHECK(f, file == 3);
-    CHECK(f, world_read(&f->world, file, &delimiters, -1, &found, &reason) == ',');
-    CHECK(f, world_read(&f->world, file, &delimiters, 9, &found, &reason) == ';');
-    CHECK(f, world_read(&f->world, file, &delimiters, 2, &found, &reason) == WORLD_FULL);
-    CHECK(f, world_read(&f->world, file, &delimiters, -1, &found, &reason) == WORLD_END && reason == NULL);
-    CHECK(f, strcmp(text_string(&found), "abcdefg") == 0);
-    CHECK(f, world_close(&f->world, file) == NULL && world_close(&f->world, file) != NULL);
-    CHECK(f, world_read(&f->world, file, &delimiters, -1, &found, &reason) == WORLD_FAILED && reason != NULL);
+    CHECK(file == 3);
+    CHECK(world_read(&f->world, file, &delimiters, -1, &found, &reason) == ',');
+    CHECK(world_read(&f->world, file, &delimiters, 9, &found, &reason) == ';');
+    CHECK(world_read(&f->world, file, &delimiters, 2, &found, &reason) == WORLD_FULL);
+    CHECK(world_read(&f->world, file, &delimiters, -1, &found, &reason) == WORLD_END && reason == NULL);
+    CHECK(strcmp(text_string(&found), "abcdefg") == 0);
+    CHECK(world_close(&f->world, file) == NULL && world_close(&f->world, file) != NULL);
+    CHECK(world_read(&f->world, file, &delimiters, -1, &found, &reason) == WORLD_FAILED && reason != NULL);
     text_clear(&f->text);
-    CHECK(f, world_write(&f->world, 1, "out", 3) == NULL && strcmp(text_string(&f->text), "out") == 0);
+    CHECK(world_write(&f->world, 1, "out", 3) == NULL && strcmp(text_string(&f->text), "out") == 0);
     text_free(&delimiters);
     text_free(&found);
 }
@@ -144,18 +134,18 @@ static void test_object_file(Fixture *f)
     Value pair = value_pair(&f->heap, &f->types, type, number, text), back;
     const char *reason;
     text_clear(&f->text);
-    CHECK(f, object_file_write(&f->world, 1, &f->heap, &f->types, type, pair) == NULL);
-    CHECK(f, strcmp(text_string(&f->text), "( 2.5 )\n[ 3 ]\n3\na\nb\n") == 0);
+    CHECK(object_file_write(&f->world, 1, &f->heap, &f->types, type, pair) == NULL);
+    CHECK(strcmp(text_string(&f->text), "( 2.5 )\n[ 3 ]\n3\na\nb\n") == 0);
     write_file(f, f->text.bytes, f->text.length);
     int64_t file = world_open(&f->world, &f->path, WORLD_READ, &reason);
-    CHECK(f, object_file_read(&f->world, file, &f->heap, &f->types, type, &back) == NULL);
-    CHECK(f, value_order(&f->types, type, pair, back) == ORDER_EQUAL);
-    CHECK(f, value_hash(&f->types, type, pair, 0) == value_hash(&f->types, type, back, 0));
+    CHECK(object_file_read(&f->world, file, &f->heap, &f->types, type, &back) == NULL);
+    CHECK(value_order(&f->types, type, pair, back) == ORDER_EQUAL);
+    CHECK(value_hash(&f->types, type, pair, 0) == value_hash(&f->types, type, back, 0));
     value_release(&f->heap, &f->types, type, back);
-    CHECK(f, object_file_read(&f->world, file, &f->heap, &f->types, TYPE_FLOAT, &back) != NULL);
-    CHECK(f, back.scalar.bits == 0);
-    CHECK(f, world_close(&f->world, file) == NULL);
-    CHECK(f, object_file_read(&f->world, file, &f->heap, &f->types, TYPE_FLOAT, &back) != NULL);
+    CHECK(object_file_read(&f->world, file, &f->heap, &f->types, TYPE_FLOAT, &back) != NULL);
+    CHECK(back.scalar.bits == 0);
+    CHECK(world_close(&f->world, file) == NULL);
+    CHECK(object_file_read(&f->world, file, &f->heap, &f->types, TYPE_FLOAT, &back) != NULL);
     value_release(&f->heap, &f->types, type, pair);
 }
 
@@ -171,15 +161,15 @@ static void test_failures(Fixture *f)
     uint32_t runnel = sources_add(&sources, "a.rnl", "v[3]", 4, DIALECT_RUNNEL)->base;
     uint32_t nesl = sources_add(&sources, "b.nesl", "v[3]", 4, DIALECT_NESL)->base;
     failure_init(&failure, &f->memory);
-    CHECK(f, !failure_index(failure_at(&failure, &sources, (Span){nesl, nesl + 4}), OP_ELEMENT, 3, 2));
-    CHECK(f, strcmp(text_string(&failure.text),
+    CHECK(!failure_index(failure_at(&failure, &sources, (Span){nesl, nesl + 4}), OP_ELEMENT, 3, 2));
+    CHECK(strcmp(text_string(&failure.text),
                     "Sequence reference (a[i]) out of bounds. (index 3, length 2)") == 0);
-    CHECK(f, !failure_index(failure_at(&failure, &sources, (Span){runnel, runnel + 4}), OP_ELEMENT, 3, 2));
+    CHECK(!failure_index(failure_at(&failure, &sources, (Span){runnel, runnel + 4}), OP_ELEMENT, 3, 2));
     failure_report(&failure, &diagnostics);
-    CHECK(f, diagnostics.error_count == 1 && diagnostics.list.items[0].code == ERROR_INDEX_RANGE);
-    CHECK(f, strcmp(diagnostics.list.items[0].message, "index 3 is outside a vector of length 2") == 0);
+    CHECK(diagnostics.error_count == 1 && diagnostics.list.items[0].code == ERROR_INDEX_RANGE);
+    CHECK(strcmp(diagnostics.list.items[0].message, "index 3 is outside a vector of length 2") == 0);
     failure_not_provided(failure_at(&failure, &sources, (Span){0}), "f\0g", 3);
-    CHECK(f, strcmp(text_string(&failure.text), "f is not provided by Runnel") == 0);
+    CHECK(strcmp(text_string(&failure.text), "f is not provided by Runnel") == 0);
     failure_free(&failure);
 }
 
@@ -192,5 +182,5 @@ int main(void)
     test_object_file(&f);
     test_failures(&f);
     tear_down(&f);
-    return f.failures == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return failures == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

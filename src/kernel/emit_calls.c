@@ -1,0 +1,191 @@
+#include "kernel/emit_internal.h"
+
+/* ---- calls of functions ----
+ *
+ * Where a function has lanes and its arguments are known early, those of several points are computed in advance, and the function is called for all of them:
+ *
+ *     for (int64_t i = 0; i < count; i++) {
+ *         if ((i & (KERNEL_LANES - 1)) == 0) {
+ *             for (int64_t lane = 0, first = i; lane < lanes; lane++) {
+ *                 const int64_t i = first + lane;
+ *                 ... what the arguments need; compilers remove it below, unless somebody else needs it too
+ *             }
+ *             call
+ *         }
+ *         ... with the results of point i
+ *     } */
+
+Word emit_loop_index(const Emitter *e, uint32_t scope)
+{
+    return scope == KERNEL_ROOT ? (Word){"i"} : emit_counter(e, scope);
+}
+
+static Word loop_end(uint32_t scope)
+{
+    Word word;
+    snprintf(word.text, sizeof word.text, scope == KERNEL_ROOT ? "count" : "n%u", scope);
+    return word;
+}
+
+static bool can_be_ahead(const Emitter *e, FlowOperand operand, uint32_t scope, bool *is_needed);
+
+/* What is computed of a point's own values. */
+static bool is_simple(const Emitter *e, const FlowNode *node)
+{
+    switch (node->op) {
+    case FLOW_OPERATION:
+    case FLOW_RANGE:
+    case FLOW_LOCAL_INDEX:
+    case FLOW_SLICES:
+    case FLOW_INDEX:
+    case FLOW_GATHER: return true;
+    case FLOW_MERGE: return !emit_has_merged(e, node);
+    default: return false;
+    }
+}
+
+static bool inputs_can_be_ahead(const Emitter *e, const FlowNode *node, uint32_t scope, bool *is_needed)
+{
+    for (uint32_t i = 0; i < fuse_value_inputs(node); i++)
+        if (!fuse_is_driver(node, i) && !can_be_ahead(e, node->inputs[i], scope, is_needed))
+            return false;
+    return true;
+}
+
+/* Whether a value can be computed for later points of a scope. Marks the nodes that it takes, by position in the kernel. */
+static bool can_be_ahead(const Emitter *e, FlowOperand operand, uint32_t scope, bool *is_needed)
+{
+    operand = fuse_resolve(e->fusion, e->kernel, operand);
+    if (operand.is_constant || fuse_is_uniform(e->network, &operand) || emit_scope_of_stream(e, operand.stream) != scope)
+        return true;
+    FlowNodeId maker = e->network->streams.items[operand.stream].node;
+    int position = emit_index_of(&e->kernel->nodes, maker);
+    if (position < 0 || is_needed[position])
+        return true;
+    is_needed[position] = true;
+    const FlowNode *node = &e->network->nodes.items[maker];
+    return is_simple(e, node) && inputs_can_be_ahead(e, node, scope, is_needed);
+}
+
+/* The nodes that the arguments of a call take; null if these are not known early. */
+static const bool *needed_nodes(const Emitter *e, const FlowNode *call)
+{
+    bool *is_needed = ARENA_ARRAY(e->context->functions->arena, bool, e->kernel->nodes.count);
+    return inputs_can_be_ahead(e, call, emit_scope_of(e, call), is_needed) ? is_needed : NULL;
+}
+
+static bool has_lanes(const Emitter *e, const FlowNode *node)
+{
+    return node->op == FLOW_SCALAR_CALL && e->kernel->scopes.items[emit_scope_of(e, node)].kind != SCOPE_IF &&
+           function_text_has_lanes(e->context->functions, node->function) && needed_nodes(e, node) != NULL;
+}
+
+void emit_declare_lanes(Emitter *e, uint32_t scope)
+{
+    for (uint32_t i = 0; i < e->kernel->nodes.count; i++) {
+        FlowNodeId id = e->kernel->nodes.items[i];
+        const FlowNode *node = &e->network->nodes.items[id];
+        if (emit_scope_of(e, node) != scope || !has_lanes(e, node))
+            continue;
+        const Layout *results = function_text_results(e->context->functions, node->function);
+        for (uint32_t k = 0; k < results->count; k++)
+            emit_line(e, "%s lanes%u_%u[KERNEL_LANES];", emit_leaf_c_type(results->leaves[k].type), id, k);
+    }
+}
+
+static void emit_lane_arguments(Emitter *e, uint32_t scope, const FlowNode *node)
+{
+    const bool *is_needed = needed_nodes(e, node);
+    Word index = emit_loop_index(e, scope);
+    emit_line(e, "for (int64_t lane = 0, first = %s; lane < lanes; lane++) {", index.text);
+    emit_open_brace(e);
+    emit_line(e, "const int64_t %s = first + lane;", index.text);
+    if (scope == KERNEL_ROOT)
+        emit_inputs(e);
+    e->is_searching = true;
+    for (uint32_t i = 0; i < e->kernel->scopes.items[scope].body.count; i++) {
+        KernelUnit unit = e->kernel->scopes.items[scope].body.items[i];
+        if (!unit.is_scope && is_needed[emit_index_of(&e->kernel->nodes, unit.index)])
+            emit_node(e, unit.index);
+    }
+    e->is_searching = false;
+    for (uint32_t i = 0; i < node->input_count; i++)
+        if (!fuse_is_driver(node, i))
+            emit_line(e, "argument%u[lane] = %s;", i, emit_operand_text(e, node->inputs[i]).text);
+    emit_close_brace(e);
+}
+
+static void emit_lane_call(Emitter *e, uint32_t scope, FlowNodeId id, const FlowNode *node)
+{
+    Text call;
+    text_init(&call, e->out->memory);
+    function_text_name(e->context->functions, node->function, &call);
+    text_add(&call, "_lanes(lanes, ");
+    Word index = emit_loop_index(e, scope), end = loop_end(scope);
+    emit_show_source(e, node->span);
+    emit_line(e, "if ((%s & (KERNEL_LANES - 1)) == 0) {", index.text);
+    emit_open_brace(e);
+    emit_line(e, "const int64_t lanes = %s - %s < KERNEL_LANES ? %s - %s : KERNEL_LANES;", end.text, index.text, end.text, index.text);
+    for (uint32_t i = 0; i < node->input_count; i++)
+        if (!fuse_is_driver(node, i)) {
+            emit_line(e, "%s argument%u[KERNEL_LANES];", emit_leaf_c_type(node->inputs[i].type), i);
+            text_addf(&call, "argument%u, ", i);
+        }
+    emit_lane_arguments(e, scope, node);
+    for (uint32_t i = 0; i < node->output_count; i++)
+        text_addf(&call, "lanes%u_%u, ", id, i);
+    emit_line(e, "if (failed || !%scall->depth, &scalars))", text_string(&call));
+    emit_line(e, "    return KERNEL_FAILED;");
+    emit_close_brace(e);
+    text_free(&call);
+}
+
+void emit_lanes(Emitter *e, uint32_t scope)
+{
+    for (uint32_t i = 0; i < e->kernel->nodes.count; i++) {
+        FlowNodeId id = e->kernel->nodes.items[i];
+        const FlowNode *node = &e->network->nodes.items[id];
+        if (emit_scope_of(e, node) == scope && has_lanes(e, node))
+            emit_lane_call(e, scope, id, node);
+    }
+}
+
+static void emit_lane_results(Emitter *e, FlowNodeId id, const FlowNode *node)
+{
+    Word index = emit_loop_index(e, emit_scope_of(e, node));
+    for (uint32_t i = 0; i < node->output_count; i++)
+        if (node->outputs[i] != 0)
+            emit_value(e, node->outputs[i], "lanes%u_%u[%s & (KERNEL_LANES - 1)]", id, i, index.text);
+}
+
+void emit_scalar_call(Emitter *e, FlowNodeId id, const FlowNode *node)
+{
+    if (has_lanes(e, node)) {
+        emit_lane_results(e, id, node);
+        return;
+    }
+    Text call;
+    text_init(&call, e->out->memory);
+    function_text_name(e->context->functions, node->function, &call);
+    text_add_char(&call, '(');
+    for (uint32_t i = 0; i < node->input_count; i++)
+        if (!fuse_is_driver(node, i))
+            text_addf(&call, "%s, ", emit_operand_text(e, node->inputs[i]).text);
+    const Layout *results = function_text_results(e->context->functions, node->function);
+    for (uint32_t i = 0; i < results->count; i++) {
+        const char *type = emit_leaf_c_type(results->leaves[i].type);
+        if (node->outputs[i] == 0) {
+            text_addf(&call, "&(%s){0}, ", type);
+            continue;
+        }
+        if (!emit_is_merged(e, node->outputs[i]))
+            emit_line(e, "%s %s;", type, emit_variable(e, node->outputs[i]).text);
+        text_addf(&call, "&%s, ", emit_variable(e, node->outputs[i]).text);
+    }
+    emit_line(e, "if (failed || !%scall->depth, &scalars))", text_string(&call));
+    emit_line(e, "    return KERNEL_FAILED;");
+    text_free(&call);
+    for (uint32_t i = 0; i < results->count; i++)
+        if (node->outputs[i] != 0)
+            emit_output(e, node->outputs[i]);
+}
