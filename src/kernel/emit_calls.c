@@ -1,5 +1,7 @@
 #include "kernel/emit_internal.h"
 
+#include "kernel/lanes.h"
+
 /* ---- calls of functions ----
  *
  * Where a function has lanes and its arguments are known early, those of several points are computed in advance, and the function is called for all of them:
@@ -27,57 +29,14 @@ static Word loop_end(uint32_t scope)
     return word;
 }
 
-static bool can_be_ahead(const Emitter *e, FlowOperand operand, uint32_t scope, bool *is_needed);
-
-/* What is computed of a point's own values. */
-static bool is_simple(const Emitter *e, const FlowNode *node)
+static const bool *find_lanes(const Emitter *e, const FlowNode *node)
 {
-    switch (node->op) {
-    case FLOW_OPERATION:
-    case FLOW_RANGE:
-    case FLOW_LOCAL_INDEX:
-    case FLOW_SLICES:
-    case FLOW_INDEX:
-    case FLOW_GATHER: return true;
-    case FLOW_MERGE: return !emit_has_merged(e, node);
-    default: return false;
-    }
+    return lanes_find(e->context->functions, e->fusion, e->kernel, node);
 }
 
-static bool inputs_can_be_ahead(const Emitter *e, const FlowNode *node, uint32_t scope, bool *is_needed)
+static bool is_common(const Emitter *e, const FlowNode *call, uint32_t input)
 {
-    for (uint32_t i = 0; i < fuse_value_inputs(node); i++)
-        if (!fuse_is_driver(node, i) && !can_be_ahead(e, node->inputs[i], scope, is_needed))
-            return false;
-    return true;
-}
-
-/* Whether a value can be computed for later points of a scope. Marks the nodes that it takes, by position in the kernel. */
-static bool can_be_ahead(const Emitter *e, FlowOperand operand, uint32_t scope, bool *is_needed)
-{
-    operand = fuse_resolve(e->fusion, e->kernel, operand);
-    if (operand.is_constant || fuse_is_uniform(e->network, &operand) || emit_scope_of_stream(e, operand.stream) != scope)
-        return true;
-    FlowNodeId maker = e->network->streams.items[operand.stream].node;
-    int position = emit_index_of(&e->kernel->nodes, maker);
-    if (position < 0 || is_needed[position])
-        return true;
-    is_needed[position] = true;
-    const FlowNode *node = &e->network->nodes.items[maker];
-    return is_simple(e, node) && inputs_can_be_ahead(e, node, scope, is_needed);
-}
-
-/* The nodes that the arguments of a call take; null if these are not known early. */
-static const bool *needed_nodes(const Emitter *e, const FlowNode *call)
-{
-    bool *is_needed = ARENA_ARRAY(e->context->functions->arena, bool, e->kernel->nodes.count);
-    return inputs_can_be_ahead(e, call, emit_scope_of(e, call), is_needed) ? is_needed : NULL;
-}
-
-static bool has_lanes(const Emitter *e, const FlowNode *node)
-{
-    return node->op == FLOW_SCALAR_CALL && e->kernel->scopes.items[emit_scope_of(e, node)].kind != SCOPE_IF &&
-           function_text_has_lanes(e->context->functions, node->function) && needed_nodes(e, node) != NULL;
+    return lanes_have_in_common(e->context->functions, call, input);
 }
 
 void emit_declare_lanes(Emitter *e, uint32_t scope)
@@ -85,7 +44,7 @@ void emit_declare_lanes(Emitter *e, uint32_t scope)
     for (uint32_t i = 0; i < e->kernel->nodes.count; i++) {
         FlowNodeId id = e->kernel->nodes.items[i];
         const FlowNode *node = &e->network->nodes.items[id];
-        if (emit_scope_of(e, node) != scope || !has_lanes(e, node))
+        if (emit_scope_of(e, node) != scope || find_lanes(e, node) == NULL)
             continue;
         const Layout *results = function_text_results(e->context->functions, node->function);
         for (uint32_t k = 0; k < results->count; k++)
@@ -95,7 +54,7 @@ void emit_declare_lanes(Emitter *e, uint32_t scope)
 
 static void emit_lane_arguments(Emitter *e, uint32_t scope, const FlowNode *node)
 {
-    const bool *is_needed = needed_nodes(e, node);
+    const bool *is_needed = find_lanes(e, node);
     Word index = emit_loop_index(e, scope);
     emit_line(e, "for (int64_t lane = 0, first = %s; lane < lanes; lane++) {", index.text);
     emit_open_brace(e);
@@ -110,7 +69,7 @@ static void emit_lane_arguments(Emitter *e, uint32_t scope, const FlowNode *node
     }
     e->is_searching = false;
     for (uint32_t i = 0; i < node->input_count; i++)
-        if (!fuse_is_driver(node, i))
+        if (!fuse_is_driver(node, i) && !is_common(e, node, i))
             emit_line(e, "argument%u[lane] = %s;", i, emit_operand_text(e, node->inputs[i]).text);
     emit_close_brace(e);
 }
@@ -127,7 +86,9 @@ static void emit_lane_call(Emitter *e, uint32_t scope, FlowNodeId id, const Flow
     emit_open_brace(e);
     emit_line(e, "const int64_t lanes = %s - %s < KERNEL_LANES ? %s - %s : KERNEL_LANES;", end.text, index.text, end.text, index.text);
     for (uint32_t i = 0; i < node->input_count; i++)
-        if (!fuse_is_driver(node, i)) {
+        if (!fuse_is_driver(node, i) && is_common(e, node, i))
+            text_addf(&call, "%s, ", emit_operand_text(e, node->inputs[i]).text);
+        else if (!fuse_is_driver(node, i)) {
             emit_line(e, "%s argument%u[KERNEL_LANES];", emit_leaf_c_type(node->inputs[i].type), i);
             text_addf(&call, "argument%u, ", i);
         }
@@ -145,7 +106,7 @@ void emit_lanes(Emitter *e, uint32_t scope)
     for (uint32_t i = 0; i < e->kernel->nodes.count; i++) {
         FlowNodeId id = e->kernel->nodes.items[i];
         const FlowNode *node = &e->network->nodes.items[id];
-        if (emit_scope_of(e, node) == scope && has_lanes(e, node))
+        if (emit_scope_of(e, node) == scope && find_lanes(e, node) != NULL)
             emit_lane_call(e, scope, id, node);
     }
 }
@@ -160,7 +121,7 @@ static void emit_lane_results(Emitter *e, FlowNodeId id, const FlowNode *node)
 
 void emit_scalar_call(Emitter *e, FlowNodeId id, const FlowNode *node)
 {
-    if (has_lanes(e, node)) {
+    if (find_lanes(e, node) != NULL) {
         emit_lane_results(e, id, node);
         return;
     }

@@ -88,8 +88,6 @@ void emit_scatter(Emitter *e, FlowNodeId id, const FlowNode *node);
 void emit_ends(Emitter *e, uint32_t scope, uint32_t inside);
 /* A MERGE outside of the filter it is on reads it: it is declared out there. */
 bool emit_is_merged(const Emitter *e, FlowStreamId stream);
-/* A choice of values of which some are on filters. */
-bool emit_has_merged(const Emitter *e, const FlowNode *merge);
 __attribute__((format(printf, 3, 4))) void emit_value(Emitter *e, FlowStreamId stream, const char *format, ...);
 /* `failed` or `slow`; of what is computed in vain, another one. */
 Word emit_flag_name(const Emitter *e, const char *name);

@@ -117,16 +117,6 @@ bool emit_is_merged(const Emitter *e, FlowStreamId stream)
     return false;
 }
 
-bool emit_has_merged(const Emitter *e, const FlowNode *merge)
-{
-    for (uint32_t i = 0; i < merge->input_count; i++) {
-        FlowOperand operand = fuse_resolve(e->fusion, e->kernel, merge->inputs[i]);
-        if (!operand.is_constant && emit_is_merged(e, operand.stream))
-            return true;
-    }
-    return false;
-}
-
 /* `type name = `, or `name = ` where it is declared already. */
 static void begin_value(Emitter *e, FlowStreamId stream)
 {

@@ -3,10 +3,12 @@
  * A loop that each point leaves when it likes does not vectorise. Here it is done for KERNEL_LANES points together, turn by turn, until the last of them has left: both sides of
  * every `if` are computed for all lanes, and masks say which lanes take the next values from where. A lane that has left keeps its values, and so would leave in every turn that
  * follows; the results are computed once, at the end. Compilers make vectors of the loop over lanes. Where few lanes are left, they are done one by one.
- * That is right for functions whose operations are total and cheap, and pays for those on floats; others keep to one point at a time. */
+ * That is right for functions whose operations are total and cheap, and pays for those on floats; others keep to one point at a time. Elements may be taken from vectors that all
+ * lanes have in common, in all turns: a lane that is not here takes whatever is there, and one that is and wants what is not there ends the whole. */
 #include "kernel/function_write.h"
 
 #include "kernel/c_text.h"
+#include "kernel/function_vectors.h"
 #include "kernel/op_text.h"
 
 #include <string.h>
@@ -68,9 +70,25 @@ static bool has_lane_leaves(const Look *look, TypeId type, bool may_be_truth)
     return true;
 }
 
+/* A vector that all lanes have in common, with elements that are numbers in lanes. */
+static bool is_common_vector(const Look *look, CoreVar variable)
+{
+    const CoreProgram *program = look->texts->program;
+    TypeId type = program->variables.items[variable].type;
+    return type_is_vector(program->types, type) && has_lane_leaves(look, type_element(program->types, type), false) &&
+           write_is_kept(program, look->function, variable);
+}
+
+static bool is_of_elements(Op op)
+{
+    return op == OP_ELEMENT || op == OP_INSIDE || op == OP_LENGTH;
+}
+
 static bool accepts_op(Look *look, const CoreStatement *statement)
 {
     const CoreProgram *program = look->texts->program;
+    if (is_of_elements(statement->op))
+        return true;
     if (function_write_is_of_vectors(statement->op) || statement->argument_count == 0)
         return false;
     ScalarType target = type_scalar(program->types, program->variables.items[statement->target].type);
@@ -90,6 +108,9 @@ static bool accepts_atom(const Look *look, const CoreStatement *statement, const
 {
     bool is_global = !atom->is_constant && look->texts->program->variables.items[atom->variable].is_global;
     bool is_part = atom->is_constant && statement->kind == CORE_PAIR;
+    bool may_be_vector = statement->kind == CORE_CALL || (statement->kind == CORE_OP && is_of_elements(statement->op));
+    if (may_be_vector && !atom->is_constant && is_common_vector(look, atom->variable))
+        return true;
     return has_lane_leaves(look, atom->type, !is_global && !is_part);
 }
 
@@ -128,10 +149,23 @@ bool function_lanes_accepts(const FunctionTexts *texts, CoreFunctionId function)
     const CoreBlock *body = texts->program->functions.items[function]->body;
     Look look = {.texts = texts, .function = function};
     for (uint32_t i = 0; i < body->parameter_count; i++)
-        if (!has_lane_leaves(&look, texts->program->variables.items[body->parameters[i]].type, false))
+        if (!has_lane_leaves(&look, texts->program->variables.items[body->parameters[i]].type, false) && !is_common_vector(&look, body->parameters[i]))
             return false;
     return has_lane_leaves(&look, body->result.type, false) && write_has_turn(body, function) && accepts_block(&look, body, true) &&
            look.float_ops > 0;
+}
+
+bool function_lanes_have_in_common(const FunctionTexts *texts, CoreFunctionId function, uint32_t leaf)
+{
+    const CoreBlock *body = texts->program->functions.items[function]->body;
+    for (uint32_t i = 0; i < body->parameter_count; i++) {
+        TypeId type = texts->program->variables.items[body->parameters[i]].type;
+        uint32_t leaves = layout_of(texts->layouts, type)->count;
+        if (leaf < leaves)
+            return type_is_vector(texts->program->types, type);
+        leaf -= leaves;
+    }
+    return false;
 }
 
 /* ---- operations: truths are masks, all ones or zeros ---- */
@@ -187,9 +221,28 @@ static void write_comparison(Writer *writer, const CoreStatement *statement)
     text_free(&text);
 }
 
-static void write_op(Writer *writer, const CoreStatement *statement)
+/* `here` are the lanes that want the element: all if that is null. */
+static void write_element(Writer *writer, const CoreStatement *statement, const char *here)
 {
-    if (is_truth(writer, statement->arguments[0].type))
+    const char **vector = write_atom(writer, &statement->arguments[0]), *index = write_atom(writer, &statement->arguments[1])[0];
+    const Layout *elements = write_layout(writer, write_type(writer, statement->target));
+    const char **targets = write_new_words(writer, statement->target), *place = write_word(writer, 0);
+    write_line(writer, "const int64_t %s = kernel_lane_index(%s, %s, %s, %s, &missing);", place, index, vector[VECTOR_START], vector[VECTOR_LENGTH],
+               here == NULL ? "-1" : here);
+    for (uint32_t i = 0; i < elements->count; i++) {
+        LeafType type = elements->leaves[i].type;
+        const char *stride, *cells = vectors_cells(writer, vector[VECTOR_ARRAY], i, type, &stride);
+        write_line(writer, "const %s %s = %s[%s & -%s];", lane_type(type), targets[i], cells, place, stride); /* 0 or 1 */
+    }
+}
+
+static void write_op(Writer *writer, const CoreStatement *statement, const char *here)
+{
+    if (statement->op == OP_LENGTH)
+        writer->texts->values[statement->target] = write_atom(writer, &statement->arguments[0]) + VECTOR_LENGTH;
+    else if (is_of_elements(statement->op))
+        write_element(writer, statement, here);
+    else if (is_truth(writer, statement->arguments[0].type))
         write_logical(writer, statement);
     else if (is_truth(writer, write_type(writer, statement->target)))
         write_comparison(writer, statement);
@@ -203,13 +256,14 @@ static void write_op(Writer *writer, const CoreStatement *statement)
 typedef struct LaneState {
     bool is_end;
     uint32_t parameter_count, result_count;
-    const char **arrays;     /* by leaf of the parameters: the values of all lanes, */
+    bool *are_common;        /* by leaf of the parameters: all lanes have it in common, */
+    const char **arrays;     /* ... the values of all lanes, or that, */
     const char **parameters; /* ... that of a lane in this turn, */
     const char **nexts;      /* ... and a variable for that in the next, */
     bool *are_changed;       /* ... if it differs */
 } LaneState;
 
-static const char **write_value(Writer *writer, const CoreBlock *block);
+static const char **write_value(Writer *writer, const CoreBlock *block, const char *here);
 
 /* The lanes that take one side of an `if`, of those that are here: all if that is null. */
 static const char *masked(Writer *writer, const char *here, const char *mask, bool side)
@@ -228,32 +282,33 @@ static const char *chosen(const Writer *writer, const char *here, const char *va
 }
 
 /* Both values, and a choice. */
-static void write_choice(Writer *writer, const CoreStatement *statement)
+static void write_choice(Writer *writer, const CoreStatement *statement, const char *here)
 {
     const char *mask = mask_of(writer, &statement->arguments[0]);
-    const char **yes = write_value(writer, statement->blocks[0]), **no = write_value(writer, statement->blocks[1]);
+    const char **yes = write_value(writer, statement->blocks[0], masked(writer, here, mask, true));
+    const char **no = write_value(writer, statement->blocks[1], masked(writer, here, mask, false));
     const Layout *leaves = write_layout(writer, write_type(writer, statement->target));
     const char **targets = write_new_words(writer, statement->target);
     for (uint32_t i = 0; i < leaves->count; i++)
         write_line(writer, "const %s %s = %s ? %s : %s;", lane_type(leaves->leaves[i].type), targets[i], mask, yes[i], no[i]);
 }
 
-static void write_statement(Writer *writer, const CoreStatement *statement)
+static void write_statement(Writer *writer, const CoreStatement *statement, const char *here)
 {
     if (statement->kind == CORE_OP)
-        write_op(writer, statement);
+        write_op(writer, statement, here);
     else if (statement->kind == CORE_IF)
-        write_choice(writer, statement);
+        write_choice(writer, statement, here);
     else if (statement->kind == CORE_COPY)
         writer->texts->values[statement->target] = lane_atom(writer, &statement->arguments[0]);
     else
         write_alias(writer, statement);
 }
 
-static const char **write_value(Writer *writer, const CoreBlock *block)
+static const char **write_value(Writer *writer, const CoreBlock *block, const char *here)
 {
     for (uint32_t i = 0; i < block->statement_count; i++)
-        write_statement(writer, &block->statements[i]);
+        write_statement(writer, &block->statements[i], here);
     return lane_atom(writer, &block->result);
 }
 
@@ -317,7 +372,7 @@ static void write_tail(Writer *writer, const CoreBlock *block, const char *here,
             write_tail_if(writer, statement, here, state);
             return;
         }
-        write_statement(writer, statement);
+        write_statement(writer, statement, here);
     }
     write_results(writer, block, here, state);
 }
@@ -335,15 +390,17 @@ static void write_header(Writer *writer, const CoreBlock *body, LaneState *state
     state->parameters = ARENA_ARRAY(writer->arena, const char *, state->parameter_count);
     state->arrays = ARENA_ARRAY(writer->arena, const char *, state->parameter_count);
     state->are_changed = ARENA_ARRAY(writer->arena, bool, state->parameter_count);
+    state->are_common = ARENA_ARRAY(writer->arena, bool, state->parameter_count);
     text_add(out, "\n/* The same at many points at once. */\nstatic bool ");
     function_text_name(writer->texts, writer->function, out);
     text_add(out, "_lanes(int64_t count, ");
     for (uint32_t i = 0, filled = 0; i < body->parameter_count; i++) {
         const Layout *leaves = write_layout(writer, write_type(writer, body->parameters[i]));
         const char **words = write_new_words(writer, body->parameters[i]);
-        for (uint32_t leaf = 0; leaf < leaves->count; leaf++) {
-            text_addf(out, "%s *restrict %s, ", lane_type(leaves->leaves[leaf].type), words[leaf]);
-            state->arrays[filled++] = words[leaf];
+        for (uint32_t leaf = 0; leaf < leaves->count; leaf++, filled++) {
+            state->arrays[filled] = words[leaf];
+            state->are_common[filled] = function_lanes_have_in_common(writer->texts, writer->function, filled);
+            text_addf(out, state->are_common[filled] ? "%s %s, " : "%s *restrict %s, ", write_leaf_type(leaves->leaves[leaf].type), words[leaf]);
         }
     }
     for (uint32_t i = 0; i < results->count; i++)
@@ -359,7 +416,7 @@ static void write_one_by_one(Writer *writer, const LaneState *state)
     function_text_name(writer->texts, writer->function, &call);
     text_add_char(&call, '(');
     for (uint32_t i = 0; i < state->parameter_count; i++)
-        text_addf(&call, "%s[lane], ", state->arrays[i]);
+        text_addf(&call, state->are_common[i] ? "%s, " : "%s[lane], ", state->arrays[i]);
     for (uint32_t i = 0; i < state->result_count; i++)
         text_addf(&call, "&%s[lane], ", write_result_word(writer, i, state->result_count));
     write_open_brace(writer, "if (going > 0)");
@@ -375,7 +432,8 @@ static void write_one_by_one(Writer *writer, const LaneState *state)
 static void name_lane(Writer *writer, const CoreBlock *body, LaneState *state)
 {
     for (uint32_t i = 0, filled = 0; i < body->parameter_count; i++) {
-        const char **words = write_new_words(writer, body->parameters[i]);
+        bool is_common = state->are_common[filled];
+        const char **words = is_common ? writer->texts->values[body->parameters[i]] : write_new_words(writer, body->parameters[i]);
         for (uint32_t leaf = 0; leaf < write_layout(writer, write_type(writer, body->parameters[i]))->count; leaf++, filled++) {
             state->parameters[filled] = words[leaf];
             state->nexts[filled] = arena_format(writer->arena, "next_%s", words[leaf]);
@@ -388,6 +446,8 @@ static void load_lane(Writer *writer, const CoreBlock *body, const LaneState *st
     for (uint32_t i = 0, filled = 0; i < body->parameter_count; i++) {
         const Layout *leaves = write_layout(writer, write_type(writer, body->parameters[i]));
         for (uint32_t leaf = 0; leaf < leaves->count; leaf++, filled++) {
+            if (state->are_common[filled])
+                continue;
             const char *type = lane_type(leaves->leaves[leaf].type);
             write_line(writer, "const %s %s = %s[lane];", type, state->parameters[filled], state->arrays[filled]);
             if (state->are_changed[filled] && !state->is_end)
@@ -438,18 +498,21 @@ static void fill_lanes(Writer *writer, const LaneState *state)
 {
     write_open_brace(writer, "for (int64_t lane = count; lane < KERNEL_LANES; lane++)");
     for (uint32_t i = 0; i < state->parameter_count; i++)
-        write_line(writer, "%s[lane] = %s[0];", state->arrays[i], state->arrays[i]);
+        if (!state->are_common[i])
+            write_line(writer, "%s[lane] = %s[0];", state->arrays[i], state->arrays[i]);
     write_close_brace(writer);
 }
 
 static void write_turns(Writer *writer, const CoreBlock *body, LaneState *state)
 {
-    write_line(writer, "int64_t going = count;");
+    write_line(writer, "int64_t going = count, missing = 0;");
     write_open_brace(writer, "for (uint32_t turn = 0; kernel_lanes_go_on(going, turn); turn++)");
     write_line(writer, "if (!kernel_may_turn(turn, scalars))");
     write_line(writer, "    return false;");
     write_line(writer, "going = 0;");
     write_lane(writer, body, state);
+    write_line(writer, "if (OP_RARELY(missing != 0))");
+    write_line(writer, "    return false;");
     write_close_brace(writer);
     write_one_by_one(writer, state);
     state->is_end = true;
@@ -468,6 +531,7 @@ void function_lanes_write(FunctionTexts *texts, CoreFunctionId function, Text *o
     write_header(&writer, body, &state, out);
     fill_lanes(&writer, &state);
     write_globals(&writer, body);
+    write_hoist_cells(&writer, body);
     write_turns(&writer, body, &state);
     write_forget_globals(&writer);
     text_add(out, "}\n");

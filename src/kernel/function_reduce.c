@@ -109,8 +109,12 @@ typedef struct Reduction {
     Sink sink;
     Op operator;
     ScalarType type;
-    const char *total; /* the variable, or the fold that sums of floats are made in, */
-    const char *tile;  /* ... whose tile is filled from this index on; null if elements are pushed */
+    const char *total; /* the variable */
+    /* sums and products of floats: */
+    const char *fold;  /* their type, */
+    const char *tile;  /* ... where elements are put before they are added, */
+    const char *first; /* ... from this index on, */
+    const char *block; /* ... and what there is of a block */
 } Reduction;
 
 static void take_into_total(Writer *writer, Sink *sink, Element element)
@@ -143,7 +147,7 @@ static void write_exact(Writer *writer, const CoreStatement *statement, Op opera
 static void take_into_tile(Writer *writer, Sink *sink, Element element)
 {
     const Reduction *reduction = (const Reduction *)(const void *)sink;
-    write_line(writer, "%s.tile[%s - %s] = %s;", reduction->total, sink->index, reduction->tile, element.words[0]);
+    write_line(writer, "%s[%s - %s] = %s;", reduction->tile, sink->index, reduction->first, element.words[0]);
 }
 
 static void take_by_push(Writer *writer, Sink *sink, Element element)
@@ -152,43 +156,113 @@ static void take_by_push(Writer *writer, Sink *sink, Element element)
     write_line(writer, "Fold%s_%s_push(&%s, %s);", op_table[reduction->operator].id, suffix_of(reduction->type), reduction->total, element.words[0]);
 }
 
-/* Elements of an innermost loop are computed tile by tile; short segments need no more than one. */
-static void write_tiles(Writer *writer, const CoreStatement *statement, Reduction *reduction, Traversal *traversal, const char *fold, const char *empty)
+static void open_strips(Writer *writer, const char *index, const char *first, const char *limit, const char *size, const char *end)
 {
-    const char *length = sequence_most(traversal), *first = write_word(writer, 0), *end = write_word(writer, 0), *all = write_word(writer, 0);
-    const char *c = c_type(reduction->type), *total = write_new_words(writer, statement->target)[0];
-    write_line(writer, "%s %s = %s;", c, all, empty);
+    write_open_brace(writer, arena_format(writer->arena, "for (int64_t %s = %s; %s < %s; %s += %s)", index, first, index, limit, index, size));
+    write_line(writer, "const int64_t %s = %s - %s < %s ? %s : %s + %s;", end, limit, index, size, limit, index, size);
+}
+
+/* Elements of an innermost loop are computed tile by tile; short segments need no more than one. */
+static void write_tiles(Writer *writer, Reduction *reduction, Traversal *traversal)
+{
+    const char *length = sequence_most(traversal), *first = write_word(writer, 0), *end = write_word(writer, 0), *tiles = write_word(writer, 0);
+    const char *fold = reduction->fold;
+    write_line(writer, "%s %s;", fold, tiles);
     write_line(writer, "if (%s > FOLD_TILE)", length);
-    write_line(writer, "    %s_start(&%s);", fold, reduction->total);
-    write_open_brace(writer, arena_format(writer->arena, "for (int64_t %s = 0; %s < %s; %s += FOLD_TILE)", first, first, length, first));
-    write_line(writer, "const int64_t %s = %s - %s < FOLD_TILE ? %s : %s + FOLD_TILE;", end, length, first, length, first);
-    reduction->tile = first;
+    write_line(writer, "    %s_start(&%s);", fold, tiles);
+    open_strips(writer, first, "0", length, "FOLD_TILE", end);
+    reduction->tile = arena_format(writer->arena, "%s.tile", tiles);
+    reduction->first = first;
     reduction->sink.take = take_into_tile;
     sequence_traverse_part(writer, traversal, &reduction->sink, first, end);
     write_line(writer, "if (%s > FOLD_TILE)", length);
-    write_line(writer, "    %s_add(&%s, %s - %s);", fold, reduction->total, end, first);
+    write_line(writer, "    %s_add(&%s, %s - %s);", fold, tiles, end, first);
     write_line(writer, "else");
-    write_line(writer, "    %s = %s_all(&%s, %s);", all, fold, reduction->total, length);
+    write_line(writer, "    %s = %s_all(&%s, %s);", reduction->total, fold, tiles, length);
     write_close_brace(writer);
-    write_line(writer, "const %s %s = %s > FOLD_TILE ? %s_result(&%s, %s) : %s;", c, total, length, fold, reduction->total, empty, all);
+    write_line(writer, "if (%s > FOLD_TILE)", length);
+    write_line(writer, "    %s = %s_result(&%s, %s);", reduction->total, fold, tiles, reduction->total);
 }
 
+static const char *symbol_of(Op operator)
+{
+    return operator == OP_SUM ? "+" : "*";
+}
+
+static void take_after_groups(Writer *writer, Sink *sink, Element element)
+{
+    const Reduction *reduction = (const Reduction *)(const void *)sink;
+    write_line(writer, "%s = %s %s %s;", reduction->block, reduction->block, symbol_of(reduction->operator), element.words[0]);
+    write_line(writer, "KERNEL_FEW_TURNS(%s);", sink->index);
+}
+
+/* All whole groups of a block, from `first` on, which is moved on: they go to the lanes. */
+static void write_groups(Writer *writer, Reduction *reduction, Traversal *traversal, const char *lanes, const char *end)
+{
+    const char *first = reduction->first, *group = write_word(writer, 0);
+    write_open_brace(writer, arena_format(writer->arena, "for (; %s - %s >= COMBINE_LANES; %s += COMBINE_LANES)", end, first, first));
+    write_line(writer, "%s %s[COMBINE_LANES];", c_type(reduction->type), group);
+    reduction->tile = group;
+    reduction->sink.take = take_into_tile;
+    text_add(writer->out, "#pragma GCC unroll 1\n"); /* else it is no loop any more when vectors are looked for */
+    sequence_traverse_few(writer, traversal, &reduction->sink, first, arena_format(writer->arena, "%s + COMBINE_LANES", first));
+    write_line(writer, "%s = %s_groups(%s, %s, 0, COMBINE_LANES);", lanes, reduction->fold, lanes, group);
+    write_close_brace(writer);
+}
+
+/* Where a loop does little, block by block, as sums are ordered (math/combine.h): lanes stay in registers. */
+static void write_blocks(Writer *writer, Reduction *reduction, Traversal *traversal)
+{
+    const char *length = sequence_most(traversal), *start = write_word(writer, 0), *end = write_word(writer, 0), *blocks = write_word(writer, 0);
+    const char *c = c_type(reduction->type), *lanes = write_word(writer, 0), *fold = reduction->fold;
+    reduction->first = write_word(writer, 0);
+    reduction->block = write_word(writer, 0);
+    write_line(writer, "%s %s = %s_identity();", c, blocks, fold);
+    open_strips(writer, start, "0", length, "COMBINE_BLOCK", end);
+    sequence_poll(writer, traversal);
+    write_line(writer, "%sLanes %s = %s_none();", fold, lanes, fold);
+    write_line(writer, "int64_t %s = %s;", reduction->first, start);
+    write_groups(writer, reduction, traversal, lanes, end);
+    write_line(writer, "%s %s = %s_halve(%s);", c, reduction->block, fold, lanes);
+    reduction->sink.take = take_after_groups;
+    sequence_traverse_few(writer, traversal, &reduction->sink, reduction->first, end);
+    write_line(writer, "%s = %s %s %s;", blocks, blocks, symbol_of(reduction->operator), reduction->block);
+    write_close_brace(writer);
+    write_line(writer, "if (%s > 0)", length);
+    write_line(writer, "    %s = %s;", reduction->total, blocks);
+}
+
+static void write_pushes(Writer *writer, Reduction *reduction, Traversal *traversal)
+{
+    const char *total = reduction->total, *pushed = write_word(writer, 0);
+    write_line(writer, "%s %s;", reduction->fold, pushed);
+    write_line(writer, "%s_start(&%s);", reduction->fold, pushed);
+    reduction->total = pushed;
+    reduction->sink.take = take_by_push;
+    sequence_traverse(writer, traversal, &reduction->sink);
+    reduction->total = total;
+    write_line(writer, "%s = %s_result(&%s, %s);", total, reduction->fold, pushed, total);
+}
+
+static void write_ordered_version(Writer *writer, Traversal *traversal, void *context)
+{
+    if (sequence_is_light(writer, traversal))
+        write_blocks(writer, context, traversal);
+    else if (sequence_is_exact(traversal) && sequence_is_straight(writer, traversal))
+        write_tiles(writer, context, traversal);
+    else
+        write_pushes(writer, context, traversal);
+}
+
+/* The total is the neutral element, until there are others. */
 static void write_ordered(Writer *writer, const CoreStatement *statement, Op operator, ScalarType type)
 {
     Traversal *traversal = sequence_prepare(writer, &statement->arguments[0]);
-    const char *fold = arena_format(writer->arena, "Fold%s_%s", op_table[operator].id, suffix_of(type));
-    const char *empty = constant_of(writer, type, neutral(operator, type));
-    Reduction reduction = {.operator = operator, .type = type, .total = write_word(writer, 0)};
+    Reduction reduction = {.operator = operator, .type = type, .total = write_new_words(writer, statement->target)[0]};
+    reduction.fold = arena_format(writer->arena, "Fold%s_%s", op_table[operator].id, suffix_of(type));
     reduction.sink.is_straight = true;
-    write_line(writer, "%s %s;", fold, reduction.total);
-    if (sequence_is_exact(traversal) && sequence_is_straight(writer, traversal)) {
-        write_tiles(writer, statement, &reduction, traversal, fold, empty);
-        return;
-    }
-    reduction.sink.take = take_by_push;
-    write_line(writer, "%s_start(&%s);", fold, reduction.total);
-    sequence_traverse(writer, traversal, &reduction.sink);
-    write_line(writer, "const %s %s = %s_result(&%s, %s);", c_type(type), write_new_words(writer, statement->target)[0], fold, reduction.total, empty);
+    write_line(writer, "%s %s = %s;", c_type(type), reduction.total, constant_of(writer, type, neutral(operator, type)));
+    sequence_write_versions(writer, traversal, write_ordered_version, &reduction);
 }
 
 static void take_and_count(Writer *writer, Sink *sink, Element element)
@@ -355,12 +429,6 @@ static void take_picking(Writer *writer, Sink *sink, Element element)
     writer->depth++;
     reduce_assign(writer, c->layout, c->local, element.words);
     write_close_brace(writer);
-}
-
-static void open_strips(Writer *writer, const char *index, const char *first, const char *limit, const char *size, const char *end)
-{
-    write_open_brace(writer, arena_format(writer->arena, "for (int64_t %s = %s; %s < %s; %s += %s)", index, first, index, limit, index, size));
-    write_line(writer, "const int64_t %s = %s - %s < %s ? %s : %s + %s;", end, limit, index, size, limit, index, size);
 }
 
 /* Block by block of the order of combination. */

@@ -1,6 +1,6 @@
 /* Traversals of sequences, as loops. */
+#include "kernel/function_recall.h"
 #include "kernel/function_supply.h"
-
 #include "kernel/op_text.h"
 #include "source/diagnostics.h"
 
@@ -242,11 +242,19 @@ static void bind(Writer *writer, CoreVar parameter, Element element)
     writer->texts->values[parameter] = element.words;
 }
 
+/* The body of a comprehension, without what is there. */
+static const CoreBlock *body_of(const Supply *supply)
+{
+    return supply->recall != NULL ? &supply->recall->rest : supply->statement->blocks[0];
+}
+
 static Element step_each(Writer *writer, const Supply *supply, const char *index)
 {
-    const CoreBlock *block = supply->statement->blocks[0];
+    const CoreBlock *block = body_of(supply);
     for (uint32_t i = 0; i < supply->member_count; i++)
         bind(writer, block->parameters[i], supply_step(writer, supply->members[i], index));
+    if (supply->recall != NULL)
+        recall_write_get(writer, supply->recall, index);
     return write_body(writer, supply->table == NULL ? block : tables_read(writer, supply->table));
 }
 
@@ -304,12 +312,21 @@ bool supply_is_straight(const Writer *writer, const Supply *supply)
     return supply->kind != SUPPLY_EACH || shape_is_straight(writer->texts, supply->statement->blocks[0]);
 }
 
+static bool is_light(const Writer *writer, const Supply *supply)
+{
+    for (uint32_t i = 0; i < supply->member_count; i++)
+        if (!is_light(writer, supply->members[i]))
+            return false;
+    return supply->kind == SUPPLY_CELLS || supply->kind == SUPPLY_RANGE || supply->kind == SUPPLY_ZIP ||
+           (supply->kind == SUPPLY_EACH && shape_is_light(writer->texts, body_of(supply)));
+}
+
 static void go_on(const Writer *writer, const Supply *supply, Progress *progress)
 {
     for (uint32_t i = 0; i < supply->member_count; i++)
         go_on(writer, supply->members[i], progress);
     progress->has_failed |= supply->kind == SUPPLY_READ;
-    const CoreBlock *block = supply->kind == SUPPLY_EACH   ? supply->statement->blocks[0]
+    const CoreBlock *block = supply->kind == SUPPLY_EACH   ? body_of(supply)
                              : supply->kind == SUPPLY_SCAN ? reduce_operator(writer, supply->statement)
                                                            : NULL;
     if (block != NULL)
@@ -580,10 +597,69 @@ static void traverse_range(Writer *writer, const Supply *supply, Sink *sink, con
     write_close_brace(writer);
 }
 
-/* All of a supply that steps. */
-static void traverse_supply(Writer *writer, const Supply *supply, Sink *sink)
+/* ---- what is kept from point to point ---- */
+
+static Recall *find_recall(Writer *writer, const Supply *supply)
 {
-    traverse_range(writer, supply, sink, "0", supply->length);
+    if (supply == NULL || supply->kind != SUPPLY_EACH || supply->few > 0 || supply->table != NULL || writer->is_deferred || !supply_is_straight(writer, supply) ||
+        !supply_may_go_on(writer, supply, &(Sink){0}))
+        return NULL;
+    bool *is_index = ARENA_ARRAY(writer->arena, bool, supply->member_count);
+    for (uint32_t i = 0; i < supply->member_count; i++)
+        is_index[i] = supply->members[i]->kind == SUPPLY_RANGE;
+    Recall *recall = recall_find(writer, body_of(supply), is_index);
+    for (uint32_t i = 0; i < supply->member_count && recall != NULL; i++)
+        if (is_index[i] && supply->members[i]->words != NULL && supply->members[i]->words[0] != NULL)
+            *vec_push(writer->arena, &recall->key) = supply->members[i]->words[0];
+    return recall != NULL && recall->key.count + 2 <= KERNEL_RECALL_KEY ? recall : NULL;
+}
+
+/* Computes what is not there yet, if it is to be kept. */
+static void fill_recall(Writer *writer, const Supply *supply, Recall *recall)
+{
+    const CoreBlock *block = &recall->filling;
+    const char *index = write_word(writer, 0);
+    recall_write_search(writer, recall, supply->statement->target, supply->length);
+    write_open_brace(writer, arena_format(writer->arena, "if (%s != NULL && !%s->is_filled)", recall->recalled, recall->recalled));
+    recall_write_cells(writer, recall);
+    write_open_brace(writer, arena_format(writer->arena, "for (int64_t %s = 0; %s < %s; %s++)", index, index, supply->length, index));
+    writer->is_deferred = true;
+    for (uint32_t i = 0; i < supply->member_count; i++)
+        if (supply->members[i]->kind == SUPPLY_RANGE)
+            bind(writer, block->parameters[i], supply_step(writer, supply->members[i], index));
+    write_statements(writer, block);
+    recall_write_put(writer, recall, index);
+    writer->is_deferred = false;
+    write_close_brace(writer);
+    if (writer->has_pending)
+        write_check(writer);
+    writer->has_pending = false;
+    write_line(writer, "%s->is_filled = true;", recall->recalled);
+    write_close_brace(writer);
+}
+
+void sequence_write_versions(Writer *writer, Traversal *traversal, TraversalWriter *write, void *context)
+{
+    Recall *recall = traversal->filters ? NULL : find_recall(writer, traversal->supply);
+    if (recall == NULL) {
+        write(writer, traversal, context);
+        return;
+    }
+    fill_recall(writer, traversal->supply, recall);
+    write_open_brace(writer, arena_format(writer->arena, "if (%s != NULL)", recall->recalled));
+    recall_write_cells(writer, recall);
+    traversal->supply->recall = recall;
+    write(writer, traversal, context);
+    traversal->supply->recall = NULL;
+    write_else(writer);
+    write(writer, traversal, context);
+    write_close_brace(writer);
+}
+
+/* All of a supply that steps. */
+static void traverse_supply(Writer *writer, Traversal *traversal, void *sink)
+{
+    traverse_range(writer, traversal->supply, sink, "0", traversal->supply->length);
 }
 
 bool supply_is_shareable(const Supply *supply)
@@ -719,7 +795,7 @@ static void through_filter(Through *through)
 void sequence_traverse(Writer *writer, Traversal *traversal, Sink *sink)
 {
     if (traversal->supply != NULL && !traversal->filters) {
-        traverse_supply(writer, traversal->supply, sink);
+        sequence_write_versions(writer, traversal, traverse_supply, sink);
         return;
     }
     const CoreStatement *statement = definition_of(writer, traversal->atom);
@@ -744,10 +820,20 @@ void sequence_traverse(Writer *writer, Traversal *traversal, Sink *sink)
     }
 }
 
-void sequence_traverse_part(Writer *writer, Traversal *traversal, Sink *sink, const char *first, const char *end)
+void sequence_poll(Writer *writer, const Traversal *traversal)
 {
     if (!traversal->supply->is_of_memory)
         vectors_fail_if(writer, "kernel_is_over(scalars->call)");
+}
+
+void sequence_traverse_few(Writer *writer, Traversal *traversal, Sink *sink, const char *first, const char *end)
+{
+    loop(writer, traversal->supply, sink, first, end, false);
+}
+
+void sequence_traverse_part(Writer *writer, Traversal *traversal, Sink *sink, const char *first, const char *end)
+{
+    sequence_poll(writer, traversal);
     Through through = {.outer = sink, .sink = {.region = sink->region}};
     through_filter(&through);
     loop(writer, traversal->supply, traversal->filters ? &through.sink : sink, first, end, false);
@@ -788,6 +874,11 @@ bool sequence_is_exact(const Traversal *traversal)
 bool sequence_is_straight(const Writer *writer, const Traversal *traversal)
 {
     return traversal->supply != NULL && traversal->supply->few == 0 && supply_is_straight(writer, traversal->supply);
+}
+
+bool sequence_is_light(const Writer *writer, const Traversal *traversal)
+{
+    return sequence_is_exact(traversal) && traversal->supply->few == 0 && is_light(writer, traversal->supply);
 }
 
 uint32_t sequence_few(const Traversal *traversal)

@@ -307,15 +307,18 @@ static bool only_reads(const Search *search, const CoreStatement *statement)
 
 static bool is_used_inside(const CoreBlock *block, CoreVar variable)
 {
-    for (uint32_t i = 0; i < block->statement_count; i++) {
-        const CoreStatement *statement = &block->statements[i];
-        if (count_uses(statement, variable) > 0)
+    for (uint32_t i = 0; i < block->statement_count; i++)
+        if (shape_uses(&block->statements[i], variable))
             return true;
-        for (uint32_t b = 0; b < 2; b++)
-            if (statement->blocks[b] != NULL && is_used_inside(statement->blocks[b], variable))
-                return true;
-    }
     return is_variable(&block->result, variable);
+}
+
+bool shape_uses(const CoreStatement *statement, CoreVar variable)
+{
+    for (uint32_t b = 0; b < 2; b++)
+        if (statement->blocks[b] != NULL && is_used_inside(statement->blocks[b], variable))
+            return true;
+    return count_uses(statement, variable) > 0;
 }
 
 static bool contains(const CoreBlock *block, const CoreStatement *wanted)
@@ -550,6 +553,27 @@ bool shape_cannot_fail(const FunctionTexts *texts, const CoreBlock *block)
     Progress progress = {0};
     shape_go_on(texts, block, &progress);
     return !progress.has_failed && !progress.must_stop;
+}
+
+static bool is_light(const FunctionTexts *texts, const CoreStatement *statement)
+{
+    if (statement->kind != CORE_OP)
+        return statement->kind != CORE_IF && statement->kind != CORE_GUARD;
+    const Types *types = texts->program->types;
+    TypeId target = type_of(texts, statement->target);
+    if (statement->argument_count == 0 || !type_is_scalar(types, statement->arguments[0].type) || !type_is_scalar(types, target))
+        return true;
+    ScalarType operand = type_scalar(types, statement->arguments[0].type), result = type_scalar(types, target);
+    return !op_text_needs_math(statement->op, operand, result) && !op_text_has_fast(statement->op, operand, result);
+}
+
+bool shape_is_light(const FunctionTexts *texts, const CoreBlock *block)
+{
+    enum { STATEMENTS_MAX = 24 };
+    for (uint32_t i = 0; i < block->statement_count; i++)
+        if (!is_light(texts, &block->statements[i]))
+            return false;
+    return block->statement_count <= STATEMENTS_MAX && shape_is_straight(texts, block) && shape_cannot_fail(texts, block);
 }
 
 /* What the next turn of a loop is given is not to be given back at the end of this one. */

@@ -34,6 +34,9 @@ bool shape_makes(const FunctionTexts *texts, const CoreStatement *statement);
 /* Whether all that is wanted of a vector of `count` elements is some of them, whose indices are constants. */
 bool shape_is_picked(const CoreBlock *body, CoreVar variable, uint32_t count);
 
+/* Whether a statement needs a variable, in its blocks too. */
+bool shape_uses(const CoreStatement *statement, CoreVar variable);
+
 /* Whether an operation only traverses an argument that is a vector, once. */
 bool shape_traverses(Op op, uint32_t argument);
 
@@ -50,6 +53,8 @@ bool shape_gives_up(const CoreBlock *block);
 bool shape_is_straight(const FunctionTexts *texts, const CoreBlock *block);
 /* Whether nothing in such a block can fail. */
 bool shape_cannot_fail(const FunctionTexts *texts, const CoreBlock *block);
+/* Whether it does little, besides, and the same for all elements. */
+bool shape_is_light(const FunctionTexts *texts, const CoreBlock *block);
 /* What is known on the way through such blocks, one after the other. */
 typedef struct Progress {
     bool has_failed; /* perhaps */

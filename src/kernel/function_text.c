@@ -209,6 +209,11 @@ bool function_text_has_lanes(FunctionTexts *texts, CoreFunctionId function)
     return function_text_accepts(texts, function) && function_lanes_accepts(texts, function);
 }
 
+bool function_text_lanes_have_in_common(const FunctionTexts *texts, CoreFunctionId function, uint32_t leaf)
+{
+    return function_lanes_have_in_common(texts, function, leaf);
+}
+
 /* ---- which are needed ---- */
 
 void function_text_need(FunctionTexts *texts, CoreFunctionId function)

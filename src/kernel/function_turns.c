@@ -139,7 +139,7 @@ void turns_begin(Writer *writer)
     writer->may_share = writer->alternates && (writer->is_trial || writer->texts->is_together[writer->function]);
     if (writer->texts->group_counts[writer->function] > 0) {
         write_line(writer, "KernelGroups *groups[%u] = {NULL};", writer->texts->group_counts[writer->function]);
-        write_line(writer, "const KernelMark kept = kernel_mark(&scalars->call->workspace->regions[KERNEL_KEPT]);");
+        write_line(writer, "const KernelMark kept = kernel_mark(&scalars->call->workspace->regions[KERNEL_REGION_LOOPS]);");
     }
     if (writer->alternates) {
         write_line(writer, "KernelMark start = kernel_mark(into);");
@@ -274,7 +274,7 @@ static void write_home(Writer *writer, Moved *moved)
         write_line(writer, "    return true;");
     }
     if (writer->texts->group_counts[writer->function] > 0)
-        write_line(writer, "kernel_release(&scalars->call->workspace->regions[KERNEL_KEPT], kept);");
+        write_line(writer, "kernel_release(&scalars->call->workspace->regions[KERNEL_REGION_LOOPS], kept);");
     if (moved->arrays.count > 0) {
         write_line(writer, "KernelVector vectors[] = {%s};", text_string(&moved->text));
         vectors_fail_if(writer, "!kernel_move_home(home, into, start, aside, mark, vectors, %u)", moved->arrays.count);

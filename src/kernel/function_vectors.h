@@ -51,6 +51,8 @@ bool sequence_is_shareable(const Traversal *traversal);
 uint32_t sequence_few(const Traversal *traversal);
 /* Whether its loop is an innermost one if the sink is straight. */
 bool sequence_is_straight(const Writer *writer, const Traversal *traversal);
+/* Whether its loop does so little for an element that one over a group of them, as lanes have it, is as good as a long one; and none can fail. */
+bool sequence_is_light(const Writer *writer, const Traversal *traversal);
 /* Whether elements that are kept are told from others by a condition in an innermost loop: then `take_if` of a sink is called, with an index. */
 bool sequence_is_filter(const Writer *writer, const Traversal *traversal);
 /* Whether the same elements may be had twice. */
@@ -58,8 +60,15 @@ bool sequence_is_repeatable(const Traversal *traversal);
 void sequence_traverse(Writer *writer, Traversal *traversal, Sink *sink);
 /* The same, by as many threads as there are, each of which does a part. */
 void sequence_traverse_shared(Writer *writer, Traversal *traversal, Sink *sink);
+/* Writes what traverses a sequence: once, or, if some of what its loop computes may be kept from point to point (kernel/function_recall.h), a second time for where that is there. */
+typedef void TraversalWriter(Writer *writer, Traversal *traversal, void *context);
+void sequence_write_versions(Writer *writer, Traversal *traversal, TraversalWriter *write, void *context);
 /* The loop of an exact one, or of a filter, from `first` on, before `end`: words. */
 void sequence_traverse_part(Writer *writer, Traversal *traversal, Sink *sink, const char *first, const char *end);
+/* The same of a light one that has a few elements left: it does not look whether it is to go on. */
+void sequence_traverse_few(Writer *writer, Traversal *traversal, Sink *sink, const char *first, const char *end);
+/* What a long loop does now and then, unless it is bounded by what is in memory: it looks whether it is to go on. */
+void sequence_poll(Writer *writer, const Traversal *traversal);
 
 /* ---- function_vectors.c ---- */
 /* A statement of such a function; false if it is like one of a function on scalars. */

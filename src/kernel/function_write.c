@@ -229,12 +229,11 @@ static void write_element(Writer *writer, const CoreStatement *statement)
     }
 }
 
-/* Whether all turns have the same vector: a global, or a parameter that each gives to the next. */
-static bool is_kept(const Writer *writer, const CoreBlock *block, CoreVar variable)
+static bool is_kept_by(const CoreProgram *program, CoreFunctionId function, const CoreBlock *block, CoreVar variable)
 {
-    const CoreBlock *body = writer->program->functions.items[writer->function]->body;
+    const CoreBlock *body = program->functions.items[function]->body;
     uint32_t parameter = 0;
-    if (writer->program->variables.items[variable].is_global)
+    if (program->variables.items[variable].is_global)
         return true;
     while (parameter < body->parameter_count && body->parameters[parameter] != variable)
         parameter++;
@@ -244,19 +243,22 @@ static bool is_kept(const Writer *writer, const CoreBlock *block, CoreVar variab
         return true;
     const CoreStatement *last = &block->statements[block->statement_count - 1];
     if (last->kind == CORE_IF)
-        return is_kept(writer, last->blocks[0], variable) && is_kept(writer, last->blocks[1], variable);
-    return last->kind != CORE_CALL || last->function != writer->function ||
+        return is_kept_by(program, function, last->blocks[0], variable) && is_kept_by(program, function, last->blocks[1], variable);
+    return last->kind != CORE_CALL || last->function != function ||
            (!last->arguments[parameter].is_constant && last->arguments[parameter].variable == variable);
 }
 
-/* Before the turns: where the vectors are that elements are taken from. */
-static void hoist_cells(Writer *writer, const CoreBlock *block)
+bool write_is_kept(const CoreProgram *program, CoreFunctionId function, CoreVar variable)
+{
+    return is_kept_by(program, function, program->functions.items[function]->body, variable);
+}
+
+void write_hoist_cells(Writer *writer, const CoreBlock *block)
 {
     for (uint32_t i = 0; i < block->statement_count; i++) {
         const CoreStatement *statement = &block->statements[i];
         bool is_read = statement->kind == CORE_OP && (statement->op == OP_ELEMENT || statement->op == OP_INSIDE);
-        const CoreBlock *body = writer->program->functions.items[writer->function]->body;
-        if (is_read && is_kept(writer, body, statement->arguments[0].variable)) {
+        if (is_read && write_is_kept(writer->program, writer->function, statement->arguments[0].variable)) {
             const Layout *elements = write_layout(writer, write_type(writer, statement->target));
             const char *array = writer->texts->values[statement->arguments[0].variable][VECTOR_ARRAY], *stride;
             for (uint32_t leaf = 0; leaf < elements->count; leaf++)
@@ -264,7 +266,7 @@ static void hoist_cells(Writer *writer, const CoreBlock *block)
         }
         for (uint32_t b = 0; b < 2; b++)
             if (statement->blocks[b] != NULL)
-                hoist_cells(writer, statement->blocks[b]);
+                write_hoist_cells(writer, statement->blocks[b]);
     }
 }
 
@@ -718,7 +720,7 @@ static void write_body(Writer *writer, const CoreBlock *body)
     write_globals(writer, body);
     bool loops = write_has_turn(body, writer->function);
     if (loops && writer->into == NULL)
-        hoist_cells(writer, body);
+        write_hoist_cells(writer, body);
     if (loops) {
         write_open_brace(writer, "for (uint32_t turn = 1;; turn++)");
         write_line(writer, "if (OP_RARELY(!kernel_may_turn(turn, scalars)))");

@@ -143,6 +143,10 @@ void write_forget_globals(Writer *writer);
 bool write_is_last(const CoreBlock *block, uint32_t statement);
 /* Whether a block in tail position ends in a call of this function, on some way through it. */
 bool write_has_turn(const CoreBlock *block, CoreFunctionId function);
+/* Whether all turns have the same vector: a global, or a parameter that each gives to the next. */
+bool write_is_kept(const CoreProgram *program, CoreFunctionId function, CoreVar variable);
+/* Before the turns: where the vectors are that elements are taken from. */
+void write_hoist_cells(Writer *writer, const CoreBlock *block);
 /* `result`, or `result0` and so on. */
 const char *write_result_word(const Writer *writer, uint32_t leaf, uint32_t count);
 
@@ -173,6 +177,7 @@ void function_write_fold(FunctionTexts *texts, CoreFunctionId function, Text *ou
 
 /* ---- function_lanes.c ---- */
 bool function_lanes_accepts(const FunctionTexts *texts, CoreFunctionId function);
+bool function_lanes_have_in_common(const FunctionTexts *texts, CoreFunctionId function, uint32_t leaf);
 void function_lanes_write(FunctionTexts *texts, CoreFunctionId function, Text *out, ClassSet *types, bool *with_math);
 
 #endif

@@ -1,5 +1,6 @@
 #include "kernel/fuse.h"
 
+#include "kernel/lanes.h"
 #include "kernel/linear.h"
 #include "kernel/members.h"
 #include "kernel/strided.h"
@@ -1244,6 +1245,7 @@ Fusion *fuse_network(Arena *arena, const FlowNetwork *network, FunctionTexts *fu
         Kernel *kernel = &fusion->kernels.items[i];
         kernel->is_linear = linear_find(arena, fusion, kernel).scopes != 0;
         kernel->is_strided = strided_is(arena, fusion, kernel);
+        kernel->has_lanes = lanes_at_root(functions, fusion, kernel);
     }
     return fusion;
 }

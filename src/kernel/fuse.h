@@ -64,6 +64,7 @@ typedef struct Kernel {
     uint32_t number; /* in its program, from 1 */
     bool has_loops;  /* below the root, or in functions that it calls: a point may take long */
     bool is_linear;  /* some of these are done for few points, which serve all others of a call (linear.h): the more there are the better */
+    bool has_lanes;  /* functions are called for KERNEL_LANES points of the root at once (lanes.h) */
     uint64_t given;  /* scopes other than the root whose points others count; as bits, */
     uint64_t stored; /* ... and of them those of which others get elements */
     bool is_deep;    /* one of these is in a loop: nobody knows beforehand how many there will be */

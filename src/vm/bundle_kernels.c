@@ -119,12 +119,18 @@ size_t bundle_kernel_most(const Vm *vm, const Bundle *bundle)
     return each * vm->options.threads;
 }
 
+/* As many points, at least, as are done at once. */
+static size_t whole_lanes(const Kernel *kernel, size_t points)
+{
+    return kernel->has_lanes ? (points + KERNEL_LANES - 1) / KERNEL_LANES * KERNEL_LANES : points;
+}
+
 size_t bundle_kernel_limit(const Vm *vm, const Bundle *bundle, size_t count, bool is_over)
 {
     const BundleKernel *kernel = bundle->kernel;
     if (kernel->kernel->has_loops && !kernel->kernel->is_strided) {
         uint64_t each = kernel->picoseconds == 0 ? FIRST_POINTS : FIRING_PICOSECONDS / kernel->picoseconds + 1;
-        return least(count, (size_t)each * vm->options.threads);
+        return least(count, whole_lanes(kernel->kernel, (size_t)each) * vm->options.threads);
     }
     bool is_last_block = is_over && count < COMBINE_BLOCK;
     return bundle->needs_blocks && !is_last_block ? count - count % COMBINE_BLOCK : count;
@@ -818,7 +824,8 @@ static size_t tile_of(const Vm *vm, const Bundle *bundle, size_t count)
     size_t most = kernel->kernel->is_linear ? BUNDLE_POINTS_MAX : BUNDLE_TILE, threads = vm->options.threads;
     if (threads > 1 && !kernel->kernel->is_linear)
         most = least(most, count / (PIECES_EACH * threads) + 1);
-    return kernel->picoseconds == 0 ? 1 : least(most, PIECE_PICOSECONDS / kernel->picoseconds + 1);
+    size_t points = kernel->picoseconds == 0 ? 1 : least(most, PIECE_PICOSECONDS / kernel->picoseconds + 1);
+    return least(whole_lanes(kernel->kernel, points), count / threads + 1);
 }
 
 /* How many shares a vector has in which elements are replaced: every one takes all points, so there must not be many of these. */

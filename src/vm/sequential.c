@@ -65,16 +65,10 @@ static void free_workspace(KernelWorkspace *workspace)
         free_blocks(&workspace->regions[r]);
 }
 
-static void reset_workspace(KernelWorkspace *workspace)
-{
-    for (uint32_t r = 0; r < KERNEL_REGIONS; r++)
-        kernel_region_reset(&workspace->regions[r]);
-}
-
 /* Nothing of it is used any more: large blocks are for others too. */
 static void trim_workspace(struct Workspaces *all, KernelWorkspace *workspace)
 {
-    reset_workspace(workspace);
+    kernel_workspace_reset(workspace);
     for (uint32_t r = 0; r < KERNEL_REGIONS; r++)
         for (KernelBlock **place = &workspace->regions[r].first; *place != NULL;) {
             KernelBlock *block = *place;
@@ -140,7 +134,7 @@ static void prepare_workspaces(Vm *vm)
     }
     struct Workspaces *all = vm->workspaces;
     for (uint32_t i = 0; i < all->count; i++) /* a run that was stopped may have left something */
-        reset_workspace(&all->members[i]);
+        kernel_workspace_reset(&all->members[i]);
     all->free_guests = NULL;
     for (Guest *guest = all->guests; guest != NULL; guest = guest->next)
         give_guest(all, &guest->workspace);

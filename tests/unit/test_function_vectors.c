@@ -101,6 +101,12 @@ static const Case cases[] = {
     {"sums", "v : [[float]]", "v", "{sum(row) : row in v}", "[[[1.0, 2.0], [], [3.0]], []]"},
     {"long_sum", "n : int", "n", "sum({1.0 / float(i + 1) : i in iota(n)})", "[5, 0, 127, 128, 129, 5000, -1, 1024]"},
     {"some_sum", "n : int", "n", "sum({1.0 / float(i + 1) : i in iota(n) | rem(i, 3) /= 0})", "[5, 0, 127, 200, 5000, 1600]"},
+    {"recalled", "n : int, k : int", "n, k", "let v = [float(i) : i in iota(n)]; w = {float(table[rem(j * k, 8)]) * x : x in v; j in [0 : n]} in (sum(w), max_val({rem(j * k, 7) + floor(x) : x in w; j in [0 : n]}), w)",
+     "[(40, 3), (40, 3), (31, 3), (0, 0), (40, 0), (64, 3), (40, 3), (1100, 2), (1100, 2)]"},
+    {"recalled_outside", "n : int, k : int", "n, k", "sum({table[rem(j * k, 10)] + 12 / (k - 5) : j in [0 : n]})", "[(40, 4), (40, 2), (40, 3), (40, 2), (40, 4), (40, 5), (0, 5)]"},
+    {"recalled_twice", "v : [int], n : int", "v, n", "[sum({v[rem(j * k, #v)] * (j / k) : j in [0 : n]}) : k in [1, 2, 1, 2, 3]]", "[([1, 2, 3], 50), ([1, 2, 3], 50), ([], 50), ([1, 5, 3], 50), ([], 0)]"},
+    {"light", "v : [float], n : int", "v, n", "let w = flatten([v, [float(i) : i in iota(n)]]) in (sum({x * y - 1.0 : x in w; y in w}), product({1.0 + x / 65536.0 : x in w}), sum({f32(x) : x in w}))",
+     "[([1.5, -2.0], 0), ([], 0), ([-0.0], 0), ([inf, nan, 2.0], 6), ([0.1, 0.2], 1022), ([0.1, 0.2], 1023), ([], 2060)]"},
     {"products", "v : [float], w : [int]", "v, w", "(product(v), product(w), product([f32(x) : x in v]))", "[([1.5, 2.0], [3, -4]), ([], [])]"},
     {"extremes", "v : [int], w : [float]", "v, w", "(max_val(v), min_val(v), max_val(w), min_val(w))", "[([1, -5], [2.5, nan]), ([], []), ([3], [1.0])]"},
     {"logic", "v : [bool], w : [int]", "v, w", "(any(v), all(v), count(v), parity(w), any(w), all(w), parity(v))", "[([true, false], [5, 3]), ([], []), ([true], [7])]"},
@@ -389,6 +395,7 @@ static size_t call_from(Fixture *f, CoreFunctionId id, KernelFunction *entry, co
     }
     KernelCall call = {.count = (int64_t)(array->count - start), .streams = streams, .strides = strides, .outputs = results->columns, .done = &done,
                        .globals = f->cells, .depth = MAX_DEPTH, .stop = (const volatile int *)(const void *)&f->stop.reason, .has_failed = &nowhere, .workspace = &f->workspace};
+    kernel_recall_forget(&f->workspace);
     uint64_t status = entry(&call);
     CHECK((status == 0) == (done == call.count));
     CHECK(f->workspace.regions[1].top == NULL); /* it is as it was */

@@ -9,8 +9,7 @@ enum {
     KERNEL_STACK = 1 << 19, /* bytes that calls of functions may take */
     KERNEL_TURNS = 1 << 12, /* of a loop, after which it looks whether it must end: a power of two */
     KERNEL_FOLD_STRIP = 32, /* elements that an operator is asked for at once whether it picks one */
-    KERNEL_LANES = 16,      /* points that are done at once */
-    KERNEL_LANES_LEAST = 4, /* fewer are done one by one, */
+    KERNEL_LANES_LEAST = 4, /* fewer than these of KERNEL_LANES are done one by one, */
     KERNEL_LANES_TURNS = 32, /* ... after so many turns, if they were more at first: a power of two */
 };
 
@@ -40,6 +39,14 @@ MATH_INLINE bool kernel_may_turn(uint32_t turn, const KernelScalars *scalars)
 MATH_INLINE bool kernel_lanes_go_on(int64_t going, uint32_t turn)
 {
     return going >= KERNEL_LANES_LEAST || (going > 0 && (turn & (KERNEL_LANES_TURNS - 1)) != 0);
+}
+
+/* Where the element of a lane is: 0 if there is none, which is noted of lanes that are here. */
+MATH_INLINE int64_t kernel_lane_index(int64_t index, int64_t start, int64_t length, int64_t here, int64_t *missing)
+{
+    const int64_t inside = (uint64_t)index < (uint64_t)length ? -1 : 0;
+    *missing |= here & ~inside;
+    return (start + index) & inside;
 }
 
 /* ---- slices of vectors ---- */

@@ -106,7 +106,7 @@ MATH_INLINE bool kernel_group(const KernelCall *call, KernelGroups **groups, con
     const uint32_t sorters = kernel_group_sorters(call, points, length), member = call->together == NULL ? 0 : call->member;
     KernelGroups *made = NULL;
     if (kernel_is_first(call))
-        made = kernel_new_groups(&call->workspace->regions[KERNEL_KEPT], points, length, sorters, is_ordered, columns, sizes);
+        made = kernel_new_groups(&call->workspace->regions[KERNEL_REGION_LOOPS], points, length, sorters, is_ordered, columns, sizes);
     made = (KernelGroups *)kernel_shared(call, made);
     if (made == NULL)
         return false;

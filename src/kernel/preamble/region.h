@@ -1,4 +1,4 @@
-/* Memory of sequential versions (kernel/function_vectors.h): each thread has a workspace of regions, stacks of memory in blocks: two for what functions make, and one for what a loop keeps from turn to turn. Whoever takes from a region may set a mark
+/* Memory of sequential versions (kernel/function_vectors.h): each thread has a workspace of regions, stacks of memory in blocks: two for what functions make, one for what a loop keeps from turn to turn, and one for what is kept from point to point. Whoever takes from a region may set a mark
  * before, and release to it what was taken since; blocks are kept for the next who needs them. This header is part of the VM and of emitted files. */
 #ifndef RUNNEL_KERNEL_PREAMBLE_REGION_H
 #define RUNNEL_KERNEL_PREAMBLE_REGION_H
@@ -8,8 +8,11 @@
 #include <stdint.h>
 
 enum {
-    KERNEL_KEPT = 2,               /* the region for what loops keep, */
-    KERNEL_REGIONS,                /* ... which is the last */
+    KERNEL_REGION_LOOPS = 2,  /* is for what loops keep until they end (preamble/groups.h), */
+    KERNEL_REGION_RECALL,     /* ... this for what is kept longer (preamble/recall.h) */
+    KERNEL_REGIONS,
+    KERNEL_RECALL_KEY = 12,   /* words of a key that it is known by, at most */
+    KERNEL_RECALL_LOOPS = 16, /* that are told apart when it is asked whether keeping is worth it */
     KERNEL_CELLS_ALIGNMENT = 64,
     KERNEL_BLOCK = 1 << 18,        /* bytes, at least */
     KERNEL_BLOCK_LARGE = 1 << 22,  /* blocks as large as that are not larger than whoever takes from them first needs */
@@ -30,8 +33,13 @@ typedef struct KernelRegion {
     KernelWorkspace *workspace;
 } KernelRegion;
 
+typedef struct KernelRecallTable KernelRecallTable;
+
 struct KernelWorkspace {
     KernelRegion regions[KERNEL_REGIONS];
+    KernelRecallTable *recall; /* null if nothing is kept */
+    size_t recall_bytes;       /* that are, about */
+    int32_t recall_misses[KERNEL_RECALL_LOOPS]; /* by loop: how often there was nothing, less how often there was something, or more in a pause */
     /* A block of that many bytes at least, as aligned as malloc does it; null if there is no memory. It belongs to the region until whoever gave it takes it back. */
     void *(*take)(KernelWorkspace *workspace, size_t bytes);
     void *context; /* for take */
@@ -75,6 +83,21 @@ static inline void kernel_release(KernelRegion *region, KernelMark mark)
 static inline void kernel_region_reset(KernelRegion *region)
 {
     kernel_release(region, (KernelMark){NULL, NULL});
+}
+
+static inline void kernel_recall_forget(KernelWorkspace *workspace)
+{
+    kernel_region_reset(&workspace->regions[KERNEL_REGION_RECALL]);
+    workspace->recall = NULL;
+    workspace->recall_bytes = 0;
+}
+
+/* Before other points: arrays that these are given may lie where others were. */
+static inline void kernel_workspace_reset(KernelWorkspace *workspace)
+{
+    for (int i = 0; i < KERNEL_REGION_RECALL; i++)
+        kernel_region_reset(&workspace->regions[i]);
+    kernel_recall_forget(workspace);
 }
 
 static inline char *kernel_aligned(char *address)
