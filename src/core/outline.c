@@ -5,7 +5,7 @@
 /* What becomes of a statement of the body. */
 typedef enum Part {
     PART_MOVED,  /* it goes to the function */
-    PART_SAME,   /* it is the same for all elements, and computed before the call */
+    PART_SAME,   /* it is the same for all elements, and computed before the call, unless that takes no time */
     PART_BEHIND, /* it has to do with the sequence that the body gives, which a function cannot give, and follows the call */
 } Part;
 
@@ -345,6 +345,47 @@ static bool sort_statements(Body *body)
     return !behind.is_any && body->given.count > 0;
 }
 
+/* ---- what takes no time ---- */
+
+/* Names, and elements: to be given one takes as long as to take it from the vector. What may fail would be done at every point, too. */
+static bool is_light(const CoreProgram *program, const CoreStatement *statement)
+{
+    switch (statement->kind) {
+    case CORE_COPY:
+    case CORE_UNIT:
+    case CORE_PAIR:
+    case CORE_PROJECT:
+    case CORE_WRAP:
+    case CORE_UNWRAP: return type_is_concrete(program->types, type_of(program, statement->target));
+    case CORE_OP: return (statement->op == OP_ELEMENT || statement->op == OP_INSIDE) && type_is_scalar(program->types, type_of(program, statement->target));
+    default: return false;
+    }
+}
+
+/* Whether only the function needs what a statement gives. */
+static bool is_for_function(const Body *body, uint32_t index)
+{
+    Uses uses = {.variable = body->block->statements[index].target};
+    count_use(&uses, &body->block->result);
+    for (uint32_t i = index + 1; i < body->block->statement_count; i++)
+        if (body->parts[i] != PART_MOVED)
+            visit_statement(&body->block->statements[i], count_use, &uses);
+    return uses.count == 0;
+}
+
+/* What takes no time is done by the function, so that it need not be given as many values. */
+static void move_light(Body *body)
+{
+    for (uint32_t i = body->block->statement_count; i-- > 0;) {
+        const CoreStatement *statement = &body->block->statements[i];
+        if (body->parts[i] != PART_SAME || !is_light(body->outliner->program, statement) || !is_for_function(body, i))
+            continue;
+        body->parts[i] = PART_MOVED;
+        body->moved++;
+        bind_statement(body, statement);
+    }
+}
+
 /* ---- making the function ---- */
 
 static CoreAtom renamed_atom(const Body *body, CoreAtom atom)
@@ -550,6 +591,7 @@ static CoreBlock *outline_body(const Outliner *outliner, const CoreBlock *block,
                  .parts = ARENA_ARRAY(program->arena, uint8_t, block->statement_count)};
     if (!sort_statements(&body) || !is_worth_outlining(&body))
         return NULL;
+    move_light(&body);
     CoreFunctionId function = make_function(&body, span);
     make_placeholder(outliner->original, span);
     if (outliner->accepts(outliner->context, function))

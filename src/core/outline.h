@@ -4,7 +4,8 @@
  *
  * A network makes the vectors of all points at once, and writes every one of them to memory. A function that is called at the points can be compiled for a single
  * one instead (kernel/function_text.h): its vectors are short-lived, and its loops are those one would write. So this is done for engines that compile, and
- * for bodies that the compiler takes. What does not depend on the element stays outside, where it is computed once. */
+ * for bodies that the compiler takes. What does not depend on the element stays outside, where it is computed once, unless it
+ * is only a name, a tuple or an element of a vector. */
 #ifndef RUNNEL_CORE_OUTLINE_H
 #define RUNNEL_CORE_OUTLINE_H
 

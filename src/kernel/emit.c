@@ -164,6 +164,7 @@ static void emit_work(Emitter *e)
     if (emit_may_be_full(e))
         emit_marks(e, MARK_DECLARE);
     emit_declare_lanes(e, KERNEL_ROOT);
+    emit_tests_of_ends(e, KERNEL_ROOT);
     if (emit_folds_blocks(e))
         emit_blocks(e);
     else if (emit_can_pack(e))
@@ -218,7 +219,8 @@ static void emit_version(Emitter *e, const char *suffix, bool has_flags)
                   e->kernel->number, suffix);
     else
         text_addf(out, "\nuint64_t kernel_%u(const KernelCall *restrict call)\n{\n", e->kernel->number);
-    text_addf(out, "    const int64_t count = call->count;\n    OpFlag failed = 0;\n%s%s", e->has_fast ? "    OpFlag slow = 0;\n" : "",
+    text_addf(out, "    const int64_t count = call->count;\n    OpFlag failed = 0;\n%s%s%s", e->has_fast ? "    OpFlag slow = 0;\n" : "",
+              e->usual != NULL ? "    OpFlag tested = 0; /* where that is known before */\n" : "",
               e->has_groups ? "    KernelFlags failed_lanes = kernel_no_flags();\n" : "");
     text_add(out, text_string(&body));
     text_add(out, "}\n");
@@ -231,6 +233,7 @@ static void emit_kernel(Emitter *e)
     Text *out = e->out;
     e->calls_functions = calls_functions(e);
     e->has_fast = !e->calls_functions && wants_fast(e);
+    emit_find_usual(e);
     e->linear = linear_find(e->context->functions->arena, e->fusion, e->kernel);
     uint32_t number = e->kernel->number;
     bool has_totals = emit_has_two_passes(e->kernel);

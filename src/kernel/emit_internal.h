@@ -38,6 +38,8 @@ typedef struct Emitter {
     GroupStep group;   /* in the loop that is being written */
     bool has_groups;   /* that can fail */
     bool is_packing;   /* what filters keep is first put aside */
+    bool is_at_ends;   /* of a loop, before it: what is usual there is so at all points (emit_ends.c) */
+    bool *usual;       /* by node of the kernel: what is known to be so; null for none */
     bool *varying;     /* in the loop that is being written: by node of the kernel, whether it differs between points */
     LinearLoops linear; /* whose results come from a table */
     Narrow narrow;      /* values that are 32 bits wide in the version that is being written */
@@ -157,6 +159,13 @@ void emit_add_first_value(Emitter *e, Text *out, FlowOperand operand, uint32_t l
 /* Emits, once each and after what they take, `invariant` values of the loop as they are. */
 void emit_invariants(Emitter *e, FlowOperand operand, uint32_t loop, bool *is_done);
 void emit_search(Emitter *e, uint32_t number, uint32_t filter);
+
+/* ---- emit_ends.c: operations that are usual at all points of a loop ---- */
+/* Finds them, in all loops. */
+void emit_find_usual(Emitter *e);
+bool emit_is_usual(const Emitter *e, const FlowNode *node);
+/* Before the loop: sets `slow` where they are not. */
+void emit_tests_of_ends(Emitter *e, uint32_t loop);
 
 /* ---- emit_loops.c: loops below the root ---- */
 void emit_slice_starts(Emitter *e, uint32_t scope);

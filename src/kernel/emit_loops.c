@@ -453,6 +453,7 @@ void emit_inner_loop(Emitter *e, uint32_t number)
         return;
     }
     emit_declare_lanes(e, number);
+    emit_tests_of_ends(e, number);
     FlowOperand choice;
     if (emit_is_grouped(e, number))
         emit_loop_of_groups(e, number);

@@ -171,7 +171,7 @@ void emit_operation(Emitter *e, const FlowNode *node)
     }
     if (has_fast)
         text_add(e->out, "is_exact ? ");
-    Word failed = emit_flag_name(e, "failed"), slow = emit_flag_name(e, "slow");
+    Word failed = emit_flag_name(e, "failed"), slow = emit_is_usual(e, node) ? (Word){"&tested"} : emit_flag_name(e, "slow");
     op_text(e->out, node->core_op, scalar, target, arguments, failed.text);
     if (has_fast) {
         text_add(e->out, " : ");

@@ -43,7 +43,7 @@ static void add_fields(Writer *writer, const Layout *layout, const char *prefix,
         write_line(writer, "    %s %s%u;", write_leaf_type(layout->leaves[i].type), prefix, (*number)++);
 }
 
-static const char *name_of(const Writer *writer, CoreFunctionId function)
+const char *forks_name(const Writer *writer, CoreFunctionId function)
 {
     Text text;
     text_init(&text, writer->out->memory);
@@ -62,7 +62,7 @@ void forks_write_task(FunctionTexts *texts, CoreFunctionId function, Text *out)
     uint32_t arguments = 0, results = 0;
     writer.out = out;
     writer.depth = 0;
-    name = name_of(&writer, function);
+    name = forks_name(&writer, function);
     write_line(&writer, "typedef struct %s_task {", name);
     write_line(&writer, "    KernelTask task;");
     write_line(&writer, "    int64_t depth;");
@@ -98,29 +98,34 @@ static void write_invocation(Writer *writer, const ForkedCalls *calls, uint32_t 
     text_free(&text);
 }
 
+void forks_add_lengths(const Writer *writer, const CoreStatement *call, const char **arguments, Text *sum)
+{
+    for (uint32_t i = 0, leaf = 0; i < call->argument_count; leaf += write_layout(writer, call->arguments[i++].type)->count)
+        if (type_is_vector(writer->program->types, call->arguments[i].type))
+            text_addf(sum, "%s%s", sum->length == 0 ? "" : " + ", arguments[leaf + VECTOR_LENGTH]);
+}
+
 static const char *total_length(Writer *writer, const ForkedCalls *calls)
 {
     Text text;
     text_init(&text, writer->out->memory);
     for (uint32_t turn = 0; turn < calls->count; turn++)
-        for (uint32_t i = 0, leaf = 0; i < calls->call->argument_count; leaf += write_layout(writer, calls->call->arguments[i++].type)->count)
-            if (type_is_vector(writer->program->types, calls->call->arguments[i].type))
-                text_addf(&text, "%s%s", text.length == 0 ? "" : " + ", calls->arguments[turn][leaf + VECTOR_LENGTH]);
+        forks_add_lengths(writer, calls->call, calls->arguments[turn], &text);
     const char *total = text.length == 0 ? "0" : arena_text(writer->arena, text_string(&text), text.length);
     text_free(&text);
     return total;
 }
 
-static void write_offer(Writer *writer, const ForkedCalls *calls, const char *tasks, uint32_t turn)
+void forks_write_offer(Writer *writer, ForkedCall call)
 {
     Text text;
     text_init(&text, writer->out->memory);
-    text_addf(&text, "%s[%u] = (%s_task){.task = {.run = %s_run, .call = scalars->call}, .depth = depth - 1", tasks, turn - 1, calls->name, calls->name);
-    for (uint32_t i = 0; i < calls->argument_count; i++)
-        text_addf(&text, ", .a%u = %s", i, calls->arguments[turn][i]);
+    text_addf(&text, "%s = (%s_task){.task = {.run = %s_run, .call = scalars->call}, .depth = depth - 1", call.task, call.name, call.name);
+    for (uint32_t i = 0; i < call.argument_count; i++)
+        text_addf(&text, ", .a%u = %s", i, call.arguments[i]);
     write_line(writer, "%s};", text_string(&text));
     text_free(&text);
-    write_line(writer, "kernel_offer(scalars->call, &%s[%u].task);", tasks, turn - 1);
+    write_line(writer, "kernel_offer(scalars->call, &%s.task);", call.task);
 }
 
 static void write_fetch(Writer *writer, const ForkedCalls *calls, const char *task, uint32_t turn, const char *is_good)
@@ -142,7 +147,7 @@ static void write_fetch(Writer *writer, const ForkedCalls *calls, const char *ta
 void forks_write_calls(Writer *writer, ForkedCalls *calls)
 {
     const char *tasks = write_word(writer, 0), *shares = write_word(writer, 0), *is_good = write_word(writer, 0);
-    calls->name = name_of(writer, calls->call->function);
+    calls->name = forks_name(writer, calls->call->function);
     calls->layout = function_text_results(writer->texts, calls->call->function);
     *vec_push(writer->arena, &writer->callees) = calls->call->function;
     if (!writer->is_trial)
@@ -158,7 +163,7 @@ void forks_write_calls(Writer *writer, ForkedCalls *calls)
     write_line(writer, "const bool %s = kernel_may_share(scalars->call, %s);", shares, total_length(writer, calls));
     write_open_brace(writer, arena_format(writer->arena, "if (OP_RARELY(%s))", shares));
     for (uint32_t turn = 1; turn < calls->count; turn++)
-        write_offer(writer, calls, tasks, turn);
+        forks_write_offer(writer, (ForkedCall){calls->name, calls->arguments[turn], calls->argument_count, arena_format(writer->arena, "%s[%u]", tasks, turn - 1)});
     write_close_brace(writer);
     write_invocation(writer, calls, 0, arena_format(writer->arena, "bool %s = ", is_good));
     for (uint32_t turn = 1; turn < calls->count; turn++) {

@@ -394,22 +394,36 @@ static void write_turn_of_few(Writer *writer, const Supply *supply, Sink *sink, 
     write_close_brace(writer);
 }
 
+/* What the call that a body ends in is given in each turn. */
+static void write_turns_arguments(Writer *writer, const Supply *supply, const CoreStatement *call, const char ***arguments, uint32_t *argument_count)
+{
+    const CoreBlock *block = supply->statement->blocks[0];
+    CoreBlock before = *block;
+    before.statement_count--;
+    for (uint32_t turn = 0; turn < supply->few; turn++) {
+        for (uint32_t i = 0; i < supply->member_count; i++)
+            bind(writer, block->parameters[i], supply_step(writer, supply->members[i], arena_format(writer->arena, "%u", turn)));
+        write_statements(writer, &before);
+        arguments[turn] = write_arguments(writer, call, argument_count);
+    }
+}
+
+uint32_t sequence_call_arguments(Writer *writer, const CoreAtom *each, const CoreStatement *call, const char ***arguments, uint32_t *argument_count)
+{
+    const Supply *supply = prepare(writer, each);
+    write_turns_arguments(writer, supply, call, arguments, argument_count);
+    return supply->few;
+}
+
 /* Calls that other threads may do are written before what takes their results. */
 static void write_forked_turns(Writer *writer, const Supply *supply, Sink *sink, const CoreStatement *call)
 {
     const CoreBlock *block = supply->statement->blocks[0];
     ForkedCalls calls = {.call = call, .count = supply->few};
-    CoreBlock before = *block;
-    before.statement_count--;
     write_line(writer, "{");
     writer->depth++;
     Around around = open_turn(writer, false, writer->is_deferred, sink);
-    for (uint32_t turn = 0; turn < supply->few; turn++) {
-        for (uint32_t i = 0; i < supply->member_count; i++)
-            bind(writer, block->parameters[i], supply_step(writer, supply->members[i], arena_format(writer->arena, "%u", turn)));
-        write_statements(writer, &before);
-        calls.arguments[turn] = write_arguments(writer, call, &calls.argument_count);
-    }
+    write_turns_arguments(writer, supply, call, calls.arguments, &calls.argument_count);
     calls.region = vectors_region(writer, call->target);
     forks_write_calls(writer, &calls);
     const char *outer_index = sink->index;

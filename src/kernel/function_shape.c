@@ -1,5 +1,6 @@
 #include "kernel/function_shape.h"
 
+#include "kernel/function_join.h"
 #include "kernel/op_text.h"
 
 bool shape_has_arrays(const FunctionTexts *texts, TypeId type)
@@ -305,18 +306,23 @@ static bool only_reads(const Search *search, const CoreStatement *statement)
     return statement->op == OP_LENGTH || (reads && !shape_has_arrays(search->texts, type_of(search->texts, statement->target)));
 }
 
-static bool is_used_inside(const CoreBlock *block, CoreVar variable)
+uint32_t shape_count_uses(const CoreBlock *block, CoreVar variable)
 {
-    for (uint32_t i = 0; i < block->statement_count; i++)
-        if (shape_uses(&block->statements[i], variable))
-            return true;
-    return is_variable(&block->result, variable);
+    uint32_t uses = is_variable(&block->result, variable);
+    for (uint32_t i = 0; i < block->statement_count; i++) {
+        const CoreStatement *statement = &block->statements[i];
+        uses += count_uses(statement, variable);
+        for (uint32_t b = 0; b < 2; b++)
+            if (statement->blocks[b] != NULL)
+                uses += shape_count_uses(statement->blocks[b], variable);
+    }
+    return uses;
 }
 
 bool shape_uses(const CoreStatement *statement, CoreVar variable)
 {
     for (uint32_t b = 0; b < 2; b++)
-        if (statement->blocks[b] != NULL && is_used_inside(statement->blocks[b], variable))
+        if (statement->blocks[b] != NULL && shape_count_uses(statement->blocks[b], variable) > 0)
             return true;
     return count_uses(statement, variable) > 0;
 }
@@ -354,7 +360,7 @@ static void search_block(Search *search, const CoreBlock *block)
                 break;
             }
             bool is_other_side = statement->kind == CORE_IF && contains(statement->blocks[1 - b], search->statement);
-            search->is_needed |= !is_other_side && is_used_inside(statement->blocks[b], search->variable);
+            search->is_needed |= !is_other_side && shape_count_uses(statement->blocks[b], search->variable) > 0;
         }
     }
     search->is_needed |= is_variable(&block->result, search->variable);
@@ -593,7 +599,10 @@ void shape_function(FunctionTexts *texts, CoreFunctionId function)
     const CoreBlock *body = function_text_body(texts, function);
     walk_block(texts, body, NULL, 0);
     delay_block(texts, body);
-    raise(texts, &body->result, 0);
+    if (join_is_onto(texts, function))
+        join_mark(texts, function);
+    else
+        raise(texts, &body->result, 0);
     raise_turns(texts, body, function);
     raise_elements(texts, body);
 }

@@ -17,6 +17,7 @@ typedef struct VariableShape {
     uint32_t raised_from;  /* level + 1 below which raising it goes on; 0 if it is not raised */
     const char ***picked;  /* of a vector that is not made because single elements of it are all that is wanted: the words of each */
     bool is_delayed;       /* a sequence, or a vector, that is not made: whoever uses it computes its elements */
+    bool is_joined;        /* only there to be part of what the function gives (kernel/function_join.h) */
 } VariableShape;
 
 /* Finds out about all variables of a function. */
@@ -28,6 +29,8 @@ bool shape_has_arrays(const FunctionTexts *texts, TypeId type);
 
 /* Whether a variable is not needed any more once a statement is done, on the way to which nobody has got hold of its value: only scalars were read from it. `body` is the function's. */
 bool shape_is_spent(const FunctionTexts *texts, const CoreBlock *body, CoreVar variable, const CoreStatement *statement);
+/* How often a variable is used in a block and those inside. */
+uint32_t shape_count_uses(const CoreBlock *block, CoreVar variable);
 /* Whether a statement makes the vector that it gives. */
 bool shape_makes(const FunctionTexts *texts, const CoreStatement *statement);
 

@@ -697,7 +697,7 @@ bool vectors_write_statement(Writer *writer, const CoreStatement *statement)
         writer->texts->values[statement->target] = write_atom(writer, &known);
         return true;
     }
-    if (writer->texts->shapes[statement->target].is_delayed)
+    if (writer->texts->shapes[statement->target].is_delayed || writer->texts->shapes[statement->target].is_joined)
         return true;
     if (shape_is_traversable(writer->texts, statement)) {
         write_traversed(writer, statement);

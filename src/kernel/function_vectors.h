@@ -58,6 +58,8 @@ bool sequence_is_filter(const Writer *writer, const Traversal *traversal);
 /* Whether the same elements may be had twice. */
 bool sequence_is_repeatable(const Traversal *traversal);
 void sequence_traverse(Writer *writer, Traversal *traversal, Sink *sink);
+/* Of a comprehension over a few elements, whose bodies end in a call: the arguments of that call, by turn; gives how many turns there are. */
+uint32_t sequence_call_arguments(Writer *writer, const CoreAtom *each, const CoreStatement *call, const char ***arguments, uint32_t *argument_count);
 /* The same, by as many threads as there are, each of which does a part. */
 void sequence_traverse_shared(Writer *writer, Traversal *traversal, Sink *sink);
 /* Writes what traverses a sequence: once, or, if some of what its loop computes may be kept from point to point (kernel/function_recall.h), a second time for where that is there. */
@@ -122,9 +124,25 @@ typedef struct ForkedCalls {
     const Layout *layout;
     const char **results[SHAPE_FEW];   /* words, which are given */
 } ForkedCalls;
-/* The call that a body ends in, if other threads may do it and what comes before takes neither loop nor call; else null. */
-const CoreStatement *forks_find_call(FunctionTexts *texts, const CoreBlock *body);
 void forks_write_calls(Writer *writer, ForkedCalls *calls);
+/* A call that is offered. */
+typedef struct ForkedCall {
+    const char *name;
+    const char **arguments;
+    uint32_t argument_count;
+    const char *task;
+} ForkedCall;
+void forks_write_offer(Writer *writer, ForkedCall call);
+/* What a function is called in C. */
+const char *forks_name(const Writer *writer, CoreFunctionId function);
+/* Adds the lengths of the vectors that a call is given to a sum of such. */
+void forks_add_lengths(const Writer *writer, const CoreStatement *call, const char **arguments, Text *sum);
+
+/* ---- function_onto.c ---- */
+/* What a block in tail position gives is put onto what there is. */
+void onto_write_result(Writer *writer, const CoreBlock *block);
+/* The body of the function that makes the vector for it. */
+void onto_write_beginning(Writer *writer, const CoreBlock *body);
 
 /* ---- function_moves.c ---- */
 /* False if the operation is none of its own; so is the next. */

@@ -1022,12 +1022,38 @@ static bool is_shared(const Wide *wide, uint32_t parameter)
     return parameter < wide->writer.program->functions.items[wide->writer.function]->shared_count;
 }
 
+static bool is_of_bytes(const Layout *elements)
+{
+    for (uint32_t i = 0; i < elements->count; i++)
+        if (scalar_size((ScalarType)elements->leaves[i].type) != 1)
+            return false;
+    return true;
+}
+
+/* A vector of bytes that each point has another of: they are brought together several at a time. */
+static WidePart write_own_bytes(Wide *wide, const Layout *elements, const char **words)
+{
+    WideVector vector = {.kind = WIDE_MADE, .element = elements->type, .length = words[VECTOR_LENGTH]};
+    vector.columns = ARENA_ARRAY(wide->writer.arena, const char *, elements->count);
+    vector.are_varying = ARENA_ARRAY(wide->writer.arena, bool, elements->count);
+    for (uint32_t i = 0; i < elements->count; i++) {
+        vector.columns[i] = wide_word(wide);
+        vector.are_varying[i] = true;
+        wide_line(wide, "%s = kernel_wide_bytes(region, mark, %s, %s, %u, %s);", cells_type(true, (ScalarType)elements->leaves[i].type, vector.columns[i], wide),
+                  words[VECTOR_ARRAY], words[VECTOR_START], i, words[VECTOR_LENGTH]);
+        wide_give_up_if(wide, "%s == NULL", vector.columns[i]);
+    }
+    return wide_vector(wide, vector)->parts[0];
+}
+
 /* A vector that each point has another of: pointers to its cells, in columns none of which is one cell for all. */
 static WidePart write_own_vector(Wide *wide, const Layout *elements, const char **words)
 {
     WideVector vector = {.kind = WIDE_GIVEN, .element = elements->type, .length = words[VECTOR_LENGTH]};
     if (!is_flat(elements))
         wide_refuse(wide);
+    if (is_of_bytes(elements))
+        return write_own_bytes(wide, elements, words);
     vector.columns = ARENA_ARRAY(wide->writer.arena, const char *, elements->count);
     for (uint32_t i = 0; i < elements->count; i++) {
         const char *c = write_leaf_type(elements->leaves[i].type);

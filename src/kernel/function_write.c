@@ -2,6 +2,7 @@
 #include "kernel/function_vectors.h"
 
 #include "kernel/c_text.h"
+#include "kernel/function_join.h"
 #include "kernel/op_text.h"
 #include "source/diagnostics.h"
 
@@ -565,6 +566,11 @@ bool write_is_last(const CoreBlock *block, uint32_t statement)
 
 static void write_result(Writer *writer, const CoreBlock *block, Destination destination)
 {
+    if (destination.is_tail && writer->is_onto) {
+        onto_write_result(writer, block);
+        write_return(writer);
+        return;
+    }
     uint32_t count = write_layout(writer, block->result.type)->count;
     const char **words = write_atom(writer, &block->result);
     for (uint32_t i = 0; i < count; i++)
@@ -607,7 +613,7 @@ static void write_block(Writer *writer, const CoreBlock *block, Destination dest
         const CoreStatement *statement = &block->statements[i];
         bool is_end = destination.is_tail && write_is_last(block, i);
         c_source(writer->out, writer->depth, writer->sources, statement->span, &writer->shown);
-        if (is_end && statement->kind == CORE_CALL) {
+        if (is_end && statement->kind == CORE_CALL && !writer->is_onto) {
             write_tail_call(writer, statement);
             return;
         }
@@ -684,7 +690,7 @@ static void write_header(Writer *writer, Text *out)
     const CoreBlock *body = function_text_body(writer->texts, writer->function);
     text_add(out, "static bool ");
     function_text_name(writer->texts, writer->function, out);
-    text_add_char(out, '(');
+    text_add(out, writer->is_onto ? "_onto(" : "(");
     for (uint32_t i = 0; i < body->parameter_count; i++) {
         const Layout *leaves = write_layout(writer, write_type(writer, body->parameters[i]));
         const char **words = write_new_words(writer, body->parameters[i]);
@@ -692,9 +698,9 @@ static void write_header(Writer *writer, Text *out)
             text_addf(out, "%s %s, ", write_leaf_type(leaves->leaves[leaf].type), words[leaf]);
     }
     const Layout *results = write_layout(writer, body->result.type);
-    for (uint32_t i = 0; i < results->count; i++)
+    for (uint32_t i = 0; i < results->count && !writer->is_onto; i++)
         text_addf(out, "%s *%s, ", write_leaf_type(results->leaves[i].type), write_result_word(writer, i, results->count));
-    text_addf(out, "%sint64_t depth, const KernelScalars *scalars)", function_text_accepts(writer->texts, writer->function) ? "" : "KernelRegion *into, KernelRegion *aside, ");
+    text_addf(out, "%s%sint64_t depth, const KernelScalars *scalars)", writer->is_onto ? "KernelOnto *onto, " : "", function_text_accepts(writer->texts, writer->function) ? "" : "KernelRegion *into, KernelRegion *aside, ");
 }
 
 Writer writer_of(FunctionTexts *texts, CoreFunctionId function)
@@ -704,9 +710,12 @@ Writer writer_of(FunctionTexts *texts, CoreFunctionId function)
 
 void function_write_prototype(FunctionTexts *texts, CoreFunctionId function, Text *out)
 {
-    Writer writer = writer_of(texts, function);
-    write_header(&writer, out);
-    text_add(out, ";\n");
+    for (uint32_t is_onto = 0; is_onto < (join_is_onto(texts, function) ? 2 : 1); is_onto++) {
+        Writer writer = writer_of(texts, function);
+        writer.is_onto = is_onto != 0;
+        write_header(&writer, out);
+        text_add(out, ";\n");
+    }
 }
 
 static void write_body(Writer *writer, const CoreBlock *body)
@@ -760,6 +769,7 @@ static void begin_vectors(Writer *writer)
     shape_function(writer->texts, writer->function);
     writer->into = "into";
     writer->aside = "aside";
+    writer->is_onto = join_is_onto(writer->texts, writer->function);
 }
 
 /* False if it was refused. Nothing local changes on the way. */
@@ -796,6 +806,18 @@ bool function_write_is_possible(FunctionTexts *texts, CoreFunctionId function, W
     return is_possible;
 }
 
+/* The function as others call it who want a vector. */
+static void write_onto_beginning(FunctionTexts *texts, CoreFunctionId function, Text *out)
+{
+    Writer writer = writer_of(texts, function);
+    writer.out = out;
+    text_add_char(out, '\n');
+    write_header(&writer, out);
+    text_add(out, "\n{\n");
+    onto_write_beginning(&writer, function_text_body(texts, function));
+    text_add(out, "}\n");
+}
+
 void function_write(FunctionTexts *texts, CoreFunctionId function, const Sources *sources, Text *out, ClassSet *types,
                     bool *with_math)
 {
@@ -815,6 +837,8 @@ void function_write(FunctionTexts *texts, CoreFunctionId function, const Sources
     text_add(out, text_string(&body));
     text_add(out, "}\n");
     text_free(&body);
+    if (writer.is_onto)
+        write_onto_beginning(texts, function, out);
 }
 
 /* ---- entries ---- */

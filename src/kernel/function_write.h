@@ -76,6 +76,7 @@ typedef struct Writer {
     VEC(MadeLate) made_late;
     VEC(CoreFunctionId) callees; /* that make vectors */
     VEC(CoreVar) trial_globals;
+    bool is_onto;             /* its elements are put onto others (kernel/function_join.h) */
     bool has_turns;           /* it is a loop, */
     bool alternates;          /* ... whose turns build in one region and the other by turns (kernel/function_turns.c), */
     bool may_share;           /* ... and whose loops may be shared by threads (FunctionTexts.is_together), */
@@ -160,6 +161,8 @@ void function_wide_write_entry(FunctionTexts *texts, CoreFunctionId function, Te
 /* ---- function_forks.c ---- */
 /* Whether calls of a function may be done by other threads, and what that takes beside it. */
 bool forks_can_be_shared(FunctionTexts *texts, CoreFunctionId function);
+/* The call that a body ends in, if other threads may do it and what comes before takes neither loop nor call; else null. */
+const CoreStatement *forks_find_call(FunctionTexts *texts, const CoreBlock *body);
 void forks_write_task(FunctionTexts *texts, CoreFunctionId function, Text *out);
 
 /* ---- function_fold.c ---- */

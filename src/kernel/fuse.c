@@ -729,12 +729,14 @@ static bool order_body(Finder *finder, Kernel *kernel, uint32_t scope)
 static bool is_worth_it(const FlowNetwork *network, const Kernel *kernel)
 {
     uint32_t computed = 0;
+    bool only_lends = true;
     for (uint32_t i = 0; i < kernel->nodes.count; i++) {
         const FlowNode *node = &network->nodes.items[kernel->nodes.items[i]];
         bool is_cheap = fuse_is_structure(node) || node->op == FLOW_RANGE || node->op == FLOW_SAME_LENGTHS || node->op == FLOW_LENGTH || node->op == FLOW_COLLECT;
         computed += node->op == FLOW_SCALAR_CALL ? 2 : !is_cheap;
+        only_lends &= is_cheap || member_is_lent(network, node);
     }
-    return computed > 1 || (computed > 0 && kernel->scopes.count > 1);
+    return (computed > 1 && !only_lends) || (computed > 0 && kernel->scopes.count > 1);
 }
 
 static bool is_member_of(const Kernel *kernel, FlowNodeId id)

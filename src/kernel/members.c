@@ -97,6 +97,12 @@ bool member_is_scatter(const FlowNetwork *network, const FlowNode *node)
     return true;
 }
 
+bool member_is_lent(const FlowNetwork *network, const FlowNode *node)
+{
+    return node->op == FLOW_SLICES && node->segments == SEGMENTS_SINGLE && node->outputs[0] != 0 &&
+           network->streams.items[node->outputs[0]].type < (LeafType)SCALAR_COUNT;
+}
+
 bool member_accepts(const FlowNetwork *network, const FlowNode *node, FunctionTexts *functions)
 {
     return node->after_count == 0 && accepts_kind(network, node, functions);

@@ -12,6 +12,8 @@ bool member_is_sink(const FlowNode *node);
 /* Elements of a vector on unit are replaced, all by the same one: in which order makes no difference. */
 bool member_is_scatter(const FlowNetwork *network, const FlowNode *node);
 enum { SCATTER_LENGTH = 2, SCATTER_INDEX, SCATTER_LEAVES }; /* inputs of such a node; the first are the vector */
+/* The elements of one vector of scalars, which streams are lent as they are: copying them gains nothing. */
+bool member_is_lent(const FlowNetwork *network, const FlowNode *node);
 /* It relates points and their parents. */
 bool member_has_segments(const FlowNode *node);
 /* It does so only where the points are a loop directly below their parents. */

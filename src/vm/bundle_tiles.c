@@ -2,6 +2,7 @@
 #include "vm/bundle_private.h"
 
 #include "base/least.h"
+#include "kernel/members.h"
 
 #include <string.h>
 
@@ -175,7 +176,7 @@ static void make_bundle(Finder *finder, uint32_t depth)
     for (FlowNodeId id = finder->first; id <= finder->last; id++)
         if (finder->depths[id] == depth && is_of_points(finder, id)) {
             count++;
-            computed += plan->nodes[id].node->op != FLOW_RANGE;
+            computed += plan->nodes[id].node->op != FLOW_RANGE && !member_is_lent(plan->network, plan->nodes[id].node);
         }
     if (computed < 2)
         return;

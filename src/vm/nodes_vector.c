@@ -1,4 +1,5 @@
 /* Nodes on vectors: made from points, taken apart, indexed, sliced. */
+#include "kernel/members.h"
 #include "vm/instance.h"
 #include "vm/points.h"
 #include "vm/segments.h"
@@ -256,11 +257,9 @@ static void copy_stretch(Slices *slices, uint64_t inside)
     cells_retain(slices->type, slices->out, stretch->points);
 }
 
-/* One vector of scalars for all points need not be copied. */
 static bool can_lend(const Firing *firing)
 {
-    return firing->node->segments == SEGMENTS_SINGLE && firing_is_wanted(firing, 0) && firing_output_type(firing, 0) != LEAF_ARRAY &&
-           leaf_size(firing_output_type(firing, 0)) > 0;
+    return firing_is_wanted(firing, 0) && member_is_lent(firing->instance->plan->network, firing->node);
 }
 
 static bool lend_slice(Firing *firing, size_t points, uint64_t inside)

@@ -149,12 +149,12 @@ static size_t place_pieces(const SharedTexts *shared, size_t room)
     return shared->pieces.count;
 }
 
-/* Texts whose words there may be room for, by what there was so far. */
-static size_t texts_wanted(const Words *state, const Texts *texts)
+/* Texts whose words there may be room for, by what there was so far. One that was begun is done alone, for others are shared only from their beginning on. */
+static size_t texts_wanted(const Words *state, size_t count, size_t room)
 {
     double words = (double)(state->total + 1) / (double)(state->texts + 1);
-    double wanted = 1 + (double)texts->cuts.room / words;
-    return wanted < (double)texts->count ? (size_t)wanted : texts->count;
+    double wanted = state->position > 0 ? 1 : 1 + (double)room / words;
+    return wanted < (double)count ? (size_t)wanted : count;
 }
 
 static size_t grain_of(const Team *team, const Texts *texts)
@@ -168,11 +168,9 @@ static size_t grain_of(const Team *team, const Texts *texts)
 /* Cuts texts as long as there is room for all of a piece; gives how many are done. */
 static size_t cut_together(Team *team, const Words *state, Texts *texts)
 {
-    Texts wanted = *texts;
-    wanted.count = texts_wanted(state, texts);
     if (state->position > 0 || is_uniform(texts) || team_size(team) == 1)
         return 0;
-    SharedTexts shared = {.texts = &wanted, .total = state->total, .pieces = team_pieces(team, wanted.count, grain_of(team, &wanted))};
+    SharedTexts shared = {.texts = texts, .total = state->total, .pieces = team_pieces(team, texts->count, grain_of(team, texts))};
     if (shared.pieces.count == 1)
         return 0;
     shared.counts = team_alloc(team, (shared.pieces.count + 1) * sizeof *shared.counts);
@@ -181,7 +179,7 @@ static size_t cut_together(Team *team, const Words *state, Texts *texts)
     team_run(team, placed, 1, cut_pieces, &shared);
     texts->cuts.count = shared.counts[placed];
     team_give_back(team, shared.counts);
-    return least(placed * shared.pieces.length, wanted.count);
+    return least(placed * shared.pieces.length, texts->count);
 }
 
 /* ---- the node ---- */
@@ -236,7 +234,7 @@ static bool words(Firing *firing)
         return firing_rest(firing, WORDS_DRIVER);
     if (room == 0)
         return false;
-    Texts texts = next_texts(firing, count, room);
+    Texts texts = next_texts(firing, texts_wanted(state, count, room), room);
     size_t done = cut_together(firing->vm->team, state, &texts);
     if (done == 0)
         done = cut_texts(&texts, &state->position, state->total);

@@ -17,11 +17,11 @@ typedef struct KeyLoop {
 } KeyLoop;
 
 static const KeyLoop key_loops[] = {
-    {"logsum", "function main(n : int) = sum({log(float(i)) : i in {1:n}})", "op_LN_F64("},
+    {"logsum", "function main(n : int) = sum({log(float(i)) : i in {1:n}})", ".tile["},
     {"sum of logsums",
      "function logsum(n : int) : float = sum({log(float(i)) : i in {1:n}})\n"
      "function main(n : int) = sum({logsum(k * k) : k in {1:n}})",
-     "op_LN_F64("},
+     ".tile["},
     {"dot product", "function main(x : [float], y : [float]) = sum({a * b : a in x; b in y})", " * "},
     {"n-body",
      "function pull((x, y, z), (bx, by, bz), eps : float) =\n"

@@ -160,6 +160,57 @@ __attribute__((noinline, unused)) static KernelArray *kernel_fetch(KernelRegion 
     return copy;
 }
 
+/* ---- elements that are put onto others ---- */
+
+/* A vector that grows at its end. Nothing else is kept in its region meanwhile. */
+typedef struct KernelOnto {
+    KernelArray *array;
+    int64_t count, room; /* elements */
+    KernelRegion *region;
+} KernelOnto;
+
+MATH_INLINE bool kernel_onto_begin(KernelOnto *onto, KernelRegion *region, int64_t room, uint32_t columns, const uint8_t *sizes)
+{
+    *onto = (KernelOnto){kernel_array(region, room, columns, sizes), 0, room, region};
+    return onto->array != NULL;
+}
+
+__attribute__((noinline, unused)) static bool kernel_onto_grow(KernelOnto *onto, int64_t more, uint32_t columns, const uint8_t *sizes)
+{
+    int64_t room = more > onto->room ? onto->room + more : 2 * onto->room;
+    KernelArray *larger = kernel_array(onto->region, room, columns, sizes);
+    if (larger == NULL)
+        return false;
+    for (uint32_t i = 0; i < columns; i++)
+        memcpy(larger->columns[i].data, onto->array->columns[i].data, (size_t)onto->count * sizes[i]);
+    onto->array = larger;
+    onto->room = room;
+    return true;
+}
+
+MATH_INLINE bool kernel_onto_has_room(KernelOnto *onto, int64_t more, uint32_t columns, const uint8_t *sizes)
+{
+    return __builtin_expect(onto->room - onto->count >= more, 1) || kernel_onto_grow(onto, more, columns, sizes);
+}
+
+/* False if there is no memory. */
+MATH_INLINE bool kernel_onto_add(KernelOnto *onto, KernelArrayRef array, int64_t start, int64_t length, uint32_t columns, const uint8_t *sizes)
+{
+    if (!kernel_onto_has_room(onto, length, columns, sizes))
+        return false;
+    for (uint32_t i = 0; i < columns; i++) {
+        char *to = (char *)onto->array->columns[i].data + (size_t)onto->count * sizes[i];
+        if (length == 1)
+            memcpy(to, (const char *)array->columns[i].data + (array->columns[i].is_uniform ? 0 : (size_t)start * sizes[i]), sizes[i]);
+        else
+            kernel_copy(to, array, i, sizes[i], start, length);
+    }
+    onto->count += length;
+    return true;
+}
+
+/* ---- loops in parts ---- */
+
 /* Of indices [first, end): the first one for which index + a < b does not hold, if those for which it does come first. The sums are known not to wrap. */
 MATH_INLINE int64_t kernel_split(int64_t first, int64_t end, int64_t a, int64_t b, OpFlag *failed)
 {

@@ -57,6 +57,41 @@ MATH_INLINE bool kernel_wide_cells(const void **cells, const KernelArrayRef *arr
     return true;
 }
 
+MATH_INLINE uint64_t kernel_wide_four(const unsigned char *bytes)
+{
+    return (uint32_t)bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 | (uint32_t)bytes[3] << 24;
+}
+
+/* Up to eight bytes, the first lowest; no others are read. */
+MATH_INLINE uint64_t kernel_wide_word(const unsigned char *bytes, int64_t count)
+{
+    if (count >= 8)
+        return kernel_wide_four(bytes) | kernel_wide_four(bytes + 4) << 32;
+    if (count >= 4)
+        return kernel_wide_four(bytes) | kernel_wide_four(bytes + count - 4) << 8 * (count - 4);
+    return bytes[0] | (uint64_t)bytes[count / 2] << 8 * (count / 2) | (uint64_t)bytes[count - 1] << 8 * (count - 1);
+}
+
+/* The vectors of all points, of bytes, as cells of all lanes for each element; null if they have one cell for all, or are long. */
+MATH_INLINE void *kernel_wide_bytes(KernelRegion *region, KernelMark mark, const KernelArrayRef *arrays, const int64_t *starts, uint32_t leaf, int64_t length)
+{
+    const unsigned char *bytes[KERNEL_WIDE];
+    unsigned char (*cells)[KERNEL_WIDE] = kernel_wide_take(region, mark, length, KERNEL_WIDE);
+    if (cells == NULL || !kernel_wide_cells((const void **)bytes, arrays, starts, leaf, 1, length))
+        return NULL;
+    for (int64_t first = 0; first < length; first += 8) {
+        uint64_t words[KERNEL_WIDE] KERNEL_WIDE_ALIGNED;
+        const int64_t count = length - first < 8 ? length - first : 8;
+        for (int lane = 0; lane < KERNEL_WIDE; lane++)
+            words[lane] = kernel_wide_word(bytes[lane] + first, count);
+        for (int64_t k = 0; k < count; k++) {
+            KERNEL_WIDE_LOOP
+                cells[first + k][lane] = (unsigned char)(words[lane] >> 8 * k);
+        }
+    }
+    return cells;
+}
+
 /* Whether a condition holds for some point. */
 MATH_INLINE bool kernel_wide_any(const KernelTruth *conditions, int count)
 {

@@ -1,0 +1,223 @@
+/* Functions that put their elements onto those that there are already (kernel/function_join.h):
+ *
+ *     static bool quicksort_f7_onto(KernelArrayRef a_1, int64_t a_2, int64_t a_3, KernelOnto *onto, KernelRegion *into, KernelRegion *aside, int64_t depth, const KernelScalars *scalars)
+ *
+ * What is joined beside calls is made first, in `aside`; then everything is put where it belongs, one part after the other. `into` holds nothing but the elements, which move there when
+ * they need more room. If there are several calls, all but the first are offered to other threads: what these give is put onto the rest when it is its turn. */
+#include "kernel/function_vectors.h"
+
+#include "kernel/function_join.h"
+
+/* A part, ready to be put where it belongs. */
+typedef struct Step {
+    const JoinPart *part;
+    const char **words;        /* VECTOR: it; calls: arguments, */
+    uint32_t argument_count;
+    const char ***elements;    /* ELEMENTS: of each its leaves */
+    const char *task;          /* of a call that is offered; else null */
+} Step;
+
+typedef struct Steps {
+    Step items[JOIN_MAX];
+    uint32_t count;
+    const Layout *elements;
+    const char *is_good, *is_shared;
+} Steps;
+
+/* ---- what is known before ---- */
+
+static void prepare_turn(Writer *writer, Steps *steps, Step *step)
+{
+    const char **arguments[SHAPE_FEW];
+    if (step->words != NULL)
+        return;
+    CoreAtom each = {.type = write_type(writer, step->part->each->target), .variable = step->part->each->target};
+    uint32_t turns = sequence_call_arguments(writer, &each, step->part->call, arguments, &step->argument_count);
+    for (uint32_t i = 0; i < steps->count; i++) {
+        const JoinPart *part = steps->items[i].part;
+        if (part->kind != JOIN_TURN || part->each != step->part->each || part->turn >= turns)
+            continue;
+        steps->items[i].words = arguments[part->turn];
+        steps->items[i].argument_count = step->argument_count;
+    }
+}
+
+static void prepare(Writer *writer, Steps *steps, Step *step)
+{
+    const JoinPart *part = step->part;
+    switch (part->kind) {
+    case JOIN_VECTOR: step->words = vectors_make(writer, &part->atoms[0]); break;
+    case JOIN_ELEMENTS:
+        step->elements = ARENA_ARRAY(writer->arena, const char **, part->atom_count);
+        for (uint32_t i = 0; i < part->atom_count; i++)
+            step->elements[i] = write_atom(writer, &part->atoms[i]);
+        break;
+    case JOIN_CALL: step->words = write_arguments(writer, part->call, &step->argument_count); break;
+    case JOIN_TURN: prepare_turn(writer, steps, step); break;
+    }
+    if (part->call != NULL)
+        *vec_push(writer->arena, &writer->callees) = part->call->function;
+}
+
+/* ---- calls that are offered ---- */
+
+/* Null for all but those that others may do while this thread does what comes before. */
+static void find_offers(Writer *writer, Steps *steps)
+{
+    bool is_first = true, is_shared = false;
+    for (uint32_t i = 0; i < steps->count; i++) {
+        const CoreStatement *call = steps->items[i].part->call;
+        if (call == NULL || !forks_can_be_shared(writer->texts, call->function))
+            continue;
+        steps->items[i].task = is_first ? NULL : write_word(writer, 0);
+        is_shared |= !is_first;
+        is_first = false;
+    }
+    steps->is_shared = is_shared ? write_word(writer, 0) : NULL;
+    if (is_shared && !writer->is_trial)
+        writer->texts->is_shared[writer->function] = true;
+}
+
+/* Of the vectors that all calls are given. */
+static const char *total_length(Writer *writer, const Steps *steps)
+{
+    Text text;
+    text_init(&text, writer->out->memory);
+    for (uint32_t i = 0; i < steps->count; i++)
+        if (steps->items[i].part->call != NULL)
+            forks_add_lengths(writer, steps->items[i].part->call, steps->items[i].words, &text);
+    const char *total = text.length == 0 ? "0" : arena_text(writer->arena, text_string(&text), text.length);
+    text_free(&text);
+    return total;
+}
+
+static ForkedCall forked_call(Writer *writer, const Step *step)
+{
+    return (ForkedCall){forks_name(writer, step->part->call->function), step->words, step->argument_count, step->task};
+}
+
+static void write_offers(Writer *writer, const Steps *steps)
+{
+    if (steps->is_shared == NULL)
+        return;
+    for (uint32_t i = 0; i < steps->count; i++)
+        if (steps->items[i].task != NULL)
+            write_line(writer, "%s_task %s;", forks_name(writer, steps->items[i].part->call->function), steps->items[i].task);
+    write_line(writer, "const bool %s = kernel_may_share(scalars->call, %s);", steps->is_shared, total_length(writer, steps));
+    write_open_brace(writer, arena_format(writer->arena, "if (OP_RARELY(%s))", steps->is_shared));
+    for (uint32_t i = 0; i < steps->count; i++)
+        if (steps->items[i].task != NULL)
+            forks_write_offer(writer, forked_call(writer, &steps->items[i]));
+    write_close_brace(writer);
+}
+
+/* ---- parts ---- */
+
+static void put_elements(Writer *writer, const Steps *steps, const Step *step)
+{
+    uint32_t count = step->part->atom_count;
+    write_line(writer, "%s = %s && kernel_onto_has_room(onto, %u, %s);", steps->is_good, steps->is_good, count, vectors_sizes(writer, steps->elements));
+    write_open_brace(writer, arena_format(writer->arena, "if (%s)", steps->is_good));
+    for (uint32_t leaf = 0; leaf < steps->elements->count; leaf++) {
+        LeafType type = steps->elements->leaves[leaf].type;
+        for (uint32_t i = 0; i < count; i++)
+            write_line(writer, "((%s *)onto->array->columns[%u].data)[onto->count + %u] = %s;", write_leaf_type(type), leaf, i,
+                       vectors_canonical(writer, type, step->elements[i][leaf]));
+    }
+    write_line(writer, "onto->count += %u;", count);
+    write_close_brace(writer);
+}
+
+static void put_vector(Writer *writer, const Steps *steps, const char *array, const char *start, const char *length)
+{
+    write_line(writer, "%s = %s && kernel_onto_add(onto, %s, %s, %s, %s);", steps->is_good, steps->is_good, array, start, length,
+               vectors_sizes(writer, steps->elements));
+}
+
+static void put_by_call(Writer *writer, const Steps *steps, const Step *step)
+{
+    Text text;
+    text_init(&text, writer->out->memory);
+    text_addf(&text, "%s = %s && %s_onto(", steps->is_good, steps->is_good, forks_name(writer, step->part->call->function));
+    for (uint32_t i = 0; i < step->argument_count; i++)
+        text_addf(&text, "%s, ", step->words[i]);
+    text_addf(&text, "onto, into, aside, depth%s, scalars);", steps->count > 1 ? " - 1" : "");
+    write_line(writer, "%s", text_string(&text));
+    text_free(&text);
+}
+
+static void put_call(Writer *writer, const Steps *steps, const Step *step)
+{
+    if (step->task == NULL) {
+        put_by_call(writer, steps, step);
+        return;
+    }
+    const char *task = step->task;
+    write_open_brace(writer, arena_format(writer->arena, "if (OP_RARELY(%s && kernel_settle(scalars->call, &%s.task)))", steps->is_shared, task));
+    write_line(writer, "%s &= %s.task.is_good;", steps->is_good, task);
+    put_vector(writer, steps, arena_format(writer->arena, "%s.r0", task), arena_format(writer->arena, "%s.r1", task), arena_format(writer->arena, "%s.r2", task));
+    write_line(writer, "kernel_finish(scalars->call, &%s.task);", task);
+    write_else(writer);
+    put_by_call(writer, steps, step);
+    write_close_brace(writer);
+}
+
+void onto_write_result(Writer *writer, const CoreBlock *block)
+{
+    Join join;
+    Steps steps = {.elements = write_layout(writer, write_element_type(writer, block->result.type))};
+    join_find(writer->texts, writer->function, block, &join);
+    steps.count = join.count;
+    for (uint32_t i = 0; i < join.count; i++)
+        steps.items[i] = (Step){.part = &join.parts[i]};
+    for (uint32_t i = 0; i < join.count; i++)
+        prepare(writer, &steps, &steps.items[i]);
+    find_offers(writer, &steps);
+    write_offers(writer, &steps);
+    steps.is_good = write_word(writer, 0);
+    write_line(writer, "bool %s = true;", steps.is_good);
+    for (uint32_t i = 0; i < join.count; i++) {
+        const Step *step = &steps.items[i];
+        if (step->part->kind == JOIN_VECTOR)
+            put_vector(writer, &steps, step->words[VECTOR_ARRAY], step->words[VECTOR_START], step->words[VECTOR_LENGTH]);
+        else if (step->part->kind == JOIN_ELEMENTS)
+            put_elements(writer, &steps, step);
+        else
+            put_call(writer, &steps, step);
+    }
+    vectors_fail_if(writer, "!%s", steps.is_good);
+}
+
+/* ---- the function that begins ---- */
+
+/* Room for as many elements as the function is given is a guess, and no more. */
+static const char *guess_length(Writer *writer, const CoreBlock *body)
+{
+    const char *guess = "KERNEL_GROWTH";
+    for (uint32_t i = 0; i < body->parameter_count; i++)
+        if (type_is_vector(writer->program->types, write_type(writer, body->parameters[i])))
+            guess = arena_format(writer->arena, "%s + %s", guess, writer->texts->values[body->parameters[i]][VECTOR_LENGTH]);
+    return guess;
+}
+
+void onto_write_beginning(Writer *writer, const CoreBlock *body)
+{
+    const Layout *elements = write_layout(writer, write_element_type(writer, body->result.type));
+    const char *sizes = vectors_sizes(writer, elements);
+    Text call;
+    write_line(writer, "KernelOnto onto;");
+    vectors_fail_if(writer, "!kernel_onto_begin(&onto, into, %s, %s)", guess_length(writer, body), sizes);
+    text_init(&call, writer->out->memory);
+    text_addf(&call, "!%s_onto(", forks_name(writer, writer->function));
+    for (uint32_t i = 0; i < body->parameter_count; i++)
+        for (uint32_t leaf = 0; leaf < write_layout(writer, write_type(writer, body->parameters[i]))->count; leaf++)
+            text_addf(&call, "%s, ", writer->texts->values[body->parameters[i]][leaf]);
+    text_add(&call, "&onto, into, aside, depth, scalars)");
+    vectors_fail_if(writer, "%s", text_string(&call));
+    text_free(&call);
+    write_line(writer, "kernel_array_end(into, onto.array, onto.count, %s);", sizes);
+    write_line(writer, "*result0 = onto.array;");
+    write_line(writer, "*result1 = 0;");
+    write_line(writer, "*result2 = onto.count;");
+    write_line(writer, "return true;");
+}
