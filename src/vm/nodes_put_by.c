@@ -9,22 +9,19 @@ enum { POINT_INDEX = VECTOR_PARTS, POINT_VALUE, POINT_SEGMENTS };
 typedef struct PutBy {
     WalkState walk;
     MadeVector made;
+    PlacesCopies copies;
 } PutBy;
 
 static void release_put_by(Vm *vm, const FlowNode *node, void *state)
 {
     (void)node;
     array_release(vm->memory, ((PutBy *)state)->made.array);
+    places_forget(vm->memory, &((PutBy *)state)->copies);
 }
 
-static Placing placing_at(Firing *firing, const PlacesKind *kind)
+static Placing placing_of(const PutBy *state, const PlacesKind *kind)
 {
-    const PutBy *state = firing->state;
-    return (Placing){.kind = kind,
-                     .table = made_vector_cells(&state->made, 0),
-                     .length = state->made.length,
-                     .index = firing_cells(firing, POINT_INDEX),
-                     .values = firing_cells(firing, POINT_VALUE)};
+    return (Placing){.kind = kind, .table = made_vector_cells(&state->made, 0), .length = state->made.length};
 }
 
 static bool scans(const Firing *firing)
@@ -35,13 +32,16 @@ static bool scans(const Firing *firing)
 /* Takes the next `count` points; false after a failure. */
 static bool take_points(Firing *firing, Walk *walk, const PlacesKind *kind, size_t count)
 {
-    Placing placing = placing_at(firing, kind);
+    PutBy *state = firing->state;
+    Placing placing = placing_of(state, kind);
+    placing.index = firing_cells(firing, POINT_INDEX);
+    placing.values = firing_cells(firing, POINT_VALUE);
     size_t first = walk->child, good;
     if (scans(firing)) {
         good = places_scan(&placing, first, first + count, firing_reserve(firing, 0, count)) - first;
         firing_produce(firing, 0, good);
     } else
-        good = places_put(firing->vm->team, &placing, first, first + count) - first;
+        good = places_put(firing->vm, &state->copies, &placing, first, first + count) - first;
     if (good == count) {
         walk->child += count;
         return true;
@@ -58,11 +58,13 @@ static void open_vector(Firing *firing, size_t parent)
 }
 
 /* The parent has no more points. */
-static void close_vector(Firing *firing, size_t parent)
+static void close_vector(Firing *firing, const PlacesKind *kind, size_t parent)
 {
     PutBy *state = firing->state;
     if (!scans(firing)) {
         open_vector(firing, parent);
+        Placing placing = placing_of(state, kind);
+        places_join(firing->vm, &state->copies, &placing);
         made_vector_give(firing, &state->made);
     }
     state->made.is_open = false;
@@ -83,7 +85,7 @@ static bool put_by(Firing *firing, const PlacesKind *kind)
             return false;
         if (!walk_is_parent_done(&walk) || (!scans(firing) && outputs_room(firing, 0, VECTOR_PARTS) == 0))
             return walk_end(&walk);
-        close_vector(firing, walk.parent);
+        close_vector(firing, kind, walk.parent);
         walk_next_parent(&walk);
     }
 }

@@ -553,6 +553,7 @@ enum { FOLD_ELEMENT, FOLD_NUMBER, FOLD_GROUP, FOLD_ENDS, FOLD_GROUP_ENDS };
 typedef struct FoldBy {
     WalkState walk;
     unsigned char *states; /* by number of group */
+    PlacesCopies copies;   /* of what is added up in places */
     size_t count, capacity;
     size_t groups_given;
     int64_t group_total; /* of the parents before */
@@ -579,6 +580,7 @@ static Adder adder_of(const FlowNode *node)
 static void release_fold_by(Vm *vm, const FlowNode *node, void *state_memory)
 {
     FoldBy *state = state_memory;
+    places_forget(vm->memory, &state->copies);
     memory_free(vm->memory, state->states, state->capacity * adder_of(node).size);
 }
 
@@ -676,11 +678,13 @@ static void add_together(Team *team, Adding *adding)
     team_give_back(team, adding->lists);
 }
 
-static size_t greatest_number(const int64_t *numbers, size_t count)
+static size_t greatest_number(Team *team, const int64_t *numbers, size_t count)
 {
-    int64_t greatest = 0;
-    for (size_t i = 0; i < count; i++)
-        greatest = numbers[i] > greatest ? numbers[i] : greatest;
+    const FoldKind *kind = fold_kind(OP_MAX_VAL, SCALAR_I64);
+    uint64_t state[FOLD_STATE_MAX / sizeof(uint64_t)], greatest;
+    fold_start(kind, state);
+    fold_add(team, kind, state, (Cells){.data = numbers}, count);
+    fold_result(kind, state, &greatest);
     return (size_t)greatest;
 }
 
@@ -720,7 +724,7 @@ static void fold_points(Firing *firing, const Adder *adder, size_t first, size_t
     FoldBy *state = firing->state;
     Cells numbers = firing_cells(firing, FOLD_NUMBER);
     const int64_t *items = numbers.data;
-    size_t greatest = numbers.is_uniform ? (size_t)items[0] : greatest_number(items + first, count);
+    size_t greatest = numbers.is_uniform ? (size_t)items[0] : greatest_number(firing->vm->team, items + first, count);
     if (greatest >= state->count)
         start_groups(firing, adder, greatest);
     if (adder->places == NULL) {
@@ -728,7 +732,16 @@ static void fold_points(Firing *firing, const Adder *adder, size_t first, size_t
         return;
     }
     Placing placing = {adder->places, state->states, state->count, numbers, firing_cells(firing, FOLD_ELEMENT)};
-    places_put(firing->vm->team, &placing, first, first + count);
+    places_put(firing->vm, &state->copies, &placing, first, first + count);
+}
+
+/* All points of the parent at hand are there. */
+static void join_groups(Firing *firing, const Adder *adder)
+{
+    FoldBy *state = firing->state;
+    Placing placing = {.kind = adder->places, .table = state->states, .length = state->count};
+    if (adder->places != NULL)
+        places_join(firing->vm, &state->copies, &placing);
 }
 
 /* Groups of the parent at hand that are still to be given; as many as come, if it is the only one. */
@@ -794,6 +807,7 @@ static bool fold_by(Firing *firing, const Adder *adder)
         walk.child += count;
         if (!walk_is_parent_done(&walk))
             return walk_end(&walk);
+        join_groups(firing, adder);
         size_t groups = groups_at_hand(firing);
         if (groups > 0)
             give_results(firing, adder, groups);

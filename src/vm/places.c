@@ -1,7 +1,8 @@
 #include "vm/places_private.h"
 
+#include "base/least.h"
+
 #include <stdatomic.h>
-#include <string.h>
 
 static const PlacesTable *const tables[] = {
 #define VECTOR_LEVEL_ROW(level) [VECTOR_##level] = &VECTOR_NAME_AT(places_table, level),
@@ -30,63 +31,80 @@ size_t places_scan(const Placing *placing, size_t first, size_t end, void *out)
     return placing->kind->scan(placing, first, end, out);
 }
 
-/* ---- by a team ---- */
+/* ---- copies ---- */
 
-enum { PUT_PICOSECONDS = 1000 };   /* estimates, in one thread: a point, */
-enum { JOIN_PICOSECONDS = 200 };   /* ... a place of a copy */
-enum { COPY_GAP = 64 };            /* bytes between copies: members share no cache line */
-enum { POINTS_PER_PLACE = 4 };     /* at least as many points for each place of all copies, which are filled and joined */
-enum { POINTS_LEAST = 1 << 12 };   /* fewer are not worth copies */
+enum {
+    PUT_PICOSECONDS = 1000, /* estimates, in one thread: a point, */
+    JOIN_PICOSECONDS = 200, /* ... a place of a copy */
+};
+enum {
+    COPY_GAP = 64,             /* bytes between copies: members share no cache line */
+    POINTS_PER_PLACE = 4,      /* at least as many points for each place of all copies, which are filled and joined */
+    POINTS_LEAST = 1 << 12,    /* fewer are not worth copies */
+    LANES_BYTES = 256 << 10,   /* of a member's copies: they gain nothing once they leave the nearer caches */
+    COPIES_BYTES = 8 << 20,    /* of all copies */
+};
 
-/* Each member has as many copies of the table as there are lanes. */
-typedef struct Copies {
+static size_t size_of_copy(const PlacesKind *kind, size_t length)
+{
+    return (length * kind->cell_size / COPY_GAP + 2) * COPY_GAP;
+}
+
+/* Whether so many copies are worth the points that there were, and not too large. */
+static bool pays(const PlacesCopies *copies, const Placing *placing, size_t count, size_t bytes)
+{
+    return placing->length + 1 <= copies->points / POINTS_PER_PLACE / count &&
+           size_of_copy(placing->kind, placing->length) <= bytes / count;
+}
+
+/* Begins copies if they pay: one for each lane of each member, or for each member, or for lanes of one thread. */
+static void begin_copies(Vm *vm, PlacesCopies *copies, const Placing *placing, size_t count)
+{
+    Team *team = vm->team;
+    if (!placing->kind->is_exact || count < POINTS_LEAST)
+        return;
+    bool is_shared = team_shares(team, count, team_grain(team, PUT_PICOSECONDS)) && pays(copies, placing, team_size(team), COPIES_BYTES);
+    copies->members = is_shared ? team_size(team) : 1;
+    bool has_lanes = !placing->index.is_uniform && pays(copies, placing, PLACES_LANES, LANES_BYTES) &&
+                     pays(copies, placing, PLACES_LANES * copies->members, COPIES_BYTES);
+    copies->lanes = has_lanes ? PLACES_LANES : 1;
+    if (copies->members * copies->lanes == 1)
+        return;
+    copies->length = placing->length + placing->length / 2;
+    copies->step = size_of_copy(placing->kind, copies->length);
+    copies->items = memory_resize(vm->memory, NULL, 0, copies->members * copies->lanes * copies->step);
+    for (size_t copy = 0; copy < copies->members * copies->lanes; copy++)
+        placing->kind->start(copies->items + copy * copies->step, copies->length);
+}
+
+void places_forget(Memory *memory, PlacesCopies *copies)
+{
+    if (copies->items != NULL)
+        memory_free(memory, copies->items, copies->members * copies->lanes * copies->step);
+    *copies = (PlacesCopies){0};
+}
+
+/* ---- putting ---- */
+
+typedef struct Putting {
+    const PlacesCopies *copies;
     const Placing *placing;
     size_t first;
-    size_t members, lanes;
-    unsigned char *items;
-    size_t step; /* from a copy to the next */
-    bool *is_begun; /* by member */
     atomic_bool is_bad; /* an index is */
-} Copies;
-
-static unsigned char *copies_of(const Copies *copies, size_t member)
-{
-    return copies->items + member * copies->lanes * copies->step;
-}
-
-static void begin_copies(Copies *copies, uint32_t member)
-{
-    const Placing *placing = copies->placing;
-    for (size_t lane = 0; lane < copies->lanes; lane++)
-        placing->kind->start(copies_of(copies, member) + lane * copies->step, placing->length);
-    copies->is_begun[member] = true;
-}
+} Putting;
 
 static void put_piece(void *context, size_t first, size_t end, uint32_t member)
 {
-    Copies *copies = context;
-    Placing placing = *copies->placing;
-    if (!copies->is_begun[member])
-        begin_copies(copies, member);
-    placing.table = copies_of(copies, member);
-    first += copies->first;
-    end += copies->first;
-    size_t good = copies->lanes == 1 ? placing.kind->put(&placing, first, end)
-                                     : placing.kind->put_lanes(&placing, first, end, copies->step);
+    Putting *putting = context;
+    const PlacesCopies *copies = putting->copies;
+    Placing placing = *putting->placing;
+    placing.table = copies->items + member * copies->lanes * copies->step;
+    first += putting->first;
+    end += putting->first;
+    size_t good = copies->lanes == 1 || placing.index.is_uniform ? placing.kind->put(&placing, first, end)
+                                                                 : placing.kind->put_lanes(&placing, first, end, copies->step);
     if (good < end)
-        atomic_store_explicit(&copies->is_bad, true, memory_order_relaxed);
-}
-
-/* Joins places [first, end) of all copies to the table. */
-static void join_piece(void *context, size_t first, size_t end, uint32_t member)
-{
-    const Copies *copies = context;
-    const Placing *placing = copies->placing;
-    size_t offset = first * placing->kind->cell_size;
-    (void)member;
-    for (size_t copy = 0; copy < copies->members * copies->lanes; copy++)
-        if (copies->is_begun[copy / copies->lanes])
-            placing->kind->join((char *)placing->table + offset, copies->items + copy * copies->step + offset, end - first);
+        atomic_store_explicit(&putting->is_bad, true, memory_order_relaxed);
 }
 
 static size_t first_bad(const Placing *placing, size_t first, size_t end)
@@ -97,40 +115,46 @@ static size_t first_bad(const Placing *placing, size_t first, size_t end)
     return first;
 }
 
-static size_t put_into_copies(Team *team, Copies *copies, size_t end)
+static size_t put_into_copies(Team *team, const PlacesCopies *copies, const Placing *placing, size_t first, size_t end)
 {
-    const Placing *placing = copies->placing;
-    size_t tables = copies->members * copies->lanes, count = end - copies->first;
-    copies->step = (placing->length * placing->kind->cell_size / COPY_GAP + 2) * COPY_GAP;
-    copies->items = team_alloc(team, tables * copies->step);
-    copies->is_begun = team_alloc(team, copies->members * sizeof *copies->is_begun);
-    memset(copies->is_begun, 0, copies->members * sizeof *copies->is_begun);
+    Putting putting = {.copies = copies, .placing = placing, .first = first};
     if (copies->members == 1)
-        put_piece(copies, 0, count, 0);
+        put_piece(&putting, 0, end - first, 0);
     else
-        team_run(team, count, team_grain(team, PUT_PICOSECONDS), put_piece, copies);
-    team_run(team, placing->length, team_grain(team, tables * JOIN_PICOSECONDS), join_piece, copies);
-    team_give_back(team, copies->is_begun);
-    team_give_back(team, copies->items);
-    return atomic_load(&copies->is_bad) ? first_bad(placing, copies->first, end) : end;
+        team_run(team, end - first, team_grain(team, PUT_PICOSECONDS), put_piece, &putting);
+    return atomic_load(&putting.is_bad) ? first_bad(placing, first, end) : end;
 }
 
-/* How many copies pay: one for each lane of each member, or for each member, or for lanes of one thread, as far as there are points for them. */
-static Copies copies_for(const Team *team, const Placing *placing, size_t first, size_t end)
+size_t places_put(Vm *vm, PlacesCopies *copies, const Placing *placing, size_t first, size_t end)
 {
-    size_t count = end - first, worth = count / POINTS_PER_PLACE / (placing->length + 1);
-    Copies copies = {.placing = placing, .first = first, .members = 1, .lanes = 1};
-    if (team == NULL || !placing->kind->is_exact || count < POINTS_LEAST)
-        return copies;
-    if (team_shares(team, count, team_grain(team, PUT_PICOSECONDS)) && team_size(team) <= worth)
-        copies.members = team_size(team);
-    if (!placing->index.is_uniform && copies.members * PLACES_LANES <= worth)
-        copies.lanes = PLACES_LANES;
-    return copies;
+    if (copies->items != NULL && placing->length > copies->length)
+        places_join(vm, copies, placing);
+    copies->points += end - first;
+    if (copies->items == NULL)
+        begin_copies(vm, copies, placing, end - first);
+    return copies->items != NULL ? put_into_copies(vm->team, copies, placing, first, end) : placing->kind->put(placing, first, end);
 }
 
-size_t places_put(Team *team, const Placing *placing, size_t first, size_t end)
+/* ---- joining ---- */
+
+/* Places [first, end) of all copies. */
+static void join_piece(void *context, size_t first, size_t end, uint32_t member)
 {
-    Copies copies = copies_for(team, placing, first, end);
-    return copies.members * copies.lanes > 1 ? put_into_copies(team, &copies, end) : placing->kind->put(placing, first, end);
+    const Putting *putting = context;
+    const PlacesCopies *copies = putting->copies;
+    const Placing *placing = putting->placing;
+    size_t offset = first * placing->kind->cell_size;
+    (void)member;
+    for (size_t copy = 0; copy < copies->members * copies->lanes; copy++)
+        placing->kind->join((char *)placing->table + offset, copies->items + copy * copies->step + offset, end - first);
+}
+
+void places_join(Vm *vm, PlacesCopies *copies, const Placing *placing)
+{
+    if (copies->items != NULL) {
+        Putting putting = {.copies = copies, .placing = placing};
+        size_t grain = team_grain(vm->team, copies->members * copies->lanes * JOIN_PICOSECONDS);
+        team_run(vm->team, least(placing->length, copies->length), grain, join_piece, &putting);
+    }
+    places_forget(vm->memory, copies);
 }
