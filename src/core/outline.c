@@ -1,5 +1,7 @@
 #include "core/outline.h"
 
+#include "core/outline_join.h"
+
 #include <string.h>
 
 /* What becomes of a statement of the body. */
@@ -500,25 +502,27 @@ static CoreBlock *function_block(Body *body, Span span)
     return made;
 }
 
+/* Both programs number their functions alike. */
+CoreFunctionId outline_new_function(const Outliner *outliner, const char *name, Span span)
+{
+    CoreProgram *original = outliner->original;
+    CoreFunctionId id = core_function(original, names_of(original->names, name), span);
+    CoreFunction *placeholder = original->functions.items[id];
+    placeholder->body = ARENA_NEW(original->arena, CoreBlock);
+    placeholder->body->result = core_int(0);
+    placeholder->result_type = TYPE_INT;
+    return core_function(outliner->program, names_of(outliner->program->names, name), span);
+}
+
 static CoreFunctionId make_function(Body *body, Span span)
 {
     CoreProgram *program = body->outliner->program;
-    CoreFunctionId id = core_function(program, names_of(program->names, "body"), span);
+    CoreFunctionId id = outline_new_function(body->outliner, "body", span);
     CoreFunction *function = program->functions.items[id];
     function->body = function_block(body, span);
     function->result_type = function->body->result.type;
     function->shared_count = body->captured.count;
     return id;
-}
-
-/* Both programs number their functions alike. */
-static void make_placeholder(CoreProgram *original, Span span)
-{
-    CoreFunctionId id = core_function(original, names_of(original->names, "body"), span);
-    CoreFunction *function = original->functions.items[id];
-    function->body = ARENA_NEW(original->arena, CoreBlock);
-    function->body->result = core_int(0);
-    function->result_type = TYPE_INT;
 }
 
 static void copy_part(const Body *body, Part part, CoreBlock *made)
@@ -593,7 +597,6 @@ static CoreBlock *outline_body(const Outliner *outliner, const CoreBlock *block,
         return NULL;
     move_light(&body);
     CoreFunctionId function = make_function(&body, span);
-    make_placeholder(outliner->original, span);
     if (outliner->accepts(outliner->context, function))
         return calling_block(&body, function, span);
     program->functions.items[function] = NULL;
@@ -644,11 +647,12 @@ void outline_program(const Outliner *outliner, CoreFunctionId first_function, ui
     CoreFunctionId end = program->functions.count; /* what is added needs no second look */
     for (CoreFunctionId f = first_function; f < end; f++)
         if (program->functions.items[f] != NULL) {
-            CoreBlock *body = outline_block(outliner, program->functions.items[f]->body);
-            program->functions.items[f]->body = body;
+            CoreFunction *function = program->functions.items[f];
+            CoreBlock *body = outline_block(outliner, function->body);
+            function->body = function->is_recursive ? body : outline_joins(outliner, body);
         }
     for (uint32_t i = first_item; i < program->items.count; i++) {
-        CoreBlock *block = outline_block(outliner, program->items.items[i].block);
+        CoreBlock *block = outline_joins(outliner, outline_block(outliner, program->items.items[i].block));
         program->items.items[i].block = block;
     }
 }

@@ -14,9 +14,13 @@
 typedef struct Outliner {
     CoreProgram *program;  /* to be changed: its simplified form */
     CoreProgram *original; /* gets a function without content for each new one, so that both have the same ids */
-    bool (*accepts)(void *context, CoreFunctionId function); /* whether a function of `program` can be compiled */
+    bool (*accepts)(void *context, CoreFunctionId function); /* whether a function of `program` can be compiled, */
+    bool (*shares)(void *context, CoreFunctionId function);  /* ... and does the calls that it joins side by side */
     void *context;
 } Outliner;
+
+/* A new function of `program`, whose content is to be filled in. */
+CoreFunctionId outline_new_function(const Outliner *outliner, const char *name, Span span);
 
 /* Functions from one on, and items from one on. Bodies are changed by putting new ones in their place: what others hold stays as it was. */
 void outline_program(const Outliner *outliner, CoreFunctionId first_function, uint32_t first_item);

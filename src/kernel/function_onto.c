@@ -190,14 +190,14 @@ void onto_write_result(Writer *writer, const CoreBlock *block)
 
 /* ---- the function that begins ---- */
 
-/* Room for as many elements as the function is given is a guess, and no more. */
-static const char *guess_length(Writer *writer, const CoreBlock *body)
+/* As many elements as the function is given: that may be how many it gives. */
+static const char *likely_length(Writer *writer, const CoreBlock *body)
 {
-    const char *guess = "KERNEL_GROWTH";
+    const char *length = "0";
     for (uint32_t i = 0; i < body->parameter_count; i++)
         if (type_is_vector(writer->program->types, write_type(writer, body->parameters[i])))
-            guess = arena_format(writer->arena, "%s + %s", guess, writer->texts->values[body->parameters[i]][VECTOR_LENGTH]);
-    return guess;
+            length = arena_format(writer->arena, "%s + %s", length, writer->texts->values[body->parameters[i]][VECTOR_LENGTH]);
+    return length;
 }
 
 void onto_write_beginning(Writer *writer, const CoreBlock *body)
@@ -206,7 +206,7 @@ void onto_write_beginning(Writer *writer, const CoreBlock *body)
     const char *sizes = vectors_sizes(writer, elements);
     Text call;
     write_line(writer, "KernelOnto onto;");
-    vectors_fail_if(writer, "!kernel_onto_begin(&onto, into, %s, %s)", guess_length(writer, body), sizes);
+    vectors_fail_if(writer, "!kernel_onto_begin(&onto, into, %s, %s)", likely_length(writer, body), sizes);
     text_init(&call, writer->out->memory);
     text_addf(&call, "!%s_onto(", forks_name(writer, writer->function));
     for (uint32_t i = 0; i < body->parameter_count; i++)

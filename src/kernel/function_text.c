@@ -1,5 +1,6 @@
 #include "kernel/function_text.h"
 
+#include "kernel/function_join.h"
 #include "kernel/function_shape.h"
 #include "kernel/function_write.h"
 #include "kernel/op_text.h"
@@ -253,6 +254,11 @@ bool function_text_need_entry(FunctionTexts *texts, CoreFunctionId function)
     if (texts->is_complete[function])
         function_text_need(texts, function);
     return true;
+}
+
+bool function_text_shares(FunctionTexts *texts, CoreFunctionId function)
+{
+    return function_text_accepts_vectors(texts, function) && can_be_entry(texts, function) && join_is_onto(texts, function);
 }
 
 bool function_text_need_complete_entry(FunctionTexts *texts, CoreFunctionId function)

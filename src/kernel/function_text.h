@@ -61,6 +61,9 @@ void function_text_need(FunctionTexts *texts, CoreFunctionId function);
  * with `strides`, its `outputs` those of the result; `done` says how many points are, also where it fails. False if there can be none. */
 bool function_text_need_entry(FunctionTexts *texts, CoreFunctionId function);
 
+/* Whether there can be one which offers calls to other threads, and puts what they give together. */
+bool function_text_shares(FunctionTexts *texts, CoreFunctionId function);
+
 /* The same for one that does all points, also those that are not wide: it replaces an entry that there is. */
 bool function_text_need_complete_entry(FunctionTexts *texts, CoreFunctionId function);
 

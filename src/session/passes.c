@@ -116,13 +116,22 @@ static bool accepts_function(void *context, CoreFunctionId function)
     return function_text_need_entry(function_texts_new(&session->arena, &session->simple, &session->layouts, 0), function);
 }
 
+static bool shares_calls(void *context, CoreFunctionId function)
+{
+    Acceptance *acceptance = context;
+    RunnelSession *session = acceptance->session;
+    if (++acceptance->asked > OUTLINED_MAX)
+        return false;
+    return function_text_shares(function_texts_new(&session->arena, &session->simple, &session->layouts, 0), function);
+}
+
 static bool pass_outline(RunnelSession *session, Load *load)
 {
     if (session->options.engine != RUNNEL_ENGINE_C || session->options.is_unsimplified)
         return true;
     Acceptance acceptance = {.session = session};
     simplify_alone(session->simplifier, load->first_simple_function);
-    Outliner outliner = {.program = &session->simple, .original = &session->program, .accepts = accepts_function, .context = &acceptance};
+    Outliner outliner = {.program = &session->simple, .original = &session->program, .accepts = accepts_function, .shares = shares_calls, .context = &acceptance};
     outline_program(&outliner, load->first_simple_function, load->first_item);
     return true;
 }

@@ -7,6 +7,7 @@
 
 enum {
     KERNEL_GROWTH = 64,         /* elements that there is room for at first where nobody knows how many there will be */
+    KERNEL_ONTO_MAX = 1 << 20,  /* that there is room for at first, at most, where somebody has guessed how many there will be */
     KERNEL_LOOP = 1 << 16,      /* bytes that a loop may take before it moves together what it needs, */
     KERNEL_LEFTOVER = 1 << 10,  /* ... and that it may leave behind */
 };
@@ -169,8 +170,9 @@ typedef struct KernelOnto {
     KernelRegion *region;
 } KernelOnto;
 
-MATH_INLINE bool kernel_onto_begin(KernelOnto *onto, KernelRegion *region, int64_t room, uint32_t columns, const uint8_t *sizes)
+MATH_INLINE bool kernel_onto_begin(KernelOnto *onto, KernelRegion *region, int64_t likely, uint32_t columns, const uint8_t *sizes)
 {
+    int64_t room = KERNEL_GROWTH + (likely < KERNEL_ONTO_MAX ? likely : KERNEL_ONTO_MAX);
     *onto = (KernelOnto){kernel_array(region, room, columns, sizes), 0, room, region};
     return onto->array != NULL;
 }
