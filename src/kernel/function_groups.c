@@ -96,13 +96,21 @@ static void add_list(Text *text, const char *type, uint32_t count)
     text_addf(text, ", (const %s[%u]){", type, count == 0 ? 1 : count);
 }
 
+static bool has_floats(const Layout *elements)
+{
+    for (uint32_t i = 0; i < elements->count; i++)
+        if (elements->leaves[i].type == (LeafType)SCALAR_F64 || elements->leaves[i].type == (LeafType)SCALAR_F32)
+            return true;
+    return false;
+}
+
 /* `if` there are groups. */
-static void open_groups(Writer *writer, const Grouping *grouping, const char *length)
+static void open_groups(Writer *writer, const Grouping *grouping, const Layout *elements, const char *length)
 {
     Text text;
     text_init(&text, writer->out->memory);
-    text_addf(&text, "if (kernel_group(scalars->call, &%s, %s, %s, %s, %s, %u", grouping->groups, grouping->places->words[0], grouping->pairs->length, length,
-              grouping->is_ordered ? "true" : "false", grouping->column_count);
+    text_addf(&text, "if (kernel_group(scalars->call, &%s, %s, %s, %s, %s, %s, %u", grouping->groups, grouping->places->words[0], grouping->pairs->length, length,
+              has_floats(elements) ? "false" : "true", grouping->is_ordered ? "true" : "false", grouping->column_count);
     add_list(&text, "uint8_t", grouping->column_count);
     for (uint32_t i = 0; i < grouping->column_count; i++) {
         const GroupColumn *column = &grouping->columns[i];
@@ -180,7 +188,7 @@ static void write_places(Writer *writer, Grouping *grouping, const Layout *eleme
 void groups_write(Writer *writer, Grouping *grouping, const Layout *elements, const char **cells, const char *start, const char *length)
 {
     tables_prepare(writer, grouping->pairs);
-    open_groups(writer, grouping, length);
+    open_groups(writer, grouping, elements, length);
     bool had_pending = writer->has_pending;
     writer->has_pending = false;
     writer->is_deferred = true;

@@ -6,7 +6,8 @@
 #include "kernel/preamble/vector.h"
 
 enum {
-    KERNEL_GROUP_COUNTS = 2, /* all threads that count points have not more counts together than so many for a point */
+    KERNEL_GROUP_MANY = 1 << 16, /* points, of which no place may have much more than the share of a thread, if they could be combined in another order */
+    KERNEL_GROUP_COUNTS = 2,     /* all threads that count points have not more counts together than so many for a point */
 };
 
 #ifndef KERNEL_GROUP_LEAST
@@ -19,6 +20,7 @@ typedef struct KernelGroups {
     uint32_t *order;  /* which point it is; null if nobody asks */
     void *columns[KERNEL_GROUP_COLUMNS];
     uint32_t *counts; /* while they are made, of each thread by place: its points, then where the next of them goes */
+    uint32_t largest; /* points of a place */
     size_t row;       /* from a thread's counts to those of the next */
 } KernelGroups;
 
@@ -46,7 +48,7 @@ __attribute__((noinline, unused)) static bool kernel_count_places(uint32_t *coun
 
 __attribute__((noinline, unused)) static void kernel_number_groups(KernelGroups *groups, uint32_t rows)
 {
-    uint32_t sum = 0;
+    uint32_t sum = 0, largest = 0;
     for (int64_t place = 0; place < groups->length; place++) {
         groups->starts[place] = sum;
         for (uint32_t r = 0; r < rows; r++) {
@@ -54,8 +56,16 @@ __attribute__((noinline, unused)) static void kernel_number_groups(KernelGroups 
             *count = sum;
             sum = next;
         }
+        largest = sum - groups->starts[place] > largest ? sum - groups->starts[place] : largest;
     }
+    groups->largest = largest;
     groups->starts[groups->length] = sum;
+}
+
+/* Whether no thread has much more to do than the others. What is exact can be shared in another way, by copies of the table; for the rest there is none. */
+MATH_INLINE bool kernel_groups_share(const KernelCall *call, const KernelGroups *groups, int64_t points, bool is_exact)
+{
+    return call->together == NULL || !is_exact || points < KERNEL_GROUP_MANY || groups->largest <= 2 * (points / call->together->members);
 }
 
 /* Inlined where the columns are known: sizes and their number are constants then. */
@@ -96,8 +106,8 @@ __attribute__((noinline, unused)) static KernelGroups *kernel_new_groups(KernelR
 
 /* Makes the groups of points, unless they are there: of the places they go to, and of columns that go with them. Every thread does a part of it. False if they are not worth it or cannot be
  * made. */
-MATH_INLINE bool kernel_group(const KernelCall *call, KernelGroups **groups, const int64_t *places, int64_t points, int64_t length, bool is_ordered, uint32_t columns,
-                              const uint8_t *sizes, const void *const *cells)
+MATH_INLINE bool kernel_group(const KernelCall *call, KernelGroups **groups, const int64_t *places, int64_t points, int64_t length, bool is_exact, bool is_ordered,
+                              uint32_t columns, const uint8_t *sizes, const void *const *cells)
 {
     if (*groups != NULL)
         return (*groups)->length == length;
@@ -118,7 +128,7 @@ MATH_INLINE bool kernel_group(const KernelCall *call, KernelGroups **groups, con
         return false;
     if (kernel_is_first(call))
         kernel_number_groups(made, sorters);
-    if (!kernel_meet(call))
+    if (!kernel_meet(call) || !kernel_groups_share(call, made, points, is_exact))
         return false;
     kernel_fill_groups(made, own, places, first, end, is_ordered, columns, sizes, cells);
     *groups = made;
