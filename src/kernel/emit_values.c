@@ -353,7 +353,8 @@ void emit_index(Emitter *e, const FlowNode *node)
 {
     Word index = emit_operand_text(e, node->inputs[0]), start = emit_operand_text(e, node->inputs[1]), length = emit_operand_text(e, node->inputs[2]);
     if (is_tested_before(e, node)) {
-        emit_value(e, node->outputs[0], "%s + %s", start.text, index.text);
+        /* not +: mixed with operations that wrap, it hides from gcc that places step by one */
+        emit_value(e, node->outputs[0], "op_ADD_I64(%s, %s)", start.text, index.text);
         return;
     }
     Word inside = inside_flag(e, node->outputs[0]);

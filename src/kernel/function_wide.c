@@ -189,8 +189,7 @@ static const WideValue *value_of_words(Wide *wide, TypeId type, const char **wor
             value.parts[value.count++] = wide_same((ScalarType)layout->leaves[i].type, words[i]);
             continue;
         }
-        WideVector vector = {.kind = WIDE_GIVEN, .array = words[i], .start = words[i + 1], .length = words[i + 2], .element = layout->leaves[i].elements->type};
-        value.parts[value.count++] = wide_vector(wide, vector)->parts[0];
+        value.parts[value.count++] = wide_given(wide, layout->leaves[i].elements->type, words + i);
         i += VECTOR_LEAVES - 1;
     }
     return wide_value(wide, value.parts, value.count);
@@ -201,8 +200,6 @@ const WideValue *wide_atom(Wide *wide, const CoreAtom *atom)
     if (atom->is_constant)
         return wide_known(wide, type_scalar(wide->writer.program->types, atom->type), atom->constant);
     const WideValue *value = wide->values[atom->variable];
-    if (value == NULL && wide->writer.program->variables.items[atom->variable].is_global)
-        value = value_of_words(wide, atom->type, wide->writer.texts->values[atom->variable]);
     if (value == NULL)
         wide_refuse(wide);
     return value;
@@ -1106,14 +1103,24 @@ static void write_header(Wide *wide, const CoreBlock *body, Text *out)
     text_add(out, "KernelRegion *region, int64_t depth, const KernelScalars *scalars)\n{\n");
 }
 
+static void note_global(Wide *wide, const CoreAtom *atom)
+{
+    const char **words = atom->is_constant ? NULL : wide->writer.texts->values[atom->variable];
+    if (words != NULL && wide->values[atom->variable] == NULL && wide->writer.program->variables.items[atom->variable].is_global)
+        wide->values[atom->variable] = value_of_words(wide, atom->type, words);
+}
+
 static void write_global_words(Wide *wide, const CoreBlock *block, uint32_t depth)
 {
     if (depth > CALLS_MAX)
         return;
     write_globals(&wide->writer, block);
+    note_global(wide, &block->result);
     for (uint32_t i = 0; i < block->statement_count; i++) {
         const CoreStatement *statement = &block->statements[i];
         const CoreFunction *called = statement->kind == CORE_CALL ? wide->writer.program->functions.items[statement->function] : NULL;
+        for (uint32_t a = 0; a < statement->argument_count; a++)
+            note_global(wide, &statement->arguments[a]);
         if (called != NULL)
             write_global_words(wide, called->body, depth + 1);
         for (uint32_t b = 0; b < 2; b++)

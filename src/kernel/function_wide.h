@@ -22,7 +22,7 @@ typedef struct Lane {
 } Lane;
 
 typedef enum WideKind {
-    WIDE_GIVEN,   /* a vector as the VM has it: array and start; of each point another one if it differs, then `columns` are arrays of pointers */
+    WIDE_GIVEN,   /* a vector as the VM has it: array and start, and `columns` with `strides`; of each point another one if it differs, then `columns` are arrays of pointers */
     WIDE_MADE,    /* cells in `columns` */
     WIDE_ROWS,    /* of vectors: `columns` are arrays of pointers to their cells, `lengths` their lengths */
     WIDE_COLUMNS, /* of `base`, a vector of vectors of the length `width` */
@@ -54,6 +54,7 @@ typedef struct WideVector {
     Lane *own_length;
     const char *array, *start;
     const char **columns; /* by leaf of the element */
+    const char **strides; /* ... 0 where one cell is that of all elements; null unless it is given to all points */
     bool *are_varying;    /* ... whether its cells differ from point to point */
     const char *starts, *lengths, *index, *width;
     const WideValue *base;
@@ -145,6 +146,8 @@ void wide_write_make(Wide *wide, const CoreStatement *statement);
 /* A vector with cells in memory. */
 const WideValue *wide_made(Wide *wide, const WideValue *value);
 const WideValue *wide_vector(Wide *wide, WideVector vector);
+/* The vector of these words, as the VM has it: where its cells are is written here. */
+WidePart wide_given(Wide *wide, TypeId element, const char *const words[VECTOR_LEAVES]);
 const WideValue *wide_element(Wide *wide, const WideValue *vector, const char *index);
 
 #endif

@@ -89,6 +89,21 @@ __attribute__((format(printf, 4, 5))) static WidePart read_scalar(Wide *wide, Le
     return in_lanes ? wide_lane(wide, (ScalarType)type, word) : wide_same((ScalarType)type, word);
 }
 
+WidePart wide_given(Wide *wide, TypeId element, const char *const words[VECTOR_LEAVES])
+{
+    WideVector vector = {.kind = WIDE_GIVEN, .array = words[VECTOR_ARRAY], .start = words[VECTOR_START], .length = words[VECTOR_LENGTH], .element = element};
+    const Layout *leaves = write_layout(&wide->writer, element);
+    vector.columns = ARENA_ARRAY(wide->writer.arena, const char *, leaves->count);
+    vector.strides = ARENA_ARRAY(wide->writer.arena, const char *, leaves->count);
+    for (uint32_t i = 0; i < leaves->count; i++) {
+        vector.columns[i] = wide_word(wide);
+        vector.strides[i] = wide_word(wide);
+        wide_line(wide, "%s const *const %s = kernel_cells(%s, %u);", write_leaf_type(leaves->leaves[i].type), vector.columns[i], vector.array, i);
+        wide_line(wide, "const int64_t %s = kernel_stride(%s, %u);", vector.strides[i], vector.array, i);
+    }
+    return wide_vector(wide, vector)->parts[0];
+}
+
 /* Of a vector as the VM has it, the same for all points; `index` is that of the array. */
 static const WideValue *read_given(Wide *wide, const WideVector *vector, const char *index, bool in_lanes)
 {
@@ -100,15 +115,11 @@ static const WideValue *read_given(Wide *wide, const WideVector *vector, const c
         bool is_array = leaves->leaves[i].type == LEAF_ARRAY;
         if (is_array && in_lanes)
             wide_refuse(wide);
-        const char *type = write_leaf_type(leaves->leaves[i].type), *cells = wide_word(wide), *stride = wide_word(wide);
-        wide_line(wide, "%s const *const %s = kernel_cells(%s, %u);", type, cells, vector->array, i);
-        wide_line(wide, "const int64_t %s = kernel_stride(%s, %u);", stride, vector->array, i);
-        WidePart part = read_scalar(wide, leaves->leaves[i].type, in_lanes, "%s[%s * %s]", cells, index, stride);
+        WidePart part = read_scalar(wide, leaves->leaves[i].type, in_lanes, "%s[%s * %s]", vector->columns[i], index, vector->strides[i]);
         words[i] = part.word;
-        if (i >= VECTOR_LENGTH && leaves->leaves[i - VECTOR_LENGTH].type == LEAF_ARRAY) {
-            WideVector inner = {.kind = WIDE_GIVEN, .array = words[i - 2], .start = words[i - 1], .length = words[i], .element = leaves->leaves[i - 2].elements->type};
-            parts[count++] = wide_vector(wide, inner)->parts[0];
-        } else if (!is_array && !(i >= 1 && leaves->leaves[i - 1].type == LEAF_ARRAY))
+        if (i >= VECTOR_LENGTH && leaves->leaves[i - VECTOR_LENGTH].type == LEAF_ARRAY)
+            parts[count++] = wide_given(wide, leaves->leaves[i - VECTOR_LENGTH].elements->type, words + i - VECTOR_LENGTH);
+        else if (!is_array && !(i >= 1 && leaves->leaves[i - 1].type == LEAF_ARRAY))
             parts[count++] = part;
     }
     return wide_value(wide, parts, count);
@@ -195,7 +206,7 @@ const WideValue *wide_element(Wide *wide, const WideValue *value, const char *in
     const WideVector *vector = vector_of(wide, value);
     switch (vector->kind) {
     case WIDE_GIVEN:
-        if (vector->columns != NULL)
+        if (vector->strides == NULL)
             return read_own(wide, vector, index);
         return read_given(wide, vector, arena_format(wide->writer.arena, "(%s + %s)", vector->start, index), false);
     case WIDE_MADE: return read_made(wide, vector, index, false);
@@ -522,7 +533,7 @@ static void write_length(Wide *wide, const CoreStatement *statement)
 static const WideValue *element_at(Wide *wide, const WideVector *vector, const char *index)
 {
     WidePart length = {.type = SCALAR_I64, .word = vector->length, .lane = vector->own_length};
-    bool is_same = vector->kind == WIDE_GIVEN && vector->columns == NULL;
+    bool is_same = vector->kind == WIDE_GIVEN && vector->strides != NULL;
     const char *place = wide_word(wide);
     if (vector->kind != WIDE_GIVEN && vector->kind != WIDE_MADE)
         wide_refuse(wide);

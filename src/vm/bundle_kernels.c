@@ -359,6 +359,7 @@ static bool do_tile(Doing *doing, size_t first, size_t count, size_t share)
                        .count = (int64_t)count,
                        .share = (int64_t)share,
                        .shares = (int64_t)doing->shares,
+                       .owns_share = doing->shares > 1 || doing->vm->options.threads == 1,
                        .streams = streams,
                        .uniforms = doing->uniforms,
                        .columns = doing->columns,

@@ -53,6 +53,7 @@ static const KeyLoop key_loops[] = {
      "  [if a > b then (a + k, b + round(0.5 * float(k))) else (a + round(0.25 * float(k)), b - k) | (a, b) <- v, k <- [0 ..< abs(a - b)]]",
      "op_ROUND_F64("},
     {"a count of what a filter keeps", "function main(v : [int]) = {#{x : x in v | x > k} : k in v}", "is_kept"},
+    {"bytes at an index that steps with its point", "function main(v : [bool]) = [not(v[i + 2]) : i in [0 : #v - 2]]", "column0["},
     {"a choice", "function main(v : [float]) = {if x > 0.0 then sqrt(x) else x * x : x in v}", "op_SQRT_F64("},
 };
 

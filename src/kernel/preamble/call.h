@@ -72,6 +72,7 @@ struct KernelCall {
     int64_t position;
     int64_t count;
     int64_t share, shares;       /* of a vector in which elements are replaced (kernel/strided.h): only those in this one of so many are */
+    bool owns_share;             /* nobody else replaces elements there at the same time */
     const void *const *streams;  /* elements from the first of these points on */
     const void *const *uniforms; /* one cell each */
     const void *const *columns;  /* elements of arrays that serve all points */

@@ -271,12 +271,15 @@ enum {
     KERNEL_PROGRESSIONS = 512, /* that are done together */
     KERNEL_CACHED = 32 << 10,  /* elements */
     KERNEL_WORTH = 4,          /* elements of a progression in a block, on average, that are worth looking at it */
+    KERNEL_SHORT_STEP = 16,    /* in bytes: several of a progression are in a register, */
+    KERNEL_ROUND = 64,         /* ... and in a round of whole registers there are so many */
 };
 
 typedef struct KernelProgressions {
     int64_t length; /* of the vector */
     int64_t low, high, end, block; /* elements of the block at hand, of all that are to be done, and of a block */
     int64_t count, elements;
+    bool owns_block;
     int64_t next[KERNEL_PROGRESSIONS], step[KERNEL_PROGRESSIONS], last[KERNEL_PROGRESSIONS]; /* places, upwards */
 } KernelProgressions;
 
@@ -310,6 +313,7 @@ MATH_INLINE void kernel_add_progression(KernelProgressions *all, const int64_t p
 MATH_INLINE void kernel_begin_blocks(KernelProgressions *all, const KernelCall *call)
 {
     int64_t part = all->length / call->shares + 1, worth = all->elements / call->shares / (KERNEL_WORTH * (all->count + 1)) + 1;
+    all->owns_block = call->owns_share;
     all->high = part * call->share < all->length ? part * call->share : all->length;
     all->end = all->length - all->high < part ? all->length : all->high + part;
     all->block = part / worth + 1 < KERNEL_CACHED ? KERNEL_CACHED : part / worth + 1;
@@ -325,10 +329,31 @@ MATH_INLINE bool kernel_next_block(KernelProgressions *all)
     return all->low < all->end;
 }
 
+/* Bytes at a progression of short steps, as long as there are whole rounds of them: all bytes of a round are written, most with what they were. So nobody else may
+ * write there. Gives the place that is next. */
+MATH_INLINE int64_t kernel_replace_rounds(uint8_t *bytes, uint8_t value, int64_t at, int64_t step, int64_t limit)
+{
+    uint8_t places[KERNEL_SHORT_STEP * KERNEL_ROUND]; /* all bits of those that are replaced */
+    const int64_t round = step * KERNEL_ROUND;
+    if (limit - at < round)
+        return at;
+    memset(places, 0, (size_t)round);
+    for (int64_t i = 0; i < round; i += step)
+        places[i] = UINT8_MAX;
+    for (; limit - at >= round; at += round)
+        for (int64_t i = 0; i < round; i++)
+            bytes[at + i] = (uint8_t)((bytes[at + i] & ~places[i]) | (value & places[i]));
+    return at;
+}
+
 #define KERNEL_REPLACE_BLOCK(cells, value, all, is_last_column)                                                       \
     for (int64_t k = 0; k < (all)->count; k++) {                                                                      \
         const int64_t step = (all)->step[k], limit = (all)->last[k] < (all)->high ? (all)->last[k] : (all)->high - 1; \
         int64_t at = (all)->next[k];                                                                                  \
+        if (sizeof *(cells) == 1 && (all)->owns_block && step <= KERNEL_SHORT_STEP) {                                 \
+            const __typeof__(*(cells)) replacement = value;                                                           \
+            at = kernel_replace_rounds((uint8_t *)(cells), *(const uint8_t *)&replacement, at, step, limit);          \
+        }                                                                                                             \
         for (; at <= limit; at += step)                                                                               \
             KERNEL_REPLACE((cells)[at], value);                                                                       \
         if (is_last_column)                                                                                           \
