@@ -591,7 +591,7 @@ static bool find_divisors(Writer *writer, const Supply *supply)
             writer->slow = write_word(writer, 0);
             write_line(writer, "OpFlag %s = 0;", writer->slow);
         }
-        write_line(writer, "const double %s = kernel_reciprocal(%s, &%s);", divisor.reciprocal, divisor.divisor, writer->slow);
+        write_line(writer, "const KernelDivisor %s = kernel_divisor(%s, &%s);", divisor.word, divisor.divisor, writer->slow);
         *vec_push(writer->arena, &writer->divisors) = divisor;
     }
     return writer->divisors.count > 0;
@@ -602,9 +602,12 @@ static void traverse_range(Writer *writer, const Supply *supply, Sink *sink, con
     Split splits[SPLITS_MAX];
     bool is_innermost = sink->is_straight && supply_is_straight(writer, supply) && !writer->is_deferred && supply->few == 0;
     bool has_divisors = is_innermost && sink->is_repeatable && find_divisors(writer, supply);
+    if (has_divisors)
+        write_open_brace(writer, arena_format(writer->arena, "if (!%s)", writer->slow));
     loop_in_parts(writer, supply, sink, splits, is_innermost ? find_splits(writer, supply, splits) : 0, first, end);
     if (!has_divisors)
         return;
+    write_close_brace(writer);
     writer->divisors.count = 0;
     write_open_brace(writer, arena_format(writer->arena, "if (OP_RARELY(%s))", writer->slow));
     loop(writer, supply, sink, first, end, true);

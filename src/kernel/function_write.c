@@ -168,11 +168,11 @@ static void begin_constant(Writer *writer, LeafType type, const char *name)
     text_addf(writer->out, "const %s %s = ", write_leaf_type(type), name);
 }
 
-static const char *find_reciprocal(const Writer *writer, const char *divisor)
+static const char *find_divisor(const Writer *writer, const char *divisor)
 {
     for (uint32_t i = 0; i < writer->divisors.count; i++)
         if (strcmp(writer->divisors.items[i].divisor, divisor) == 0)
-            return writer->divisors.items[i].reciprocal;
+            return writer->divisors.items[i].word;
     return NULL;
 }
 
@@ -190,9 +190,9 @@ void write_scalar_op(Writer *writer, const CoreStatement *statement)
         operand = type_scalar(writer->program->types, statement->arguments[0].type);
     *writer->with_math |= op_text_needs_math(statement->op, operand, target);
     begin_constant(writer, (LeafType)target, write_new_words(writer, statement->target)[0]);
-    const char *reciprocal = statement->op == OP_DIVIDE ? find_reciprocal(writer, arguments[1]) : NULL;
-    if (reciprocal != NULL)
-        text_addf(writer->out, "kernel_divide_by(%s, %s, %s, &%s)", arguments[0], arguments[1], reciprocal, writer->slow);
+    const char *divisor = statement->op == OP_DIVIDE ? find_divisor(writer, arguments[1]) : NULL;
+    if (divisor != NULL)
+        text_addf(writer->out, "kernel_divide_by(%s, %s, &%s)", arguments[0], divisor, writer->slow);
     else
         op_text(writer->out, statement->op, operand, target, arguments, "&failed");
     text_add(writer->out, ";\n");

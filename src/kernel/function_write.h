@@ -42,9 +42,9 @@ typedef struct DecidedCondition {
     bool is_true;
 } DecidedCondition;
 
-/* A float that is the same in all turns of a loop, and divides there: words for it and for its reciprocal. */
+/* A float that is the same in all turns of a loop, and divides there: words for it and for what is known of it before the loop. */
 typedef struct KnownDivisor {
-    const char *divisor, *reciprocal;
+    const char *divisor, *word;
 } KnownDivisor;
 
 /* A function that is being written. */

@@ -577,41 +577,62 @@ __attribute__((noinline, unused)) static bool kernel_move_home(KernelRegion *hom
 /* ---- divisions by what stays the same ---- */
 
 #if defined __FP_FAST_FMA && !defined __RECIPROCAL_MATH__
-/* Neither quotients nor what is left over come near the ends of the range: then corrections are exact. */
-MATH_INLINE bool kernel_is_moderate(double x)
+/* A number y that divides; -1 / y, rounded once; and 1 / y in two parts of which neither is negative. */
+typedef struct KernelDivisor {
+    double y, against, high, low;
+} KernelDivisor;
+
+/* Sets the flag unless y is above 0, and neither quotients nor what is left over come near the ends of the range. */
+MATH_INLINE KernelDivisor kernel_divisor(double y, OpFlag *slow)
 {
-    const double magnitude = __builtin_fabs(x);
-    return (magnitude >= 0x1p-400) & (magnitude <= 0x1p400);
+    const double reciprocal = 1.0 / y;
+    const bool is_above = __builtin_fma(-reciprocal, y, 1.0) < 0;
+    const double high = is_above ? math_of_bits(math_bits(reciprocal) - 1) : reciprocal;
+    *slow |= !((y >= 0x1p-400) & (y <= 0x1p400));
+    return (KernelDivisor){y, -reciprocal, high, __builtin_fma(-high, y, 1.0) / y};
 }
 
-MATH_INLINE double kernel_reciprocal(double y, OpFlag *slow)
+/* x / y, to the bit: the product with both parts is off by less than a unit in the last place, and then its correction by what it leaves over rounds as division does (Markstein 1990).
+ * No sum is of zeros with different signs, so a zero keeps its own. The flag is set where x is neither 0 nor from 2^-511 up to 2^513: in these the first two bits of the exponent differ, so
+ * that the first is 1 when 2^61 is added. */
+MATH_INLINE double kernel_divide_by(double x, KernelDivisor divisor, OpFlag *slow)
 {
-    *slow |= !kernel_is_moderate(y);
-    return 1.0 / y;
-}
-
-/* x / y, to the bit: the quotient by the reciprocal, which is rounded once, is corrected by what it leaves over; that is off by less than a unit in the last place, and then the next
- * correction rounds as division does (Markstein 1990). A zero is right at once. Where x is not moderate, the flag is set. */
-MATH_INLINE double kernel_divide_by(double x, double y, double reciprocal, OpFlag *slow)
-{
-    *slow |= !(kernel_is_moderate(x) | (x == 0));
-    const double first = x * reciprocal;
-    const double second = __builtin_fma(__builtin_fma(-first, y, x), reciprocal, first);
-    const double third = __builtin_fma(__builtin_fma(-second, y, x), reciprocal, second);
-    return x == 0 ? first : third;
+    const uint64_t beyond = ~(math_bits(x) + (UINT64_C(1) << 61)), nonzero = -(uint64_t)(x != 0); /* masks, as comparisons of vectors give them */
+    *slow |= nonzero & beyond & UINT64_C(1) << 62;
+    const double quotient = __builtin_fma(x, divisor.high, x * divisor.low);
+    return __builtin_fma(__builtin_fma(quotient, divisor.y, -x), divisor.against, quotient);
 }
 #else
-MATH_INLINE double kernel_reciprocal(double y, OpFlag *slow)
+typedef struct KernelDivisor {
+    double y;
+} KernelDivisor;
+
+#ifdef __RECIPROCAL_MATH__
+/* Compilers that may multiply by reciprocals do not look for what stays the same in a loop. */
+MATH_INLINE KernelDivisor kernel_divisor(double y, OpFlag *slow)
 {
     (void)slow;
-    return y;
+    return (KernelDivisor){1.0 / y};
 }
 
-MATH_INLINE double kernel_divide_by(double x, double y, double reciprocal, OpFlag *slow)
+MATH_INLINE double kernel_divide_by(double x, KernelDivisor divisor, OpFlag *slow)
 {
-    (void)reciprocal, (void)slow;
-    return x / y;
+    (void)slow;
+    return x * divisor.y;
 }
+#else
+MATH_INLINE KernelDivisor kernel_divisor(double y, OpFlag *slow)
+{
+    (void)slow;
+    return (KernelDivisor){y};
+}
+
+MATH_INLINE double kernel_divide_by(double x, KernelDivisor divisor, OpFlag *slow)
+{
+    (void)slow;
+    return x / divisor.y;
+}
+#endif
 #endif
 
 /* ---- points that are done by several threads together ---- */
