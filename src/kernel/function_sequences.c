@@ -42,18 +42,18 @@ static Supply *supply_of_words(Writer *writer, TypeId type, const char **vector)
     for (uint32_t i = 0; i < elements->count; i++) {
         LeafType leaf = elements->leaves[i].type;
         const char *c = write_leaf_type(leaf);
+        if (leaf != LEAF_ARRAY && !write_is_flat(writer, vector[VECTOR_ARRAY])) {
+            supply->words[i] = vectors_run(writer, vector, i, leaf);
+            continue;
+        }
         const char *word = supply->words[i] = write_word(writer, 0);
         if (write_is_flat(writer, vector[VECTOR_ARRAY])) {
             const char *stride;
             write_line(writer, "%s const *const %s = %s + %s;", c, word, vectors_cells(writer, vector[VECTOR_ARRAY], i, leaf, &stride), vector[VECTOR_START]);
-        } else if (leaf == LEAF_ARRAY) {
+        } else {
             const char *stride, *cells = vectors_cells(writer, vector[VECTOR_ARRAY], i, leaf, &stride);
             supply->strides[i] = stride;
             write_line(writer, "%s const *const %s = %s + %s * %s;", c, word, cells, vector[VECTOR_START], stride);
-        } else {
-            write_line(writer, "%s const *const %s = kernel_run(%s, %s, %u, sizeof(%s), %s, %s);", c, word, writer->aside, vector[VECTOR_ARRAY], i, c,
-                       vector[VECTOR_START], vector[VECTOR_LENGTH]);
-            vectors_fail_if(writer, "%s == NULL", word);
         }
     }
     return supply;
@@ -856,12 +856,54 @@ void sequence_traverse_part(Writer *writer, Traversal *traversal, Sink *sink, co
     loop(writer, traversal->supply, traversal->filters ? &through.sink : sink, first, end, false);
 }
 
+void sequence_traverse_filters(Writer *writer, Traversal *const *traversals, Sink *const *sinks, uint32_t count, const char *first, const char *end)
+{
+    const char *index = write_word(writer, 0);
+    bool had_pending = writer->has_pending;
+    writer->has_pending = false;
+    write_open_brace(writer, arena_format(writer->arena, "for (int64_t %s = %s; %s < %s; %s++)", index, first, index, end, index));
+    writer->has_unshared |= writer->loops == 0;
+    writer->loops++;
+    Around around = open_turn(writer, true, true, &(Sink){.is_straight = true});
+    for (uint32_t i = 0; i < count; i++) {
+        Through through = {.outer = sinks[i], .sink = {.index = index}};
+        through_filter(&through);
+        through.sink.take(writer, &through.sink, supply_step(writer, traversals[i]->supply, index));
+    }
+    close_turn(writer, around);
+    writer->loops--;
+    write_close_brace(writer);
+    bool pends = writer->has_pending;
+    writer->has_pending = had_pending;
+    if (pends)
+        write_check(writer);
+}
+
+/* What a filter keeps. */
+static const CoreBlock *kept_block(const Writer *writer, const Traversal *traversal)
+{
+    return definition_of(writer, &traversal->supply->statement->blocks[0]->result)->blocks[0];
+}
+
+const char **sequence_kept_cells(const Writer *writer, const Traversal *traversal)
+{
+    const CoreBlock *body = traversal->supply->statement->blocks[0], *kept = kept_block(writer, traversal);
+    for (uint32_t i = 0; i < body->parameter_count && kept->statement_count == 0 && !kept->result.is_constant; i++) {
+        const Supply *member = traversal->supply->members[i];
+        bool is_next_to_each_other = member->kind == SUPPLY_CELLS && member->place == NULL && kept->result.variable == body->parameters[i];
+        for (uint32_t leaf = 0; is_next_to_each_other && leaf < write_layout(writer, member->type)->count; leaf++)
+            is_next_to_each_other = member->strides[leaf] == NULL;
+        if (is_next_to_each_other)
+            return member->words;
+    }
+    return NULL;
+}
+
 bool sequence_is_filter(const Writer *writer, const Traversal *traversal)
 {
     if (!traversal->filters || writer->is_deferred || traversal->supply->few > 0 || !supply_is_straight(writer, traversal->supply))
         return false;
-    const CoreBlock *body = traversal->supply->statement->blocks[0];
-    const CoreBlock *kept = definition_of(writer, &body->result)->blocks[0];
+    const CoreBlock *kept = kept_block(writer, traversal);
     return supply_may_go_on(writer, traversal->supply, &(Sink){0}) && shape_cannot_fail(writer->texts, kept) && !type_is_sequence(types_of(writer), kept->result.type);
 }
 

@@ -1,6 +1,7 @@
 #include "kernel/function_shape.h"
 
 #include "kernel/function_join.h"
+#include "kernel/function_write.h"
 #include "kernel/op_text.h"
 
 bool shape_has_arrays(const FunctionTexts *texts, TypeId type)
@@ -603,6 +604,7 @@ void shape_function(FunctionTexts *texts, CoreFunctionId function)
         join_mark(texts, function);
     else
         raise(texts, &body->result, 0);
+    filters_mark(texts, body);
     raise_turns(texts, body, function);
     raise_elements(texts, body);
 }

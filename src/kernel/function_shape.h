@@ -17,6 +17,8 @@ typedef struct VariableShape {
     uint32_t raised_from;  /* level + 1 below which raising it goes on; 0 if it is not raised */
     const char ***picked;  /* of a vector that is not made because single elements of it are all that is wanted: the words of each */
     bool is_delayed;       /* a sequence, or a vector, that is not made: whoever uses it computes its elements */
+    CoreVar made_with;     /* the filter where this one is made too; 0 if it is made where it is itself (kernel/function_filters.c) */
+    CoreVar made_next;     /* the next one that is made there; 0 if there is none */
     bool is_joined;        /* only there to be part of what the function gives (kernel/function_join.h) */
 } VariableShape;
 

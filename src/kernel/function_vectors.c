@@ -168,6 +168,18 @@ static bool has_arrays(const Layout *layout)
     return false;
 }
 
+const char *vectors_run(Writer *writer, const char **vector, uint32_t leaf, LeafType type)
+{
+    const char *known = find_run(writer, vector, leaf), *cells = known == NULL ? write_word(writer, 0) : known, *c = write_leaf_type(type);
+    if (known != NULL)
+        return known;
+    write_line(writer, "%s const *const %s = kernel_run(%s, %s, %u, sizeof(%s), %s, %s);", c, cells, writer->aside, vector[VECTOR_ARRAY], leaf, c, vector[VECTOR_START],
+               vector[VECTOR_LENGTH]);
+    vectors_fail_if(writer, "%s == NULL", cells);
+    *vec_push(writer->arena, &writer->runs) = (KnownRun){vector[VECTOR_ARRAY], vector[VECTOR_START], vector[VECTOR_LENGTH], leaf, cells, writer->depth};
+    return cells;
+}
+
 /* In an innermost loop elements lie next to each other: one that stands for all is written out before, unless the loop is too short for that. */
 static void hoist_run(Writer *writer, const char **vector, const Layout *elements, const char *turns)
 {
@@ -222,17 +234,7 @@ void vectors_hoist(Writer *writer, const CoreBlock *block, const char *turns)
 
 /* ---- vectors of elements that come from a traversal ---- */
 
-typedef struct Store {
-    Sink sink;
-    const Layout *elements;
-    const char *array, *region;
-    const char **cells;
-    const char *first;    /* of the cells, where the element at index 0 goes; null if that is the first, or */
-    const char *count;    /* ... how many have come so far, where they do not come by index */
-    const char *capacity; /* where that grows */
-} Store;
-
-static void store(Writer *writer, const Store *store, Element element, const char *place)
+void vectors_store(Writer *writer, const Store *store, Element element, const char *place)
 {
     for (uint32_t i = 0; i < store->elements->count; i++) {
         const char *value = element.is_stored ? element.words[i] : vectors_canonical(writer, store->elements->leaves[i].type, element.words[i]);
@@ -252,7 +254,7 @@ static void take_by_index(Writer *writer, Sink *sink, Element element)
 {
     const Store *to = (const Store *)(const void *)sink;
     const char *index = to->first == NULL ? sink->index : arena_format(writer->arena, "%s + %s", to->first, sink->index);
-    store(writer, to, made(writer, element), index);
+    vectors_store(writer, to, made(writer, element), index);
 }
 
 static void take_next(Writer *writer, Sink *sink, Element element)
@@ -268,14 +270,14 @@ static void take_next(Writer *writer, Sink *sink, Element element)
             write_line(writer, "%s = %s->columns[%u].data;", to->cells[i], to->array, i);
         write_close_brace(writer);
     }
-    store(writer, to, element, to->count);
+    vectors_store(writer, to, element, to->count);
     write_line(writer, "%s++;", to->count);
 }
 
-static void take_next_if(Writer *writer, Sink *sink, Element element, const char *condition)
+void vectors_take_next_if(Writer *writer, Sink *sink, Element element, const char *condition)
 {
     const Store *to = (const Store *)(const void *)sink;
-    store(writer, to, element, to->count);
+    vectors_store(writer, to, element, to->count);
     write_line(writer, "%s += %s;", to->count, condition);
 }
 
@@ -340,49 +342,21 @@ static const char **make_shared(Writer *writer, Traversal *traversal, const Core
     return vectors_words(writer, to.array, "0", length);
 }
 
-/* Elements of a filter, and whether they are kept, before they are put together. */
-typedef struct Packing {
-    Sink sink;
-    Store elements;    /* its cells are those of the elements at hand, */
-    const char *first; /* ... which are counted from here */
-    const char *flags;
-} Packing;
-
-static void take_for_packing(Writer *writer, Sink *sink, Element element, const char *condition)
+static bool is_filter(Writer *writer, const Traversal *traversal, TypeId type)
 {
-    const Packing *packing = (const Packing *)(const void *)sink;
-    const char *place = arena_format(writer->arena, "%s - %s", sink->index, packing->first);
-    store(writer, &packing->elements, element, place);
-    write_line(writer, "%s[%s] = %s;", packing->flags, place, condition);
-}
-
-/* A long filter, several elements at a time. */
-static void write_packing(Writer *writer, Traversal *traversal, const Store *to)
-{
-    const char *first = write_word(writer, 0), *end = write_word(writer, 0), *most = sequence_most(traversal);
-    Packing packing = {.elements = {.elements = to->elements}, .first = first, .flags = write_word(writer, 0)};
-    packing.sink = (Sink){.take_if = take_for_packing, .is_straight = true, .region = to->sink.region};
-    packing.elements.cells = ARENA_ARRAY(writer->arena, const char *, to->elements->count);
-    write_open_brace(writer, arena_format(writer->arena, "for (int64_t %s = 0; %s < %s; %s += KERNEL_PACK)", first, first, most, first));
-    write_line(writer, "const int64_t %s = %s - %s < KERNEL_PACK ? %s : %s + KERNEL_PACK;", end, most, first, most, first);
-    for (uint32_t i = 0; i < to->elements->count; i++) {
-        packing.elements.cells[i] = write_word(writer, 0);
-        write_line(writer, "%s %s[KERNEL_PACK];", write_leaf_type(to->elements->leaves[i].type), packing.elements.cells[i]);
-    }
-    write_line(writer, "uint8_t %s[KERNEL_PACK];", packing.flags);
-    sequence_traverse_part(writer, traversal, &packing.sink, first, end);
-    for (uint32_t i = 0; i < to->elements->count; i++)
-        write_line(writer, "kernel_pack_%zu(%s + %s, %s, %s, %s - %s, %s - %s);", leaf_size(to->elements->leaves[i].type), to->cells[i], to->count,
-                   packing.elements.cells[i], packing.flags, end, first, most, to->count);
-    write_line(writer, "%s += kernel_count_kept(%s, %s - %s);", to->count, packing.flags, end, first);
-    write_close_brace(writer);
+    const Layout *elements = write_layout(writer, write_element_type(writer, type));
+    return sequence_most(traversal) != NULL && !sequence_is_exact(traversal) && elements->count > 0 && !has_arrays(elements) && sequence_is_filter(writer, traversal);
 }
 
 /* The vector of what a traversal gives. */
 static const char **make_vector(Writer *writer, Traversal *traversal, const CoreAtom *sequence, const char *region)
 {
     const Layout *elements = write_layout(writer, write_element_type(writer, sequence->type));
-    const char *most = sequence_most(traversal);
+    const char *most = sequence_most(traversal), **words;
+    if (is_filter(writer, traversal, sequence->type)) {
+        filters_make(writer, &(FilterSource){traversal, sequence->type, region}, 1, &words);
+        return words;
+    }
     bool is_exact = sequence_is_exact(traversal);
     Store to = {.elements = elements, .region = region, .cells = ARENA_ARRAY(writer->arena, const char *, elements->count)};
     to.sink = (Sink){.take = is_exact ? take_by_index : take_next, .is_straight = most != NULL, .is_repeatable = is_exact, .region = region};
@@ -395,16 +369,8 @@ static const char **make_vector(Writer *writer, Traversal *traversal, const Core
         to.capacity = write_word(writer, 0);
         write_line(writer, "int64_t %s = KERNEL_GROWTH;", to.capacity);
     } else if (!is_exact)
-        to.sink.take_if = take_next_if;
-    bool packs = !is_exact && most != NULL && !has_arrays(elements) && sequence_is_filter(writer, traversal);
-    if (packs) {
-        write_open_brace(writer, arena_format(writer->arena, "if (KERNEL_PACKS && %s >= KERNEL_PACK_LEAST)", most));
-        write_packing(writer, traversal, &to);
-        write_else(writer);
-    }
+        to.sink.take_if = vectors_take_next_if;
     sequence_traverse(writer, traversal, &to.sink);
-    if (packs)
-        write_close_brace(writer);
     if (!is_exact)
         write_line(writer, "kernel_array_end(%s, %s, %s, %s);", region, to.array, to.count, vectors_sizes(writer, elements));
     return vectors_words(writer, to.array, "0", is_exact ? most : to.count);
@@ -426,10 +392,37 @@ static bool is_delayed(const Writer *writer, const CoreAtom *atom)
     return !atom->is_constant && writer->texts->values[atom->variable] == NULL && writer->texts->shapes[atom->variable].is_delayed;
 }
 
+/* Several filters where the first of them is made; false if they are to be made one by one. */
+static bool make_together(Writer *writer, const CoreStatement *statement, Traversal *traversal)
+{
+    enum { FILTERS_MAX = 8 };
+    FilterSource sources[FILTERS_MAX] = {{0}};
+    CoreVar targets[FILTERS_MAX];
+    const char **words[FILTERS_MAX];
+    uint32_t count = 0;
+    const Layout *elements = write_layout(writer, write_element_type(writer, write_type(writer, statement->target)));
+    for (CoreVar target = statement->target; target != 0 && count < FILTERS_MAX; target = writer->texts->shapes[target].made_next) {
+        const CoreAtom *filter = &writer->texts->shapes[target].definition->arguments[0];
+        traversal = count == 0 ? traversal : sequence_prepare(writer, filter);
+        bool is_alike = count == 0 || (sequence_most(traversal) == sequence_most(sources[0].traversal) && vectors_region(writer, target) == sources[0].region &&
+                                       write_layout(writer, write_element_type(writer, filter->type)) == elements);
+        if (!is_alike || !is_filter(writer, traversal, filter->type))
+            return false;
+        sources[count] = (FilterSource){traversal, filter->type, vectors_region(writer, target)};
+        targets[count++] = target;
+    }
+    filters_make(writer, sources, count, words);
+    for (uint32_t i = 0; i < count; i++)
+        writer->texts->values[targets[i]] = words[i];
+    return true;
+}
+
 static void write_tab(Writer *writer, const CoreStatement *statement)
 {
     const CoreAtom *argument = &statement->arguments[0];
     const char *region = vectors_region(writer, statement->target);
+    for (CoreVar target = writer->texts->shapes[statement->target].made_next; target != 0; target = writer->texts->shapes[target].made_next)
+        writer->texts->values[target] = NULL; /* the block may be written more than once */
     if (!is_delayed(writer, argument)) {
         writer->texts->values[statement->target] = write_atom(writer, argument);
         return;
@@ -438,6 +431,8 @@ static void write_tab(Writer *writer, const CoreStatement *statement)
     const CoreBlock *body = function_text_body(writer->texts, writer->function);
     bool is_shared = writer->may_share && writer->loops == 0 && sequence_is_shareable(traversal) &&
                      write_layout(writer, write_element_type(writer, argument->type))->count > 0;
+    if (!is_shared && writer->texts->shapes[statement->target].made_next != 0 && make_together(writer, statement, traversal))
+        return;
     if (is_shared)
         writer->texts->values[statement->target] = make_shared(writer, traversal, argument, region);
     else if (sequence_few(traversal) > 0 && shape_is_picked(body, statement->target, sequence_few(traversal)))
@@ -457,7 +452,7 @@ static void write_make(Writer *writer, const CoreStatement *statement)
     const char *count = arena_format(writer->arena, "%u", statement->argument_count);
     to.array = vectors_new_array(writer, vectors_region(writer, statement->target), elements, count, to.cells);
     for (uint32_t i = 0; i < statement->argument_count; i++)
-        store(writer, &to, (Element){.words = words[i]}, arena_format(writer->arena, "%u", i));
+        vectors_store(writer, &to, (Element){.words = words[i]}, arena_format(writer->arena, "%u", i));
     writer->texts->values[statement->target] = vectors_words(writer, to.array, "0", count);
 }
 
@@ -546,7 +541,7 @@ static void write_part(Writer *writer, Store *to, const Part *part)
     if (part->traversal != NULL)
         sequence_traverse(writer, part->traversal, &to->sink);
     for (uint32_t i = 0; i < part->element_count; i++)
-        store(writer, to, (Element){.words = part->elements[i]}, arena_format(writer->arena, "%s + %u", to->first, i));
+        vectors_store(writer, to, (Element){.words = part->elements[i]}, arena_format(writer->arena, "%s + %u", to->first, i));
     for (uint32_t i = 0; i < to->elements->count && part->words != NULL; i++)
         write_line(writer, "kernel_copy(%s + %s, %s, %u, sizeof(%s), %s, %s);", to->cells[i], to->first, part->words[VECTOR_ARRAY], i,
                    write_leaf_type(to->elements->leaves[i].type), part->words[VECTOR_START], part->length);
@@ -690,6 +685,8 @@ static void write_traversed(Writer *writer, const CoreStatement *statement)
 
 bool vectors_write_statement(Writer *writer, const CoreStatement *statement)
 {
+    if (writer->texts->shapes[statement->target].made_with != 0 && writer->texts->values[statement->target] != NULL)
+        return true;
     writer->texts->values[statement->target] = NULL;
     const DecidedCondition *decided = write_find_decided(writer, statement->target);
     if (decided != NULL) {

@@ -67,6 +67,10 @@ typedef void TraversalWriter(Writer *writer, Traversal *traversal, void *context
 void sequence_write_versions(Writer *writer, Traversal *traversal, TraversalWriter *write, void *context);
 /* The loop of an exact one, or of a filter, from `first` on, before `end`: words. */
 void sequence_traverse_part(Writer *writer, Traversal *traversal, Sink *sink, const char *first, const char *end);
+/* The same for several filters of as many elements, in one loop. */
+void sequence_traverse_filters(Writer *writer, Traversal *const *traversals, Sink *const *sinks, uint32_t count, const char *first, const char *end);
+/* Of a filter that keeps elements of a vector as they are: pointers to these; else null. */
+const char **sequence_kept_cells(const Writer *writer, const Traversal *traversal);
 /* The same of a light one that has a few elements left: it does not look whether it is to go on. */
 void sequence_traverse_few(Writer *writer, Traversal *traversal, Sink *sink, const char *first, const char *end);
 /* What a long loop does now and then, unless it is bounded by what is in memory: it looks whether it is to go on. */
@@ -82,6 +86,8 @@ const char *vectors_region(const Writer *writer, CoreVar variable);
 const char *vectors_other(const Writer *writer, const char *region);
 /* A pointer to the cells of a column, and how far they are apart, null if they are next to each other. */
 const char *vectors_cells(Writer *writer, const char *array, uint32_t leaf, LeafType type, const char **stride);
+/* A pointer to the first of the cells of a vector in a column, which are next to each other: one that stands for all is written out. */
+const char *vectors_run(Writer *writer, const char **vector, uint32_t leaf, LeafType type);
 /* Words for what the body of a loop of so many turns needs of vectors that are there are found before it. */
 void vectors_hoist(Writer *writer, const CoreBlock *block, const char *turns);
 /* A vector of the elements of a layout with room for `count`; `cells` are those of its columns. */
@@ -98,6 +104,30 @@ const char *vectors_canonical(const Writer *writer, LeafType type, const char *w
 /* Returns false if the condition holds. */
 __attribute__((format(printf, 2, 3))) void vectors_fail_if(Writer *writer, const char *format, ...);
 _Noreturn void vectors_refuse(Writer *writer);
+
+/* Where the elements of a vector go that is being made. */
+typedef struct Store {
+    Sink sink;
+    const Layout *elements;
+    const char *array, *region;
+    const char **cells;
+    const char *first;    /* of the cells, where the element at index 0 goes; null if that is the first, or */
+    const char *count;    /* ... how many have come so far, where they do not come by index */
+    const char *capacity; /* where that grows */
+} Store;
+void vectors_store(Writer *writer, const Store *store, Element element, const char *place);
+/* The next element, which counts if a condition holds. */
+void vectors_take_next_if(Writer *writer, Sink *sink, Element element, const char *condition);
+
+/* ---- function_filters.c ---- */
+/* A filter (sequence_is_filter) of a sequence or vector of a type whose elements have no arrays; where its vector is made. */
+typedef struct FilterSource {
+    Traversal *traversal;
+    TypeId type;
+    const char *region;
+} FilterSource;
+/* The vectors of filters that go through as many elements. If there are several, they are those of vectors, and have elements of one layout, in one region. */
+void filters_make(Writer *writer, const FilterSource *sources, uint32_t count, const char ***words);
 
 /* ---- function_turns.c ---- */
 void turns_begin(Writer *writer);

@@ -165,6 +165,10 @@ bool forks_can_be_shared(FunctionTexts *texts, CoreFunctionId function);
 const CoreStatement *forks_find_call(FunctionTexts *texts, const CoreBlock *body);
 void forks_write_task(FunctionTexts *texts, CoreFunctionId function, Text *out);
 
+/* ---- function_filters.c ---- */
+/* Finds filters that are made together, in a block and those inside. */
+void filters_mark(FunctionTexts *texts, const CoreBlock *block);
+
 /* ---- function_fold.c ---- */
 /* An operator that gives one of its two operands, as a decision between them says that cannot fail and takes neither loop nor call. */
 typedef struct Pick {

@@ -26,22 +26,33 @@ MATH_INLINE void kernel_clear_nothing(char *cells, int64_t count)
         __builtin_memset(cells, 0, sizeof(uint64_t));
 }
 
+MATH_INLINE size_t kernel_header_bytes(uint32_t columns)
+{
+    return kernel_column_bytes(1, sizeof(KernelArray) + columns * sizeof(KernelColumn));
+}
+
+/* All that an array takes. */
+MATH_INLINE size_t kernel_array_bytes(int64_t count, uint32_t columns, const uint8_t *sizes)
+{
+    size_t bytes = kernel_header_bytes(columns);
+    for (uint32_t i = 0; i < columns; i++)
+        bytes += kernel_column_bytes(count + (count == 0), sizes[i]);
+    return bytes;
+}
+
 /* An array with room for that many elements, one at least; null if there is none. */
 MATH_INLINE KernelArray *kernel_array(KernelRegion *region, int64_t count, uint32_t columns, const uint8_t *sizes)
 {
     if ((uint64_t)count > (uint64_t)KERNEL_COUNT_MAX)
         return NULL;
-    size_t header = kernel_column_bytes(1, sizeof(KernelArray) + columns * sizeof(KernelColumn)), bytes = header;
-    for (uint32_t i = 0; i < columns; i++)
-        bytes += kernel_column_bytes(count + (count == 0), sizes[i]);
-    char *memory = (char *)kernel_take(region, bytes);
+    char *memory = (char *)kernel_take(region, kernel_array_bytes(count, columns, sizes));
     if (memory == NULL)
         return NULL;
     KernelArray *array = (KernelArray *)(void *)memory;
     array->references = 0;
     array->layout = NULL;
     array->count = (size_t)count;
-    memory += header;
+    memory += kernel_header_bytes(columns);
     for (uint32_t i = 0; i < columns; i++) {
         array->columns[i] = (KernelColumn){memory, (size_t)count, false};
         kernel_clear_nothing(memory, count);
@@ -71,6 +82,43 @@ MATH_INLINE void kernel_array_end(KernelRegion *region, KernelArray *array, int6
         to += kernel_column_bytes(count + (count == 0), sizes[i]);
     }
     region->top = to;
+}
+
+/* Sees to it that several such arrays can be made one after the other; false if there is no memory. */
+MATH_INLINE bool kernel_arrays_fit(KernelRegion *region, int64_t count, uint32_t array_count, uint32_t columns, const uint8_t *sizes)
+{
+    if ((uint64_t)count > (uint64_t)KERNEL_COUNT_MAX)
+        return false;
+    size_t bytes = array_count * kernel_array_bytes(count, columns, sizes);
+    return __builtin_expect((size_t)(region->end - region->top) >= bytes, 1) || kernel_region_grow(region, bytes);
+}
+
+/* Fewer elements came than these arrays have room for: they are moved together, and the array of each may be another one then. */
+__attribute__((noinline, unused)) static void kernel_arrays_end(KernelRegion *region, KernelArray **arrays, const int64_t *counts, uint32_t array_count, uint32_t columns,
+                                                                const uint8_t *sizes)
+{
+    size_t whole = kernel_array_bytes((int64_t)arrays[0]->count, columns, sizes);
+    char *to = (char *)arrays[0];
+    bool is_row = region->top == to + array_count * whole;
+    for (uint32_t k = 0; k < array_count; k++)
+        is_row &= (char *)arrays[k] == to + k * whole;
+    for (uint32_t k = 0; k < array_count && !is_row; k++)
+        kernel_array_end(region, arrays[k], counts[k], columns, sizes);
+    for (uint32_t k = 0; k < array_count && is_row; k++) {
+        KernelArray *moved = (KernelArray *)(void *)to;
+        __builtin_memmove(moved, arrays[k], sizeof(KernelArray) + columns * sizeof(KernelColumn));
+        moved->count = (size_t)counts[k];
+        to += kernel_header_bytes(columns);
+        for (uint32_t i = 0; i < columns; i++) {
+            __builtin_memmove(to, moved->columns[i].data, (size_t)counts[k] * sizes[i]);
+            moved->columns[i].data = to;
+            moved->columns[i].capacity = (size_t)counts[k];
+            kernel_clear_nothing(to, counts[k]);
+            to += kernel_column_bytes(counts[k] + (counts[k] == 0), sizes[i]);
+        }
+        arrays[k] = moved;
+        region->top = to;
+    }
 }
 
 /* An array of the same elements with twice the room. */
