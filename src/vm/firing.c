@@ -71,7 +71,7 @@ void firing_produce(Firing *firing, uint32_t output, size_t count)
     firing->vm->produced += count;
     if (firing->instance->streams[stream].is_read)
         stream_produce(firing->instance, stream, count);
-    else if (count > 0 && stream != 0)
+    else if (count > 0 && stream != 0 && firing->instance->plan->streams[stream].type != LEAF_POINTS) /* points have no cells */
         cells_release(firing->vm->memory, firing->instance->plan->streams[stream].type,
                       firing->vm->scratch[output].data, count);
 }
