@@ -503,16 +503,32 @@ static void fill_lanes(Writer *writer, const LaneState *state)
     write_close_brace(writer);
 }
 
+static bool takes_elements(const CoreBlock *block)
+{
+    for (uint32_t i = 0; i < block->statement_count; i++) {
+        const CoreStatement *statement = &block->statements[i];
+        if (statement->kind == CORE_OP && (statement->op == OP_ELEMENT || statement->op == OP_INSIDE))
+            return true;
+        for (uint32_t b = 0; b < 2; b++)
+            if (statement->blocks[b] != NULL && takes_elements(statement->blocks[b]))
+                return true;
+    }
+    return false;
+}
+
 static void write_turns(Writer *writer, const CoreBlock *body, LaneState *state)
 {
-    write_line(writer, "int64_t going = count, missing = 0;");
+    bool can_miss = takes_elements(body);
+    write_line(writer, "int64_t going = count%s;", can_miss ? ", missing = 0" : "");
     write_open_brace(writer, "for (uint32_t turn = 0; kernel_lanes_go_on(going, turn); turn++)");
     write_line(writer, "if (!kernel_may_turn(turn, scalars))");
     write_line(writer, "    return false;");
     write_line(writer, "going = 0;");
     write_lane(writer, body, state);
-    write_line(writer, "if (OP_RARELY(missing != 0))");
-    write_line(writer, "    return false;");
+    if (can_miss) {
+        write_line(writer, "if (OP_RARELY(missing != 0))");
+        write_line(writer, "    return false;");
+    }
     write_close_brace(writer);
     write_one_by_one(writer, state);
     state->is_end = true;
