@@ -1,10 +1,21 @@
 #include "kernel/function_recall.h"
 
+#include "kernel/function_supply.h"
 #include "kernel/op_text.h"
 
 #include <string.h>
 
 enum { STATEMENTS_MAX = 64 };
+
+/* What is kept of all that is computed in one loop. */
+typedef struct Recall {
+    CoreVar number;           /* of the loop */
+    VEC(const char *) key;    /* words, */
+    VEC(const char *) arrays; /* ... and those for arrays among them */
+    size_t bytes;             /* of the values of an element */
+    const char *recalled;     /* a word for what is kept, or null; its elements are */
+    const char *length;       /* ... so many */
+} Recall;
 
 typedef enum Need {
     NEED_INTEGERS, /* and constants, and vectors that are there before the loop */
@@ -163,56 +174,66 @@ static CoreBlock part_of(const Search *search, uint64_t chosen)
 }
 
 /* What is kept and needed by the rest; false if it is too much. */
-static bool find_values(const Search *search, Recall *recall)
+static bool find_values(const Search *search, RecallPart *part)
 {
     for (uint32_t i = 0; i < search->body->statement_count; i++) {
         CoreVar target = search->body->statements[i].target;
         bool is_needed = is_result(search->body, target);
-        for (uint32_t k = 0; k < recall->rest.statement_count && !is_needed; k++)
-            is_needed = shape_uses(&recall->rest.statements[k], target);
+        for (uint32_t k = 0; k < part->rest.statement_count && !is_needed; k++)
+            is_needed = shape_uses(&part->rest.statements[k], target);
         if (!is_kept(search, i) || !is_needed)
             continue;
-        if (recall->value_count == RECALL_VALUES)
+        if (part->value_count == RECALL_VALUES)
             return false;
-        recall->values[recall->value_count++] = target;
+        part->values[part->value_count++] = target;
     }
-    return recall->value_count > 0;
+    return part->value_count > 0;
 }
 
 /* ---- the key ---- */
 
-static void add_to_key(const Search *search, Recall *recall, const char *word, const char *format)
+static void add_to_key(Writer *writer, Recall *recall, const char *text)
 {
-    const char *text = arena_format(search->writer->arena, format, word);
     for (uint32_t i = 0; i < recall->key.count; i++)
         if (strcmp(recall->key.items[i], text) == 0)
             return;
-    *vec_push(search->writer->arena, &recall->key) = text;
+    *vec_push(writer->arena, &recall->key) = text;
 }
 
-static void add_vector_to_key(const Search *search, Recall *recall, const char **vector)
+static void add_word_to_key(Writer *writer, Recall *recall, const char *word)
+{
+    add_to_key(writer, recall, arena_format(writer->arena, "(int64_t)%s", word));
+}
+
+static void add_vector_to_key(Writer *writer, Recall *recall, const char **vector)
 {
     uint32_t before = recall->key.count;
-    add_to_key(search, recall, vector[VECTOR_ARRAY], "(int64_t)(uintptr_t)%s");
+    add_to_key(writer, recall, arena_format(writer->arena, "(int64_t)(uintptr_t)%s", vector[VECTOR_ARRAY]));
     if (recall->key.count > before)
-        *vec_push(search->writer->arena, &recall->arrays) = vector[VECTOR_ARRAY];
-    add_to_key(search, recall, vector[VECTOR_START], "(int64_t)%s");
-    add_to_key(search, recall, vector[VECTOR_LENGTH], "(int64_t)%s");
+        *vec_push(writer->arena, &recall->arrays) = vector[VECTOR_ARRAY];
+    add_word_to_key(writer, recall, vector[VECTOR_START]);
+    add_word_to_key(writer, recall, vector[VECTOR_LENGTH]);
 }
 
-static void find_key(const Search *search, Recall *recall)
+static void find_key(const Search *search, Recall *recall, const CoreBlock *filling)
 {
-    for (uint32_t i = 0; i < recall->filling.statement_count; i++) {
-        const CoreStatement *statement = &recall->filling.statements[i];
+    Writer *writer = search->writer;
+    for (uint32_t i = 0; i < filling->statement_count; i++) {
+        const CoreStatement *statement = &filling->statements[i];
         if (reads_vector(statement))
-            add_vector_to_key(search, recall, write_atom(search->writer, &statement->arguments[0]));
+            add_vector_to_key(writer, recall, write_atom(writer, &statement->arguments[0]));
         for (uint32_t a = reads_vector(statement); a < statement->argument_count; a++)
             if (!statement->arguments[a].is_constant && !is_of_body(search, &statement->arguments[a]))
-                add_to_key(search, recall, write_atom(search->writer, &statement->arguments[a])[0], "(int64_t)%s");
+                add_word_to_key(writer, recall, write_atom(writer, &statement->arguments[a])[0]);
     }
 }
 
-Recall *recall_find(Writer *writer, const CoreBlock *body, const bool *is_index)
+static LeafType type_of_value(const Writer *writer, const RecallPart *part, uint32_t number)
+{
+    return (LeafType)type_scalar(writer->program->types, write_type(writer, part->values[number]));
+}
+
+static RecallPart *find_in_body(Writer *writer, Recall *recall, const CoreBlock *body, const bool *is_index)
 {
     Search search = {.writer = writer, .body = body, .is_index = is_index};
     if (body->statement_count > STATEMENTS_MAX)
@@ -226,31 +247,19 @@ Recall *recall_find(Writer *writer, const CoreBlock *body, const bool *is_index)
     }
     if (!is_any_kept)
         return NULL;
-    Recall *recall = ARENA_NEW(writer->arena, Recall);
-    *recall = (Recall){.filling = part_of(&search, filling), .rest = part_of(&search, find_rest(&search))};
-    if (!find_values(&search, recall))
+    RecallPart *part = ARENA_NEW(writer->arena, RecallPart);
+    *part = (RecallPart){.filling = part_of(&search, filling), .rest = part_of(&search, find_rest(&search)), .before = recall->bytes};
+    if (!find_values(&search, part))
         return NULL;
-    find_key(&search, recall);
-    return recall;
+    find_key(&search, recall, &part->filling);
+    for (uint32_t i = 0; i < part->value_count; i++)
+        recall->bytes += leaf_size(type_of_value(writer, part, i));
+    return part;
 }
 
 /* ---- text ---- */
 
-static LeafType type_of_value(const Writer *writer, const Recall *recall, uint32_t number)
-{
-    return (LeafType)type_scalar(writer->program->types, write_type(writer, recall->values[number]));
-}
-
-/* Bytes of the values of an element before one of them. */
-static size_t bytes_before(const Writer *writer, const Recall *recall, uint32_t number)
-{
-    size_t bytes = 0;
-    for (uint32_t i = 0; i < number; i++)
-        bytes += leaf_size(type_of_value(writer, recall, i));
-    return bytes;
-}
-
-void recall_write_search(Writer *writer, Recall *recall, CoreVar number, const char *length)
+static void write_search(Writer *writer, Recall *recall, const char *length)
 {
     Text text;
     text_init(&text, writer->out->memory);
@@ -258,33 +267,155 @@ void recall_write_search(Writer *writer, Recall *recall, CoreVar number, const c
     recall->length = length;
     text_addf(&text, "KernelRecalled *const %s = ", recall->recalled);
     for (uint32_t i = 0; i < recall->arrays.count; i++)
-        text_addf(&text, "%skernel_recall_knows(%s)", i == 0 ? "!(" : " && ", recall->arrays.items[i]);
-    text_addf(&text, "%skernel_recall(scalars->call->workspace, (const int64_t[]){%u, %s", recall->arrays.count > 0 ? ") ? NULL : " : "", number, length);
+        text_addf(&text, "!kernel_recall_knows(%s) ? NULL : ", recall->arrays.items[i]);
+    text_addf(&text, "kernel_recall(scalars->call->workspace, (const int64_t[]){%u, %s", recall->number, length);
     for (uint32_t i = 0; i < recall->key.count; i++)
         text_addf(&text, ", %s", recall->key.items[i]);
-    text_addf(&text, "}, %u, %s, %zu);", recall->key.count + 2, length, bytes_before(writer, recall, recall->value_count));
+    text_addf(&text, "}, %u, %s, %zu);", recall->key.count + 2, length, recall->bytes);
     write_line(writer, "%s", text_string(&text));
     text_free(&text);
 }
 
-void recall_write_cells(Writer *writer, Recall *recall)
+static void write_cells(Writer *writer, const Recall *recall, RecallPart *part)
 {
-    for (uint32_t i = 0; i < recall->value_count; i++) {
-        recall->cells[i] = write_word(writer, 0);
-        write_line(writer, "%s *const %s = kernel_recall_column(%s, %s, %zu);", write_leaf_type(type_of_value(writer, recall, i)), recall->cells[i],
-                   recall->recalled, recall->length, bytes_before(writer, recall, i));
+    size_t before = part->before;
+    for (uint32_t i = 0; i < part->value_count; i++) {
+        LeafType type = type_of_value(writer, part, i);
+        part->cells[i] = write_word(writer, 0);
+        write_line(writer, "%s *const %s = kernel_recall_column(%s, %s, %zu);", write_leaf_type(type), part->cells[i], recall->recalled, recall->length, before);
+        before += leaf_size(type);
     }
 }
 
-void recall_write_put(Writer *writer, const Recall *recall, const char *index)
+static void write_put(Writer *writer, const RecallPart *part, const char *index)
 {
-    for (uint32_t i = 0; i < recall->value_count; i++)
-        write_line(writer, "%s[%s] = %s;", recall->cells[i], index, writer->texts->values[recall->values[i]][0]);
+    for (uint32_t i = 0; i < part->value_count; i++)
+        write_line(writer, "%s[%s] = %s;", part->cells[i], index, writer->texts->values[part->values[i]][0]);
 }
 
-void recall_write_get(Writer *writer, const Recall *recall, const char *index)
+void recall_write_get(Writer *writer, const RecallPart *part, const char *index)
 {
-    for (uint32_t i = 0; i < recall->value_count; i++)
-        write_line(writer, "const %s %s = %s[%s];", write_leaf_type(type_of_value(writer, recall, i)), write_new_words(writer, recall->values[i])[0],
-                   recall->cells[i], index);
+    for (uint32_t i = 0; i < part->value_count; i++)
+        write_line(writer, "const %s %s = %s[%s];", write_leaf_type(type_of_value(writer, part, i)), write_new_words(writer, part->values[i])[0],
+                   part->cells[i], index);
+}
+
+/* ---- loops ---- */
+
+/* The comprehensions of which something may be kept: the supply itself, or those that are joined in it. */
+static Supply **comprehensions_of(Supply **supply, uint32_t *count)
+{
+    bool is_joined = (*supply)->kind == SUPPLY_ZIP;
+    *count = is_joined ? (*supply)->member_count : 1;
+    return is_joined ? (*supply)->members : supply;
+}
+
+static RecallPart *find_part(Writer *writer, Recall *recall, const Supply *supply)
+{
+    if (supply->kind != SUPPLY_EACH || supply->table != NULL)
+        return NULL;
+    bool *is_index = ARENA_ARRAY(writer->arena, bool, supply->member_count);
+    for (uint32_t i = 0; i < supply->member_count; i++)
+        is_index[i] = supply->members[i]->kind == SUPPLY_RANGE;
+    RecallPart *part = find_in_body(writer, recall, supply->statement->blocks[0], is_index);
+    for (uint32_t i = 0; i < supply->member_count && part != NULL; i++)
+        if (is_index[i] && supply->members[i]->words != NULL && supply->members[i]->words[0] != NULL)
+            add_word_to_key(writer, recall, supply->members[i]->words[0]);
+    if (part != NULL && recall->number == 0)
+        recall->number = supply->statement->target;
+    else if (part != NULL)
+        add_word_to_key(writer, recall, arena_format(writer->arena, "%u", supply->statement->target));
+    return part;
+}
+
+static void forget_recall(Supply *supply)
+{
+    uint32_t count;
+    Supply **each = comprehensions_of(&supply, &count);
+    for (uint32_t i = 0; i < count; i++)
+        each[i]->recall = NULL;
+}
+
+/* Whether something of what the loop of a supply computes may be kept; then it is there, until it is forgotten. */
+static bool find_recall(Writer *writer, Supply *supply, Recall *recall)
+{
+    *recall = (Recall){0};
+    if (supply == NULL || supply->few > 0 || writer->is_deferred || !supply_is_straight(writer, supply) || !supply_may_go_on(writer, supply, &(Sink){0}))
+        return false;
+    uint32_t count;
+    Supply **each = comprehensions_of(&supply, &count);
+    for (uint32_t i = 0; i < count; i++)
+        each[i]->recall = find_part(writer, recall, each[i]);
+    if (recall->bytes > 0 && recall->key.count + 2 <= KERNEL_RECALL_KEY)
+        return true;
+    forget_recall(supply);
+    return false;
+}
+
+static void write_all_cells(Writer *writer, Supply *supply, const Recall *recall)
+{
+    uint32_t count;
+    Supply **each = comprehensions_of(&supply, &count);
+    for (uint32_t i = 0; i < count; i++)
+        if (each[i]->recall != NULL)
+            write_cells(writer, recall, each[i]->recall);
+}
+
+static void fill_part(Writer *writer, const Supply *supply, const char *index)
+{
+    const CoreBlock *block = &supply->recall->filling;
+    for (uint32_t i = 0; i < supply->member_count; i++)
+        if (supply->members[i]->kind == SUPPLY_RANGE)
+            writer->texts->values[block->parameters[i]] = supply_step(writer, supply->members[i], index).words;
+    write_statements(writer, block);
+    write_put(writer, supply->recall, index);
+}
+
+/* Computes what is not there yet, if it is to be kept. */
+static void fill_recall(Writer *writer, Supply *supply, Recall *recall)
+{
+    uint32_t count;
+    Supply **each = comprehensions_of(&supply, &count);
+    const char *index = write_word(writer, 0);
+    write_search(writer, recall, supply->length);
+    write_open_brace(writer, arena_format(writer->arena, "if (%s != NULL && !%s->is_filled)", recall->recalled, recall->recalled));
+    write_all_cells(writer, supply, recall);
+    write_open_brace(writer, arena_format(writer->arena, "for (int64_t %s = 0; %s < %s; %s++)", index, index, supply->length, index));
+    writer->is_deferred = true;
+    for (uint32_t i = 0; i < count; i++)
+        if (each[i]->recall != NULL)
+            fill_part(writer, each[i], index);
+    writer->is_deferred = false;
+    write_close_brace(writer);
+    if (writer->has_pending)
+        write_check(writer);
+    writer->has_pending = false;
+    write_line(writer, "%s->is_filled = true;", recall->recalled);
+    write_close_brace(writer);
+}
+
+void sequence_write_versions(Writer *writer, Traversal *traversal, TraversalWriter *write, void *context)
+{
+    Recall recall;
+    if (traversal->filters || !find_recall(writer, traversal->supply, &recall)) {
+        write(writer, traversal, context);
+        return;
+    }
+    fill_recall(writer, traversal->supply, &recall);
+    write_open_brace(writer, arena_format(writer->arena, "if (%s != NULL)", recall.recalled));
+    write_all_cells(writer, traversal->supply, &recall);
+    write(writer, traversal, context);
+    forget_recall(traversal->supply);
+    write_else(writer);
+    write(writer, traversal, context);
+    write_close_brace(writer);
+}
+
+bool sequence_can_be_light(Writer *writer, const Traversal *traversal)
+{
+    Recall recall;
+    bool has_recall = sequence_is_exact(traversal) && find_recall(writer, traversal->supply, &recall), is_light = sequence_is_light(writer, traversal);
+    if (has_recall)
+        forget_recall(traversal->supply);
+    return is_light;
 }

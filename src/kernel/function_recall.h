@@ -13,25 +13,17 @@
 
 enum { RECALL_VALUES = 4 }; /* of an element, at most */
 
-typedef struct Recall {
-    CoreBlock filling;            /* the statements of a body that need no more than the index and integers, */
-    CoreBlock rest;               /* ... and those that it has besides; */
+/* Of the body of one comprehension. */
+typedef struct RecallPart {
+    CoreBlock filling;             /* the statements that need no more than the index and integers, */
+    CoreBlock rest;                /* ... and those that it has besides; */
     CoreVar values[RECALL_VALUES]; /* ... what these need of the first, and is kept: scalars, */
     uint32_t value_count;
+    size_t before;                 /* ... after so many bytes of other parts, */
     const char *cells[RECALL_VALUES]; /* ... words for where */
-    VEC(const char *) key;        /* words, */
-    VEC(const char *) arrays;     /* ... and for arrays among them */
-    const char *recalled;         /* a word for what is kept, or null; its elements are */
-    const char *length;           /* ... so many */
-} Recall;
+} RecallPart;
 
-/* What of the body of an innermost loop can be kept; null if nothing is worth it. `is_index`: by parameter, whether it goes with the index. */
-Recall *recall_find(Writer *writer, const CoreBlock *body, const bool *is_index);
-/* Looks for it: `number` is the loop's. */
-void recall_write_search(Writer *writer, Recall *recall, CoreVar number, const char *length);
-/* Inside braces: words for where the values are, and the statements that put or take those at an index. */
-void recall_write_cells(Writer *writer, Recall *recall);
-void recall_write_put(Writer *writer, const Recall *recall, const char *index);
-void recall_write_get(Writer *writer, const Recall *recall, const char *index);
+/* Inside the loop: the values at an index, from then on. */
+void recall_write_get(Writer *writer, const RecallPart *part, const char *index);
 
 #endif

@@ -109,12 +109,13 @@ typedef struct Reduction {
     Sink sink;
     Op operator;
     ScalarType type;
-    const char *total; /* the variable */
+    CoreVar target;
+    const char *total; /* a word for it */
     /* sums and products of floats: */
     const char *fold;  /* their type, */
     const char *tile;  /* ... where elements are put before they are added, */
     const char *first; /* ... from this index on, */
-    const char *block; /* ... and what there is of a block */
+    const char *lanes, *block, *blocks; /* ... and what there is of a block, and of those before */
 } Reduction;
 
 static void take_into_total(Writer *writer, Sink *sink, Element element)
@@ -184,54 +185,6 @@ static void write_tiles(Writer *writer, Reduction *reduction, Traversal *travers
     write_line(writer, "    %s = %s_result(&%s, %s);", reduction->total, fold, tiles, reduction->total);
 }
 
-static const char *symbol_of(Op operator)
-{
-    return operator == OP_SUM ? "+" : "*";
-}
-
-static void take_after_groups(Writer *writer, Sink *sink, Element element)
-{
-    const Reduction *reduction = (const Reduction *)(const void *)sink;
-    write_line(writer, "%s = %s %s %s;", reduction->block, reduction->block, symbol_of(reduction->operator), element.words[0]);
-    write_line(writer, "KERNEL_FEW_TURNS(%s);", sink->index);
-}
-
-/* All whole groups of a block, from `first` on, which is moved on: they go to the lanes. */
-static void write_groups(Writer *writer, Reduction *reduction, Traversal *traversal, const char *lanes, const char *end)
-{
-    const char *first = reduction->first, *group = write_word(writer, 0);
-    write_open_brace(writer, arena_format(writer->arena, "for (; %s - %s >= COMBINE_LANES; %s += COMBINE_LANES)", end, first, first));
-    write_line(writer, "%s %s[COMBINE_LANES];", c_type(reduction->type), group);
-    reduction->tile = group;
-    reduction->sink.take = take_into_tile;
-    text_add(writer->out, "#pragma GCC unroll 1\n"); /* else it is no loop any more when vectors are looked for */
-    sequence_traverse_few(writer, traversal, &reduction->sink, first, arena_format(writer->arena, "%s + COMBINE_LANES", first));
-    write_line(writer, "%s = %s_groups(%s, %s, 0, COMBINE_LANES);", lanes, reduction->fold, lanes, group);
-    write_close_brace(writer);
-}
-
-/* Where a loop does little, block by block, as sums are ordered (math/combine.h): lanes stay in registers. */
-static void write_blocks(Writer *writer, Reduction *reduction, Traversal *traversal)
-{
-    const char *length = sequence_most(traversal), *start = write_word(writer, 0), *end = write_word(writer, 0), *blocks = write_word(writer, 0);
-    const char *c = c_type(reduction->type), *lanes = write_word(writer, 0), *fold = reduction->fold;
-    reduction->first = write_word(writer, 0);
-    reduction->block = write_word(writer, 0);
-    write_line(writer, "%s %s = %s_identity();", c, blocks, fold);
-    open_strips(writer, start, "0", length, "COMBINE_BLOCK", end);
-    sequence_poll(writer, traversal);
-    write_line(writer, "%sLanes %s = %s_none();", fold, lanes, fold);
-    write_line(writer, "int64_t %s = %s;", reduction->first, start);
-    write_groups(writer, reduction, traversal, lanes, end);
-    write_line(writer, "%s %s = %s_halve(%s);", c, reduction->block, fold, lanes);
-    reduction->sink.take = take_after_groups;
-    sequence_traverse_few(writer, traversal, &reduction->sink, reduction->first, end);
-    write_line(writer, "%s = %s %s %s;", blocks, blocks, symbol_of(reduction->operator), reduction->block);
-    write_close_brace(writer);
-    write_line(writer, "if (%s > 0)", length);
-    write_line(writer, "    %s = %s;", reduction->total, blocks);
-}
-
 static void write_pushes(Writer *writer, Reduction *reduction, Traversal *traversal)
 {
     const char *total = reduction->total, *pushed = write_word(writer, 0);
@@ -244,25 +197,201 @@ static void write_pushes(Writer *writer, Reduction *reduction, Traversal *traver
     write_line(writer, "%s = %s_result(&%s, %s);", total, reduction->fold, pushed, total);
 }
 
-static void write_ordered_version(Writer *writer, Traversal *traversal, void *context)
+/* ---- several sums at once ---- */
+
+enum { TOGETHER_MAX = 4 }; /* sums whose lanes stay in registers */
+
+/* Sums and products of floats over as many elements each. */
+typedef struct Together {
+    Sink sink;
+    Reduction *members[TOGETHER_MAX];
+    Traversal *traversals[TOGETHER_MAX];
+    uint32_t count;
+    const char *first; /* the index from which on a group is taken */
+} Together;
+
+static const char *symbol_of(const Reduction *reduction)
 {
-    if (sequence_is_light(writer, traversal))
-        write_blocks(writer, context, traversal);
-    else if (sequence_is_exact(traversal) && sequence_is_straight(writer, traversal))
-        write_tiles(writer, context, traversal);
-    else
-        write_pushes(writer, context, traversal);
+    return reduction->operator == OP_SUM ? "+" : "*";
+}
+
+static void take_into_groups(Writer *writer, Sink *sink, Element element)
+{
+    const Together *together = (const Together *)(const void *)sink;
+    for (uint32_t i = 0; i < together->count; i++)
+        write_line(writer, "%s[%s - %s] = %s;", together->members[i]->tile, sink->index, together->first, element.words[i]);
+}
+
+static void take_after_groups(Writer *writer, Sink *sink, Element element)
+{
+    const Together *together = (const Together *)(const void *)sink;
+    for (uint32_t i = 0; i < together->count; i++) {
+        const Reduction *member = together->members[i];
+        write_line(writer, "%s = %s %s %s;", member->block, member->block, symbol_of(member), element.words[i]);
+    }
+    write_line(writer, "KERNEL_FEW_TURNS(%s);", sink->index);
+}
+
+/* All whole groups of a block, from `first` on, which is moved on: they go to the lanes. */
+static void write_groups(Writer *writer, Together *together, Traversal *traversal, const char *end)
+{
+    const char *first = together->first;
+    write_open_brace(writer, arena_format(writer->arena, "for (; %s - %s >= COMBINE_LANES; %s += COMBINE_LANES)", end, first, first));
+    for (uint32_t i = 0; i < together->count; i++) {
+        together->members[i]->tile = write_word(writer, 0);
+        write_line(writer, "%s %s[COMBINE_LANES];", c_type(together->members[i]->type), together->members[i]->tile);
+    }
+    together->sink.take = take_into_groups;
+    text_add(writer->out, "#pragma GCC unroll 1\n"); /* else it is no loop any more when vectors are looked for */
+    sequence_traverse_few(writer, traversal, &together->sink, first, arena_format(writer->arena, "%s + COMBINE_LANES", first));
+    for (uint32_t i = 0; i < together->count; i++) {
+        const Reduction *member = together->members[i];
+        write_line(writer, "%s = %s_groups(%s, %s, 0, COMBINE_LANES);", member->lanes, member->fold, member->lanes, member->tile);
+    }
+    write_close_brace(writer);
+}
+
+/* Where a loop does little, block by block, as sums are ordered (math/combine.h): lanes stay in registers. */
+static void write_blocks(Writer *writer, Together *together, Traversal *traversal)
+{
+    const char *length = sequence_most(traversal), *start = write_word(writer, 0), *end = write_word(writer, 0);
+    for (uint32_t i = 0; i < together->count; i++) {
+        Reduction *member = together->members[i];
+        member->blocks = write_word(writer, 0);
+        member->lanes = write_word(writer, 0);
+        member->block = write_word(writer, 0);
+        write_line(writer, "%s %s = %s_identity();", c_type(member->type), member->blocks, member->fold);
+    }
+    together->first = write_word(writer, 0);
+    open_strips(writer, start, "0", length, "COMBINE_BLOCK", end);
+    sequence_poll(writer, traversal);
+    for (uint32_t i = 0; i < together->count; i++)
+        write_line(writer, "%sLanes %s = %s_none();", together->members[i]->fold, together->members[i]->lanes, together->members[i]->fold);
+    write_line(writer, "int64_t %s = %s;", together->first, start);
+    write_groups(writer, together, traversal, end);
+    for (uint32_t i = 0; i < together->count; i++) {
+        const Reduction *member = together->members[i];
+        write_line(writer, "%s %s = %s_halve(%s);", c_type(member->type), member->block, member->fold, member->lanes);
+    }
+    together->sink.take = take_after_groups;
+    sequence_traverse_few(writer, traversal, &together->sink, together->first, end);
+    for (uint32_t i = 0; i < together->count; i++) {
+        const Reduction *member = together->members[i];
+        write_line(writer, "%s = %s %s %s;", member->blocks, member->blocks, symbol_of(member), member->block);
+    }
+    write_close_brace(writer);
+    for (uint32_t i = 0; i < together->count; i++)
+        write_line(writer, "%s = %s > 0 ? %s : %s;", together->members[i]->total, length, together->members[i]->blocks, together->members[i]->total);
+}
+
+/* All at once where the loop does little, else one after the other. */
+static void write_version(Writer *writer, Traversal *traversal, void *context)
+{
+    Together *together = context;
+    if (sequence_is_light(writer, traversal)) {
+        write_blocks(writer, together, traversal);
+        return;
+    }
+    for (uint32_t i = 0; i < together->count; i++) {
+        Traversal *own = together->traversals[i];
+        if (sequence_is_exact(own) && sequence_is_straight(writer, own))
+            write_tiles(writer, together->members[i], own);
+        else
+            write_pushes(writer, together->members[i], own);
+    }
+}
+
+static void write_alone(Writer *writer, Reduction *reduction, Traversal *traversal)
+{
+    Together alone = {.sink = {.is_straight = true}, .members = {reduction}, .traversals = {traversal}, .count = 1};
+    sequence_write_versions(writer, traversal, write_version, &alone);
+}
+
+static void write_together(Writer *writer, Together *together)
+{
+    Traversal *joined = sequence_join(writer, together->traversals, together->count);
+    if (together->count > 1 && sequence_can_be_light(writer, joined)) {
+        together->sink.is_straight = true;
+        sequence_write_versions(writer, joined, write_version, together);
+        return;
+    }
+    for (uint32_t i = 0; i < together->count; i++)
+        write_alone(writer, together->members[i], together->traversals[i]);
+}
+
+/* A sum or product of floats; the type of the elements is given. */
+static bool is_ordered_statement(const Writer *writer, const CoreStatement *statement, Op *operator, ScalarType *type)
+{
+    Fold fold;
+    if (statement->kind != CORE_OP || !reduce_find_fold(statement->op, &fold) || fold.is_scan)
+        return false;
+    *operator = fold.operator;
+    *type = type_scalar(writer->program->types, write_element_type(writer, statement->arguments[0].type));
+    return reduce_is_ordered(fold.operator, *type);
 }
 
 /* The total is the neutral element, until there are others. */
-static void write_ordered(Writer *writer, const CoreStatement *statement, Op operator, ScalarType type)
+static void add_together(Writer *writer, Together *together, const CoreStatement *statement)
 {
-    Traversal *traversal = sequence_prepare(writer, &statement->arguments[0]);
-    Reduction reduction = {.operator = operator, .type = type, .total = write_new_words(writer, statement->target)[0]};
-    reduction.fold = arena_format(writer->arena, "Fold%s_%s", op_table[operator].id, suffix_of(type));
-    reduction.sink.is_straight = true;
-    write_line(writer, "%s %s = %s;", c_type(type), reduction.total, constant_of(writer, type, neutral(operator, type)));
-    sequence_write_versions(writer, traversal, write_ordered_version, &reduction);
+    Op operator;
+    ScalarType type;
+    if (!is_ordered_statement(writer, statement, &operator, &type))
+        vectors_refuse(writer);
+    write_note_type(writer, write_element_type(writer, statement->arguments[0].type));
+    Reduction *reduction = ARENA_NEW(writer->arena, Reduction);
+    together->traversals[together->count] = sequence_prepare(writer, &statement->arguments[0]);
+    *reduction = (Reduction){.operator = operator, .type = type, .target = statement->target, .total = write_new_words(writer, statement->target)[0]};
+    reduction->fold = arena_format(writer->arena, "Fold%s_%s", op_table[operator].id, suffix_of(type));
+    reduction->sink.is_straight = true;
+    write_line(writer, "%s %s = %s;", c_type(type), reduction->total, constant_of(writer, type, neutral(operator, type)));
+    together->members[together->count++] = reduction;
+}
+
+static bool waits_for_any(const Together *together, const CoreStatement *statement)
+{
+    for (uint32_t i = 0; i < together->count; i++)
+        if (shape_uses(statement, together->members[i]->target))
+            return true;
+    return false;
+}
+
+/* The next statement that is another sum and does not wait for these: before it there is nothing but what is computed where it is used. Null if there is none. */
+static const CoreStatement *find_next(Writer *writer, const Together *together, const CoreStatement *from, const CoreStatement *end)
+{
+    for (const CoreStatement *statement = from; statement < end && !waits_for_any(together, statement); statement++) {
+        Op operator;
+        ScalarType type;
+        if (is_ordered_statement(writer, statement, &operator, &type))
+            return statement;
+        if (!writer->texts->shapes[statement->target].is_delayed)
+            return NULL;
+        writer->texts->values[statement->target] = NULL;
+    }
+    return NULL;
+}
+
+/* Whether the last of them may be computed in one loop with the others. */
+static bool is_last_fit(Writer *writer, const Together *together)
+{
+    const Traversal *last = together->traversals[together->count - 1];
+    return sequence_can_be_light(writer, last) && sequence_most(last) == sequence_most(together->traversals[0]);
+}
+
+/* Sums that follow and go over as many elements are computed in the same loop, if that does little. */
+static void write_ordered(Writer *writer, const CoreStatement *statement)
+{
+    const CoreStatement *next = writer->following, *end = next + writer->following_count;
+    Together together = {0};
+    add_together(writer, &together, statement);
+    while (together.count < TOGETHER_MAX && is_last_fit(writer, &together) && (next = find_next(writer, &together, next, end)) != NULL) {
+        add_together(writer, &together, next);
+        *vec_push(writer->arena, &writer->ahead) = next++->target;
+    }
+    uint32_t last = together.count - 1;
+    together.count -= last > 0 && !is_last_fit(writer, &together);
+    write_together(writer, &together);
+    if (together.count == last)
+        write_alone(writer, together.members[last], together.traversals[last]);
 }
 
 static void take_and_count(Writer *writer, Sink *sink, Element element)
@@ -558,7 +687,7 @@ bool reduce_write(Writer *writer, const CoreStatement *statement)
     ScalarType type = type_scalar(writer->program->types, element);
     write_note_type(writer, element);
     if (reduce_is_ordered(fold.operator, type))
-        write_ordered(writer, statement, fold.operator, type);
+        write_ordered(writer, statement);
     else
         write_exact(writer, statement, fold.operator, type);
     return true;

@@ -265,12 +265,18 @@ static Element step_scan(Writer *writer, const Supply *supply, const char *index
 
 static Element step_zip(Writer *writer, const Supply *supply, const char *index)
 {
-    Element first = supply_step(writer, supply->members[0], index), second = supply_step(writer, supply->members[1], index);
-    uint32_t split = write_layout(writer, first.type)->count, count = write_layout(writer, supply->type)->count;
+    uint32_t count = 0, filled = 0;
+    for (uint32_t i = 0; i < supply->member_count; i++)
+        count += write_layout(writer, supply->members[i]->type)->count;
     const char **words = ARENA_ARRAY(writer->arena, const char *, count);
-    for (uint32_t i = 0; i < count; i++)
-        words[i] = i < split ? first.words[i] : second.words[i - split];
-    return element_of_words(supply, words, first.is_stored && second.is_stored);
+    bool is_stored = true;
+    for (uint32_t i = 0; i < supply->member_count; i++) {
+        Element element = supply_step(writer, supply->members[i], index);
+        is_stored &= element.is_stored;
+        for (uint32_t k = 0; k < write_layout(writer, element.type)->count; k++)
+            words[filled++] = element.words[k];
+    }
+    return element_of_words(supply, words, is_stored);
 }
 
 static Element step_read(Writer *writer, const Supply *supply, const char *index)
@@ -614,65 +620,6 @@ static void traverse_range(Writer *writer, const Supply *supply, Sink *sink, con
     write_close_brace(writer);
 }
 
-/* ---- what is kept from point to point ---- */
-
-static Recall *find_recall(Writer *writer, const Supply *supply)
-{
-    if (supply == NULL || supply->kind != SUPPLY_EACH || supply->few > 0 || supply->table != NULL || writer->is_deferred || !supply_is_straight(writer, supply) ||
-        !supply_may_go_on(writer, supply, &(Sink){0}))
-        return NULL;
-    bool *is_index = ARENA_ARRAY(writer->arena, bool, supply->member_count);
-    for (uint32_t i = 0; i < supply->member_count; i++)
-        is_index[i] = supply->members[i]->kind == SUPPLY_RANGE;
-    Recall *recall = recall_find(writer, body_of(supply), is_index);
-    for (uint32_t i = 0; i < supply->member_count && recall != NULL; i++)
-        if (is_index[i] && supply->members[i]->words != NULL && supply->members[i]->words[0] != NULL)
-            *vec_push(writer->arena, &recall->key) = supply->members[i]->words[0];
-    return recall != NULL && recall->key.count + 2 <= KERNEL_RECALL_KEY ? recall : NULL;
-}
-
-/* Computes what is not there yet, if it is to be kept. */
-static void fill_recall(Writer *writer, const Supply *supply, Recall *recall)
-{
-    const CoreBlock *block = &recall->filling;
-    const char *index = write_word(writer, 0);
-    recall_write_search(writer, recall, supply->statement->target, supply->length);
-    write_open_brace(writer, arena_format(writer->arena, "if (%s != NULL && !%s->is_filled)", recall->recalled, recall->recalled));
-    recall_write_cells(writer, recall);
-    write_open_brace(writer, arena_format(writer->arena, "for (int64_t %s = 0; %s < %s; %s++)", index, index, supply->length, index));
-    writer->is_deferred = true;
-    for (uint32_t i = 0; i < supply->member_count; i++)
-        if (supply->members[i]->kind == SUPPLY_RANGE)
-            bind(writer, block->parameters[i], supply_step(writer, supply->members[i], index));
-    write_statements(writer, block);
-    recall_write_put(writer, recall, index);
-    writer->is_deferred = false;
-    write_close_brace(writer);
-    if (writer->has_pending)
-        write_check(writer);
-    writer->has_pending = false;
-    write_line(writer, "%s->is_filled = true;", recall->recalled);
-    write_close_brace(writer);
-}
-
-void sequence_write_versions(Writer *writer, Traversal *traversal, TraversalWriter *write, void *context)
-{
-    Recall *recall = traversal->filters ? NULL : find_recall(writer, traversal->supply);
-    if (recall == NULL) {
-        write(writer, traversal, context);
-        return;
-    }
-    fill_recall(writer, traversal->supply, recall);
-    write_open_brace(writer, arena_format(writer->arena, "if (%s != NULL)", recall->recalled));
-    recall_write_cells(writer, recall);
-    traversal->supply->recall = recall;
-    write(writer, traversal, context);
-    traversal->supply->recall = NULL;
-    write_else(writer);
-    write(writer, traversal, context);
-    write_close_brace(writer);
-}
-
 /* All of a supply that steps. */
 static void traverse_supply(Writer *writer, Traversal *traversal, void *sink)
 {
@@ -938,6 +885,21 @@ bool sequence_is_straight(const Writer *writer, const Traversal *traversal)
 bool sequence_is_light(const Writer *writer, const Traversal *traversal)
 {
     return sequence_is_exact(traversal) && traversal->supply->few == 0 && is_light(writer, traversal->supply);
+}
+
+Traversal *sequence_join(Writer *writer, Traversal *const *traversals, uint32_t count)
+{
+    Traversal *joined = ARENA_NEW(writer->arena, Traversal);
+    Supply *supply = new_supply(writer, SUPPLY_ZIP, TYPE_UNIT);
+    supply->members = ARENA_ARRAY(writer->arena, Supply *, count);
+    supply->member_count = count;
+    for (uint32_t i = 0; i < count; i++) {
+        supply->members[i] = traversals[i]->supply;
+        supply->is_of_memory |= supply->members[i]->is_of_memory;
+    }
+    supply->length = supply->members[0]->length;
+    *joined = (Traversal){.type = supply->type, .supply = supply, .most = supply->length};
+    return joined;
 }
 
 uint32_t sequence_few(const Traversal *traversal)

@@ -35,7 +35,7 @@ struct Supply {
     IndexTable *table;      /* EACH: what depends on an index alone is read from there; null if there is none */
     const CoreAtom *vector; /* CELLS: whose they are; null if it has no name */
     const char *place;      /* CELLS, RANGE: of the element, where that is not the index; else null */
-    const Recall *recall;   /* EACH: where some of what its body computes is there; otherwise null */
+    RecallPart *recall;     /* EACH: where some of what its body computes is there; otherwise null */
     bool is_of_memory;      /* something that is in memory bounds its length */
 };
 

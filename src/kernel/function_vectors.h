@@ -41,6 +41,8 @@ struct Sink {
 typedef struct Traversal Traversal;
 /* Emits what is to be known before the loops. */
 Traversal *sequence_prepare(Writer *writer, const CoreAtom *atom);
+/* Loops of several exact ones that have as many elements in one: the words of all of them. */
+Traversal *sequence_join(Writer *writer, Traversal *const *traversals, uint32_t count);
 /* How many elements there are at most, as a word; null if that is not known. */
 const char *sequence_most(const Traversal *traversal);
 /* Whether there are just as many, and elements are taken by index. */
@@ -62,9 +64,6 @@ void sequence_traverse(Writer *writer, Traversal *traversal, Sink *sink);
 uint32_t sequence_call_arguments(Writer *writer, const CoreAtom *each, const CoreStatement *call, const char ***arguments, uint32_t *argument_count);
 /* The same, by as many threads as there are, each of which does a part. */
 void sequence_traverse_shared(Writer *writer, Traversal *traversal, Sink *sink);
-/* Writes what traverses a sequence: once, or, if some of what its loop computes may be kept from point to point (kernel/function_recall.h), a second time for where that is there. */
-typedef void TraversalWriter(Writer *writer, Traversal *traversal, void *context);
-void sequence_write_versions(Writer *writer, Traversal *traversal, TraversalWriter *write, void *context);
 /* The loop of an exact one, or of a filter, from `first` on, before `end`: words. */
 void sequence_traverse_part(Writer *writer, Traversal *traversal, Sink *sink, const char *first, const char *end);
 /* The same for several filters of as many elements, in one loop. */
@@ -75,6 +74,13 @@ const char **sequence_kept_cells(const Writer *writer, const Traversal *traversa
 void sequence_traverse_few(Writer *writer, Traversal *traversal, Sink *sink, const char *first, const char *end);
 /* What a long loop does now and then, unless it is bounded by what is in memory: it looks whether it is to go on. */
 void sequence_poll(Writer *writer, const Traversal *traversal);
+
+/* ---- function_recall.c ---- */
+/* Writes what traverses a sequence: once, or, if some of what its loop computes may be kept from point to point (kernel/function_recall.h), a second time for where that is there. */
+typedef void TraversalWriter(Writer *writer, Traversal *traversal, void *context);
+void sequence_write_versions(Writer *writer, Traversal *traversal, TraversalWriter *write, void *context);
+/* Whether one of these is light. */
+bool sequence_can_be_light(Writer *writer, const Traversal *traversal);
 
 /* ---- function_vectors.c ---- */
 /* A statement of such a function; false if it is like one of a function on scalars. */

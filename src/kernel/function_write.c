@@ -541,8 +541,24 @@ static void write_inner_if(Writer *writer, const CoreStatement *statement)
     write_if(writer, statement, destination);
 }
 
-static void write_statement(Writer *writer, const CoreStatement *statement)
+/* Whether a statement was written with one before it; it is not the next time. */
+static bool was_written_ahead(Writer *writer, const CoreStatement *statement)
 {
+    for (uint32_t i = 0; i < writer->ahead.count; i++)
+        if (writer->ahead.items[i] == statement->target) {
+            writer->ahead.items[i] = writer->ahead.items[--writer->ahead.count];
+            return true;
+        }
+    return false;
+}
+
+static void write_statement(Writer *writer, const CoreBlock *block, uint32_t number)
+{
+    const CoreStatement *statement = &block->statements[number];
+    writer->following = statement + 1;
+    writer->following_count = block->statement_count - number - 1;
+    if (was_written_ahead(writer, statement))
+        return;
     if (writer->into != NULL && vectors_write_statement(writer, statement))
         return;
     if (write_alias(writer, statement))
@@ -601,7 +617,7 @@ void write_statements(Writer *writer, const CoreBlock *block)
     }
     for (uint32_t i = 0; i < block->statement_count; i++) {
         c_source(writer->out, writer->depth, writer->sources, block->statements[i].span, &writer->shown);
-        write_statement(writer, &block->statements[i]);
+        write_statement(writer, block, i);
     }
 }
 
@@ -621,7 +637,7 @@ static void write_block(Writer *writer, const CoreBlock *block, Destination dest
             write_if(writer, statement, destination);
             return;
         }
-        write_statement(writer, statement);
+        write_statement(writer, block, i);
     }
     write_result(writer, block, destination);
 }

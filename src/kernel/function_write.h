@@ -74,6 +74,9 @@ typedef struct Writer {
     const char *slow;         /* ... and the flag for divisions that cannot be done so */
     VEC(MadeArray) made;
     VEC(MadeLate) made_late;
+    const CoreStatement *following; /* statements of the same block, while one is begun, */
+    uint32_t following_count;
+    VEC(CoreVar) ahead;       /* ... and those of them that were written with one before, by target */
     VEC(CoreFunctionId) callees; /* that make vectors */
     VEC(CoreVar) trial_globals;
     bool is_onto;             /* its elements are put onto others (kernel/function_join.h) */

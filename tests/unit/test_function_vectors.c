@@ -105,6 +105,12 @@ static const Case cases[] = {
      "[(40, 3), (40, 3), (31, 3), (0, 0), (40, 0), (64, 3), (40, 3), (1100, 2), (1100, 2)]"},
     {"recalled_outside", "n : int, k : int", "n, k", "sum({table[rem(j * k, 10)] + 12 / (k - 5) : j in [0 : n]})", "[(40, 4), (40, 2), (40, 3), (40, 2), (40, 4), (40, 5), (0, 5)]"},
     {"recalled_twice", "v : [int], n : int", "v, n", "[sum({v[rem(j * k, #v)] * (j / k) : j in [0 : n]}) : k in [1, 2, 1, 2, 3]]", "[([1, 2, 3], 50), ([1, 2, 3], 50), ([], 50), ([1, 5, 3], 50), ([], 0)]"},
+    {"sums_together", "v : [float], n : int, k : int", "v, n, k",
+     "let w = v ++ [float(i) : i in iota(n)]; a = sum(w); b = sum({x * x : x in w}); c = sum({x * float(rem(j * k, 5)) : x in w; j in [0 : n + #v]}); d = product({1.0 + x / 100.0 : x in w}); e = sum({x * a - b : x in w}); "
+     "f = sum({x * 2.0 : x in v}); g = sum({f32(x) : x in w}) in (a, b, c, d, e, f, g)",
+     "[([], 0, 1), ([1.5], 0, 1), ([], 50, 2), ([0.25], 49, 2), ([0.1, 0.7], 1030, 3), ([], 50, 2), ([inf], 8, 0)]"},
+    {"sums_fail", "n : int, k : int", "n, k", "let w = [float(12 / (i - k)) : i in iota(n)] in (sum(w), sum({x * float(table[rem(j * k, 9)]) : x in w; j in [0 : n]}), sum({x + 1.0 : x in w}))",
+     "[(40, 50), (40, 41), (40, 40), (40, 3), (0, 0), (40, 42), (40, 40)]"},
     {"light", "v : [float], n : int", "v, n", "let w = flatten([v, [float(i) : i in iota(n)]]) in (sum({x * y - 1.0 : x in w; y in w}), product({1.0 + x / 65536.0 : x in w}), sum({f32(x) : x in w}))",
      "[([1.5, -2.0], 0), ([], 0), ([-0.0], 0), ([inf, nan, 2.0], 6), ([0.1, 0.2], 1022), ([0.1, 0.2], 1023), ([], 2060)]"},
     {"products", "v : [float], w : [int]", "v, w", "(product(v), product(w), product([f32(x) : x in v]))", "[([1.5, 2.0], [3, -4]), ([], [])]"},

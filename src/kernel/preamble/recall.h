@@ -67,6 +67,8 @@ MATH_INLINE uint32_t kernel_recall_set(const int64_t *key, int64_t words)
 MATH_INLINE char *kernel_recall_take(KernelWorkspace *workspace, size_t bytes)
 {
     KernelRegion *region = &workspace->regions[KERNEL_REGION_RECALL];
+    if (bytes > KERNEL_RECALL_BYTES)
+        return NULL;
     if (workspace->recall_bytes + bytes > KERNEL_RECALL_BYTES)
         kernel_recall_forget(workspace);
     if (workspace->recall == NULL) {
@@ -74,7 +76,7 @@ MATH_INLINE char *kernel_recall_take(KernelWorkspace *workspace, size_t bytes)
         if (workspace->recall != NULL)
             memset(workspace->recall, 0, sizeof *workspace->recall);
     }
-    if (workspace->recall == NULL || bytes > KERNEL_RECALL_BYTES)
+    if (workspace->recall == NULL)
         return NULL;
     workspace->recall_bytes += bytes;
     return (char *)kernel_take(region, bytes);
