@@ -309,8 +309,8 @@ static void write_alone(Writer *writer, Reduction *reduction, Traversal *travers
 
 static void write_together(Writer *writer, Together *together)
 {
-    Traversal *joined = sequence_join(writer, together->traversals, together->count);
-    if (together->count > 1 && sequence_can_be_light(writer, joined)) {
+    Traversal *joined = together->count == 1 ? NULL : sequence_join(writer, together->traversals, together->count);
+    if (joined != NULL && sequence_can_be_light(writer, joined)) {
         together->sink.is_straight = true;
         sequence_write_versions(writer, joined, write_version, together);
         return;
