@@ -149,8 +149,68 @@ Word emit_flag_name(const Emitter *e, const char *name)
     return word;
 }
 
+/* ---- indices that step with the points of the root ----
+ * Where one is the index of its point, plus or minus constants and uniforms, all are inside if the first and the last are, which is tested before the loop. */
+
+static bool is_given_before(const Emitter *e, FlowOperand operand)
+{
+    operand = fuse_resolve(e->fusion, e->kernel, operand);
+    return operand.is_constant || fuse_is_uniform(e->network, &operand);
+}
+
+static bool steps_with_root(const Emitter *e, FlowOperand operand)
+{
+    operand = fuse_resolve(e->fusion, e->kernel, operand);
+    if (is_given_before(e, operand) || emit_scope_of_stream(e, operand.stream) != KERNEL_ROOT)
+        return false;
+    const FlowNode *node = emit_maker_of(e, operand.stream);
+    if (emit_index_of(&e->kernel->nodes, e->network->streams.items[operand.stream].node) < 0)
+        return false;
+    if (node->op == FLOW_RANGE || node->op == FLOW_LOCAL_INDEX)
+        return true;
+    if (node->op != FLOW_OPERATION || node->scalar != SCALAR_I64 || (node->core_op != OP_ADD && node->core_op != OP_SUBTRACT))
+        return false;
+    bool is_left = steps_with_root(e, node->inputs[0]) && is_given_before(e, node->inputs[1]);
+    return is_left || (node->core_op == OP_ADD && is_given_before(e, node->inputs[0]) && steps_with_root(e, node->inputs[1]));
+}
+
+/* What such an index is at the first point. */
+static void add_first_step(const Emitter *e, Text *out, FlowOperand operand)
+{
+    operand = fuse_resolve(e->fusion, e->kernel, operand);
+    const FlowNode *node = is_given_before(e, operand) ? NULL : emit_maker_of(e, operand.stream);
+    if (node == NULL)
+        text_add(out, emit_operand_text(e, operand).text);
+    else if (node->op != FLOW_OPERATION)
+        text_add(out, "call->position");
+    else {
+        text_addf(out, "op_%s_I64(", node->core_op == OP_ADD ? "ADD" : "SUBTRACT");
+        add_first_step(e, out, node->inputs[0]);
+        text_add(out, ", ");
+        add_first_step(e, out, node->inputs[1]);
+        text_add_char(out, ')');
+    }
+}
+
+/* ---- operations ---- */
+
+/* What steps with the points: one addition to what it is at the first. */
+static void emit_step(Emitter *e, FlowOperand operand)
+{
+    begin_value(e, operand.stream);
+    text_add(e->out, "op_ADD_I64(");
+    add_first_step(e, e->out, operand);
+    text_add(e->out, ", i);\n");
+    emit_output(e, operand.stream);
+}
+
 void emit_operation(Emitter *e, const FlowNode *node)
 {
+    FlowOperand result = {.type = (LeafType)SCALAR_I64, .stream = node->outputs[0]};
+    if (result.stream != 0 && e->narrow.is_narrow == NULL && steps_with_root(e, result)) {
+        emit_step(e, result);
+        return;
+    }
     ScalarType target = member_result_type(e->network, node);
     Word words[OPERANDS_MAX];
     const char *arguments[OPERANDS_MAX];
@@ -285,54 +345,10 @@ static Word inside_flag(const Emitter *e, FlowStreamId index)
     snprintf(word.text, sizeof word.text, "inside_%.80s", emit_variable(e, index).text);
     return word;
 }
-
-/* ---- indices that step with the points of the root ----
- * Where one is the index of its point, plus or minus constants and uniforms, all are inside if the first and the last are, which is tested before the loop. */
-
-static bool is_given_before(const Emitter *e, FlowOperand operand)
-{
-    operand = fuse_resolve(e->fusion, e->kernel, operand);
-    return operand.is_constant || fuse_is_uniform(e->network, &operand);
-}
-
-static bool steps_with_root(const Emitter *e, FlowOperand operand)
-{
-    operand = fuse_resolve(e->fusion, e->kernel, operand);
-    if (is_given_before(e, operand) || emit_scope_of_stream(e, operand.stream) != KERNEL_ROOT)
-        return false;
-    const FlowNode *node = emit_maker_of(e, operand.stream);
-    if (emit_index_of(&e->kernel->nodes, e->network->streams.items[operand.stream].node) < 0)
-        return false;
-    if (node->op == FLOW_RANGE || node->op == FLOW_LOCAL_INDEX)
-        return true;
-    if (node->op != FLOW_OPERATION || node->scalar != SCALAR_I64 || (node->core_op != OP_ADD && node->core_op != OP_SUBTRACT))
-        return false;
-    bool is_left = steps_with_root(e, node->inputs[0]) && is_given_before(e, node->inputs[1]);
-    return is_left || (node->core_op == OP_ADD && is_given_before(e, node->inputs[0]) && steps_with_root(e, node->inputs[1]));
-}
-
 static bool is_tested_before(const Emitter *e, const FlowNode *node)
 {
     return node->op == FLOW_INDEX && emit_scope_of(e, node) == KERNEL_ROOT && steps_with_root(e, node->inputs[0]) &&
            is_given_before(e, node->inputs[1]) && is_given_before(e, node->inputs[2]);
-}
-
-/* What such an index is at the first point. */
-static void add_first_step(const Emitter *e, Text *out, FlowOperand operand)
-{
-    operand = fuse_resolve(e->fusion, e->kernel, operand);
-    const FlowNode *node = is_given_before(e, operand) ? NULL : emit_maker_of(e, operand.stream);
-    if (node == NULL)
-        text_add(out, emit_operand_text(e, operand).text);
-    else if (node->op != FLOW_OPERATION)
-        text_add(out, "call->position");
-    else {
-        text_addf(out, "op_%s_I64(", node->core_op == OP_ADD ? "ADD" : "SUBTRACT");
-        add_first_step(e, out, node->inputs[0]);
-        text_add(out, ", ");
-        add_first_step(e, out, node->inputs[1]);
-        text_add_char(out, ')');
-    }
 }
 
 void emit_tests_before(Emitter *e)
