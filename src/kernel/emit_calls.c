@@ -64,7 +64,7 @@ static void emit_lane_arguments(Emitter *e, uint32_t scope, const FlowNode *node
     e->is_searching = true;
     for (uint32_t i = 0; i < e->kernel->scopes.items[scope].body.count; i++) {
         KernelUnit unit = e->kernel->scopes.items[scope].body.items[i];
-        if (!unit.is_scope && is_needed[emit_index_of(&e->kernel->nodes, unit.index)])
+        if (!unit.is_scope && is_needed[fuse_position_of(e->kernel, unit.index)])
             emit_node(e, unit.index);
     }
     e->is_searching = false;

@@ -72,13 +72,13 @@ bool emit_is_usual(const Emitter *e, const FlowNode *node)
 {
     if (e->usual == NULL || e->is_at_ends || node->outputs[0] == 0)
         return false;
-    return e->usual[emit_index_of(&e->kernel->nodes, e->network->streams.items[node->outputs[0]].node)];
+    return e->usual[fuse_position_of(e->kernel, e->network->streams.items[node->outputs[0]].node)];
 }
 
 /* Marks the nodes of a scope that a node takes, and that one. */
 static void mark_taken(const Emitter *e, FlowNodeId id, uint32_t scope, bool *is_taken)
 {
-    int position = emit_index_of(&e->kernel->nodes, id);
+    int position = fuse_position_of(e->kernel, id);
     const FlowNode *node = &e->network->nodes.items[id];
     if (position < 0 || is_taken[position] || emit_scope_of(e, node) != scope)
         return;
@@ -96,7 +96,7 @@ static void emit_end(Emitter *e, uint32_t loop, const bool *is_taken)
     e->is_searching = e->is_at_ends = true;
     for (uint32_t i = 0; i < e->kernel->scopes.items[loop].body.count; i++) {
         KernelUnit unit = e->kernel->scopes.items[loop].body.items[i];
-        if (unit.is_scope || !is_taken[emit_index_of(&e->kernel->nodes, unit.index)])
+        if (unit.is_scope || !is_taken[fuse_position_of(e->kernel, unit.index)])
             continue;
         emit_node(e, unit.index);
         const FlowNode *node = &e->network->nodes.items[unit.index];

@@ -140,7 +140,7 @@ static void emit_cuts(Emitter *e, uint32_t loop)
 /* Marks the nodes that a stream takes, by position in the kernel. */
 static void mark_needed(const Emitter *e, FlowStreamId stream, bool *is_needed)
 {
-    int position = emit_index_of(&e->kernel->nodes, e->network->streams.items[stream].node);
+    int position = fuse_position_of(e->kernel, e->network->streams.items[stream].node);
     if (position < 0 || is_needed[position])
         return;
     is_needed[position] = true;

@@ -68,7 +68,7 @@ static void emit_linear_bits(Emitter *e)
         KernelUnit unit = e->kernel->scopes.items[KERNEL_ROOT].body.items[i];
         if (unit.is_scope && (e->linear.scopes >> unit.index & 1) != 0)
             emit_inner_loop(e, unit.index);
-        else if (!unit.is_scope && e->linear.is_needed[emit_index_of(&e->kernel->nodes, unit.index)])
+        else if (!unit.is_scope && e->linear.is_needed[fuse_position_of(e->kernel, unit.index)])
             emit_node(e, unit.index);
     }
     e->is_searching = false;

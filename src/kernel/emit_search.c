@@ -98,7 +98,7 @@ static bool is_varying(const Emitter *e, const bool *varying, FlowOperand operan
     operand = fuse_resolve(e->fusion, e->kernel, operand);
     if (operand.is_constant || fuse_is_uniform(e->network, &operand))
         return false;
-    int position = emit_index_of(&e->kernel->nodes, e->network->streams.items[operand.stream].node);
+    int position = fuse_position_of(e->kernel, e->network->streams.items[operand.stream].node);
     return position >= 0 && varying[position];
 }
 
@@ -199,7 +199,7 @@ void emit_invariants(Emitter *e, FlowOperand operand, uint32_t loop, bool *is_do
         return;
     FlowNodeId id = e->network->streams.items[operand.stream].node;
     const FlowNode *node = &e->network->nodes.items[id];
-    int position = emit_index_of(&e->kernel->nodes, id);
+    int position = fuse_position_of(e->kernel, id);
     if (position < 0 || is_index(node) || is_done[position])
         return;
     is_done[position] = true;
@@ -259,7 +259,7 @@ static void declare_steps(Emitter *e, FlowOperand operand, uint32_t loop, bool *
         return;
     FlowNodeId id = e->network->streams.items[operand.stream].node;
     const FlowNode *node = &e->network->nodes.items[id];
-    bool *is_node_done = &is_done[emit_index_of(&e->kernel->nodes, id)];
+    bool *is_node_done = &is_done[fuse_position_of(e->kernel, id)];
     if (emit_is_affine(e, operand, loop) && !*is_node_done) {
         text_add_repeated(e->out, ' ', e->depth * C_INDENT);
         text_addf(e->out, "uint32_t at%u = (uint32_t)", operand.stream);

@@ -164,7 +164,7 @@ static bool steps_with_root(const Emitter *e, FlowOperand operand)
     if (is_given_before(e, operand) || emit_scope_of_stream(e, operand.stream) != KERNEL_ROOT)
         return false;
     const FlowNode *node = emit_maker_of(e, operand.stream);
-    if (emit_index_of(&e->kernel->nodes, e->network->streams.items[operand.stream].node) < 0)
+    if (fuse_position_of(e->kernel, e->network->streams.items[operand.stream].node) < 0)
         return false;
     if (node->op == FLOW_RANGE || node->op == FLOW_LOCAL_INDEX)
         return true;

@@ -72,11 +72,11 @@ static bool is_op(const CoreStatement *statement, Op op)
     return statement != NULL && statement->kind == CORE_OP && statement->op == op;
 }
 
-static bool joins_itself(FunctionTexts *texts, CoreFunctionId function);
+static bool joins(FunctionTexts *texts, CoreFunctionId function, bool counts_others);
 
 static bool counts(const Search *search, CoreFunctionId function)
 {
-    return function == search->function || (search->counts_others && joins_itself(search->texts, function));
+    return function == search->function || (search->counts_others && joins(search->texts, function, false));
 }
 
 /* How many elements a comprehension is over, if they are written down; otherwise 0. */
@@ -249,29 +249,36 @@ static bool any_tail(const CoreBlock *block, TailVisit *visit, void *context)
     return visit(context, block);
 }
 
+/* What a block joins, as somebody looks for it. */
+static Search find_in(const Search *looked, const CoreBlock *block, Join *join)
+{
+    Search search = *looked;
+    search.block = block;
+    search.join = join;
+    find(&search);
+    return search;
+}
+
 static bool joins_calls(void *context, const CoreBlock *block)
 {
-    Search search = *(const Search *)context;
     Join join;
-    search.block = block;
-    search.join = &join;
-    find(&search);
+    find_in(context, block, &join);
     for (uint32_t i = 0; i < join.count; i++)
         if (join.count > 1 && join.parts[i].call != NULL)
             return true;
     return false;
 }
 
-static bool joins_itself(FunctionTexts *texts, CoreFunctionId function)
+/* Its own calls or, if those count too, others that are onto. */
+static bool joins(FunctionTexts *texts, CoreFunctionId function, bool counts_others)
 {
-    Search search = {.texts = texts, .function = function};
+    Search search = {.texts = texts, .function = function, .counts_others = counts_others};
     return is_suitable(texts, function) && any_tail(texts->program->functions.items[function]->body, joins_calls, &search);
 }
 
 bool join_is_onto(FunctionTexts *texts, CoreFunctionId function)
 {
-    Search search = {.texts = texts, .function = function, .counts_others = true};
-    return is_suitable(texts, function) && any_tail(texts->program->functions.items[function]->body, joins_calls, &search);
+    return joins(texts, function, true);
 }
 
 void join_find(FunctionTexts *texts, CoreFunctionId function, const CoreBlock *block, Join *join)
@@ -282,11 +289,8 @@ void join_find(FunctionTexts *texts, CoreFunctionId function, const CoreBlock *b
 
 static bool mark(void *context, const CoreBlock *block)
 {
-    Search search = *(const Search *)context;
     Join join;
-    search.block = block;
-    search.join = &join;
-    find(&search);
+    Search search = find_in(context, block, &join);
     for (uint32_t i = 0; i < search.joined_count; i++)
         search.texts->shapes[search.joined[i]].is_joined = true;
     return false;

@@ -601,20 +601,6 @@ typedef struct Ordering {
     uint32_t *unit_of_scope; /* by scope */
 } Ordering;
 
-/* The nodes of a kernel come in the order of the network. */
-static uint32_t position_in(const Kernel *kernel, FlowNodeId id)
-{
-    uint32_t low = 0, high = kernel->nodes.count;
-    while (low < high) {
-        uint32_t middle = (low + high) / 2;
-        if (kernel->nodes.items[middle] < id)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 static void gather_units(const Finder *finder, const Kernel *kernel, uint32_t scope, Ordering *ordering)
 {
     for (uint32_t i = 0; i < kernel->nodes.count; i++) {
@@ -643,10 +629,8 @@ static void add_empty_scopes(const Finder *finder, const Kernel *kernel, uint32_
             continue;
         uint32_t unit = ordering->unit_of_scope[i] = ordering->units.count;
         *vec_push(finder->arena, &ordering->units) = (Unit){.unit = {true, i}};
-        uint32_t position = position_in(kernel, finder->network->streams.items[kernel->scopes.items[i].flags].node);
-        if (kernel->scopes.items[i].kind != SCOPE_IF || position == kernel->nodes.count ||
-            kernel->nodes.items[position] != finder->network->streams.items[kernel->scopes.items[i].flags].node ||
-            ordering->unit_of[position] == NOWHERE)
+        int position = fuse_position_of(kernel, finder->network->streams.items[kernel->scopes.items[i].flags].node);
+        if (kernel->scopes.items[i].kind != SCOPE_IF || position < 0 || ordering->unit_of[position] == NOWHERE)
             continue;
         *vec_push(finder->arena, &ordering->edges) = (Edge){ordering->unit_of[position], unit};
         ordering->units.items[unit].waits++;
@@ -661,9 +645,8 @@ static void gather_edges(const Finder *finder, const Kernel *kernel, Ordering *o
         for (uint32_t k = 0; k < fuse_value_inputs(node) && ordering->unit_of[i] != NOWHERE; k++) {
             if (node->inputs[k].is_constant || node->inputs[k].is_uniform)
                 continue;
-            FlowNodeId maker = network->streams.items[node->inputs[k].stream].node;
-            uint32_t position = position_in(kernel, maker);
-            if (position == kernel->nodes.count || kernel->nodes.items[position] != maker)
+            int position = fuse_position_of(kernel, network->streams.items[node->inputs[k].stream].node);
+            if (position < 0)
                 continue;
             uint32_t before = ordering->unit_of[position], after = ordering->unit_of[i];
             if (before == NOWHERE || before == after)
@@ -741,8 +724,7 @@ static bool is_worth_it(const FlowNetwork *network, const Kernel *kernel)
 
 static bool is_member_of(const Kernel *kernel, FlowNodeId id)
 {
-    uint32_t position = position_in(kernel, id);
-    return position < kernel->nodes.count && kernel->nodes.items[position] == id;
+    return fuse_position_of(kernel, id) >= 0;
 }
 
 FlowOperand fuse_resolve(const Fusion *fusion, const Kernel *kernel, FlowOperand operand)
@@ -814,6 +796,20 @@ static void find_inputs(Finder *finder, Kernel *kernel, const FlowNode *node)
         else if (!is_count)
             find_input(finder, kernel, operand);
     }
+}
+
+/* They come in the order of the network. */
+int fuse_position_of(const Kernel *kernel, FlowNodeId node)
+{
+    uint32_t low = 0, high = kernel->nodes.count;
+    while (low < high) {
+        uint32_t middle = (low + high) / 2;
+        if (kernel->nodes.items[middle] < node)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < kernel->nodes.count && kernel->nodes.items[low] == node ? (int)low : -1;
 }
 
 bool fuse_is_driver(const FlowNode *node, uint32_t input)

@@ -96,6 +96,8 @@ typedef struct Fusion {
 Fusion *fuse_network(Arena *arena, const FlowNetwork *network, FunctionTexts *functions, uint32_t first_number);
 
 /* ---- what others must know of members ---- */
+/* Where a node is among those of a kernel; -1 if it is not. */
+int fuse_position_of(const Kernel *kernel, FlowNodeId node);
 /* Inputs that are values, the first ones: what follows says only which points there are. */
 uint32_t fuse_value_inputs(const FlowNode *node);
 /* An input of which only the number of elements counts. */

@@ -53,14 +53,6 @@ static bool inputs_can_be_ahead(const Finder *f, const FlowNode *node)
     return true;
 }
 
-static uint32_t position_of(const Kernel *kernel, FlowNodeId node)
-{
-    uint32_t position = 0;
-    while (position < kernel->nodes.count && kernel->nodes.items[position] != node)
-        position++;
-    return position;
-}
-
 /* Whether a value can be computed for later points. Marks the nodes that it takes. */
 static bool can_be_ahead(const Finder *f, FlowOperand operand)
 {
@@ -68,8 +60,8 @@ static bool can_be_ahead(const Finder *f, FlowOperand operand)
     if (is_the_same(f, operand))
         return true;
     FlowNodeId maker = f->network->streams.items[operand.stream].node;
-    uint32_t position = position_of(f->kernel, maker);
-    if (position == f->kernel->nodes.count || f->is_needed[position])
+    int position = fuse_position_of(f->kernel, maker);
+    if (position < 0 || f->is_needed[position])
         return true;
     f->is_needed[position] = true;
     const FlowNode *node = &f->network->nodes.items[maker];

@@ -26,14 +26,6 @@ enum { NODES_MAX = 1000 }; /* larger kernels are left as they are: looking takes
 
 static const Form unknown = {DEPENDS_OTHERWISE, false, false};
 
-static int position_of(const Finder *f, FlowNodeId node)
-{
-    for (uint32_t i = 0; i < f->kernel->nodes.count; i++)
-        if (f->kernel->nodes.items[i] == node)
-            return (int)i;
-    return -1;
-}
-
 static bool is_whole(LeafType type)
 {
     return type < (LeafType)SCALAR_COUNT && scalar_kind((ScalarType)type) != KIND_FLOATING;
@@ -45,7 +37,7 @@ static Form form_of(const Finder *f, FlowOperand operand)
     if (!operand.is_constant && fuse_is_uniform(f->network, &operand))
         return (Form){DEPENDS_NOT, false, false};
     if (!operand.is_constant) {
-        int position = position_of(f, f->network->streams.items[operand.stream].node);
+        int position = fuse_position_of(f->kernel, f->network->streams.items[operand.stream].node);
         return position < 0 ? unknown : f->forms[position];
     }
     if (!is_whole(operand.type))
@@ -207,11 +199,11 @@ static bool serves_linear_results(const Finder *f, FlowNodeId id)
 {
     const FlowNode *node = &f->network->nodes.items[id];
     if (fuse_is_reduction(node))
-        return f->forms[position_of(f, id)].dependence == DEPENDS_LINEARLY;
+        return f->forms[fuse_position_of(f->kernel, id)].dependence == DEPENDS_LINEARLY;
     for (uint32_t i = 0; i < node->output_count; i++)
         if (is_output(f->kernel, node->outputs[i]))
             return false;
-    bool is_known = f->forms[position_of(f, id)].dependence != DEPENDS_OTHERWISE;
+    bool is_known = f->forms[fuse_position_of(f->kernel, id)].dependence != DEPENDS_OTHERWISE;
     return is_known || node->op == FLOW_PACK || node->op == FLOW_DISTRIBUTE || node->op == FLOW_FILTER || fuse_is_structure(node);
 }
 
@@ -242,7 +234,7 @@ static bool has_fixed_count(const Finder *f, const KernelScope *loop)
 static void mark_needed(const Finder *f, bool *is_needed, FlowOperand operand)
 {
     operand = fuse_resolve(f->fusion, f->kernel, operand);
-    int position = operand.is_constant ? -1 : position_of(f, f->network->streams.items[operand.stream].node);
+    int position = operand.is_constant ? -1 : fuse_position_of(f->kernel, f->network->streams.items[operand.stream].node);
     if (position < 0 || is_needed[position])
         return;
     is_needed[position] = true;

@@ -33,14 +33,6 @@ typedef struct Finder {
     bool *can_be; /* by position in the kernel */
 } Finder;
 
-static int position_of(const Kernel *kernel, FlowNodeId node)
-{
-    for (uint32_t i = 0; i < kernel->nodes.count; i++)
-        if (kernel->nodes.items[i] == node)
-            return (int)i;
-    return -1;
-}
-
 static bool is_int(LeafType type)
 {
     return type == (LeafType)SCALAR_I64;
@@ -59,7 +51,7 @@ static bool is_so(const Narrow *narrow, const bool *marks, FlowOperand operand)
         return fits(operand);
     if (fuse_is_uniform(network, &operand))
         return is_int(operand.type);
-    int position = position_of(narrow->kernel, network->streams.items[operand.stream].node);
+    int position = fuse_position_of(narrow->kernel, network->streams.items[operand.stream].node);
     return position >= 0 && marks[position];
 }
 
@@ -101,7 +93,7 @@ static void want(Finder *f, FlowOperand operand)
     operand = fuse_resolve(f->narrow.fusion, f->narrow.kernel, operand);
     if (operand.is_constant || fuse_is_uniform(f->network, &operand))
         return;
-    f->narrow.is_narrow[position_of(f->narrow.kernel, f->network->streams.items[operand.stream].node)] = true;
+    f->narrow.is_narrow[fuse_position_of(f->narrow.kernel, f->network->streams.items[operand.stream].node)] = true;
 }
 
 static void want_inputs(Finder *f, const FlowNode *node)
