@@ -1,6 +1,8 @@
-/* Recursion over a few vectors that are written down, {f(v) : v in [a, b]}: calls that other threads may do (preamble/call.h).
+/* Recursion over a few vectors that are written down, {f(v) : v in [a, b]}, or over any, perhaps if a condition holds, {f(v) : v in parts | #v > 0}: calls that other threads may do
+ * (preamble/call.h).
  *
- * All calls but the first are offered, the first is done; then those that nobody took are done too, and the results of the others are copied into the region where they belong. */
+ * All calls but the first are offered, the first is done; then those that nobody took are done too, and the results of the others are copied into the region where they belong. Calls in a loop
+ * wait for its end first, if they are large (KernelLater): what fails before has not offered any. */
 #include "kernel/function_vectors.h"
 
 static bool has_arrays(const Layout *layout)
@@ -26,13 +28,19 @@ bool forks_can_be_shared(FunctionTexts *texts, CoreFunctionId function)
     return texts->program->functions.items[function]->is_recursive && !function_text_accepts(texts, function) && gives_flat_vectors(texts, function);
 }
 
+/* The call whose result a block gives; null if it gives something else. */
+static const CoreStatement *ending_call(const CoreBlock *block)
+{
+    const CoreStatement *last = block->statement_count == 0 ? NULL : &block->statements[block->statement_count - 1];
+    return last != NULL && last->kind == CORE_CALL && write_is_last(block, block->statement_count - 1) ? last : NULL;
+}
+
 const CoreStatement *forks_find_call(FunctionTexts *texts, const CoreBlock *body)
 {
-    const CoreStatement *call = body->statement_count == 0 ? NULL : &body->statements[body->statement_count - 1];
-    bool is_call = call != NULL && call->kind == CORE_CALL && !body->result.is_constant && body->result.variable == call->target;
+    const CoreStatement *call = ending_call(body);
     CoreBlock before = *body;
     before.statement_count--;
-    return is_call && forks_can_be_shared(texts, call->function) && shape_is_straight(texts, &before) && !shape_gives_up(&before) ? call : NULL;
+    return call != NULL && forks_can_be_shared(texts, call->function) && shape_is_straight(texts, &before) && !shape_gives_up(&before) ? call : NULL;
 }
 
 /* ---- the task of a function ---- */
@@ -116,7 +124,7 @@ static const char *total_length(Writer *writer, const ForkedCalls *calls)
     return total;
 }
 
-void forks_write_offer(Writer *writer, ForkedCall call)
+static void write_task(Writer *writer, ForkedCall call)
 {
     Text text;
     text_init(&text, writer->out->memory);
@@ -125,6 +133,11 @@ void forks_write_offer(Writer *writer, ForkedCall call)
         text_addf(&text, ", .a%u = %s", i, call.arguments[i]);
     write_line(writer, "%s};", text_string(&text));
     text_free(&text);
+}
+
+void forks_write_offer(Writer *writer, ForkedCall call)
+{
+    write_task(writer, call);
     write_line(writer, "kernel_offer(scalars->call, &%s.task);", call.task);
 }
 
@@ -144,21 +157,41 @@ static void write_fetch(Writer *writer, const ForkedCalls *calls, const char *ta
     write_line(writer, "kernel_finish(scalars->call, &%s.task);", task);
 }
 
-void forks_write_calls(Writer *writer, ForkedCalls *calls)
+/* A call that was offered, if a condition holds: somebody has done it, or it is done now. */
+static void write_settled(Writer *writer, const ForkedCalls *calls, uint32_t turn, const char *task, const char *condition, const char *is_good)
 {
-    const char *tasks = write_word(writer, 0), *shares = write_word(writer, 0), *is_good = write_word(writer, 0);
+    write_open_brace(writer, arena_format(writer->arena, "if (OP_RARELY(%skernel_settle(scalars->call, &%s.task)))", condition, task));
+    write_fetch(writer, calls, task, turn, is_good);
+    write_else(writer);
+    write_invocation(writer, calls, turn, arena_format(writer->arena, "%s = %s && ", is_good, is_good));
+    write_close_brace(writer);
+}
+
+static void declare_results(Writer *writer, ForkedCalls *calls, uint32_t turn)
+{
+    calls->results[turn] = ARENA_ARRAY(writer->arena, const char *, calls->layout->count);
+    for (uint32_t i = 0; i < calls->layout->count; i++) {
+        calls->results[turn][i] = write_word(writer, 0);
+        write_line(writer, "%s %s;", write_leaf_type(calls->layout->leaves[i].type), calls->results[turn][i]);
+    }
+}
+
+/* The function that is being written calls one, and offers that. */
+static void begin_calls(Writer *writer, ForkedCalls *calls)
+{
     calls->name = forks_name(writer, calls->call->function);
     calls->layout = function_text_results(writer->texts, calls->call->function);
     *vec_push(writer->arena, &writer->callees) = calls->call->function;
     if (!writer->is_trial)
         writer->texts->is_shared[writer->function] = true;
-    for (uint32_t turn = 0; turn < calls->count; turn++) {
-        calls->results[turn] = ARENA_ARRAY(writer->arena, const char *, calls->layout->count);
-        for (uint32_t i = 0; i < calls->layout->count; i++) {
-            calls->results[turn][i] = write_word(writer, 0);
-            write_line(writer, "%s %s;", write_leaf_type(calls->layout->leaves[i].type), calls->results[turn][i]);
-        }
-    }
+}
+
+void forks_write_calls(Writer *writer, ForkedCalls *calls)
+{
+    const char *tasks = write_word(writer, 0), *shares = write_word(writer, 0), *is_good = write_word(writer, 0);
+    begin_calls(writer, calls);
+    for (uint32_t turn = 0; turn < calls->count; turn++)
+        declare_results(writer, calls, turn);
     write_line(writer, "%s_task %s[%u];", calls->name, tasks, calls->count - 1);
     write_line(writer, "const bool %s = kernel_may_share(scalars->call, %s);", shares, total_length(writer, calls));
     write_open_brace(writer, arena_format(writer->arena, "if (OP_RARELY(%s))", shares));
@@ -166,13 +199,97 @@ void forks_write_calls(Writer *writer, ForkedCalls *calls)
         forks_write_offer(writer, (ForkedCall){calls->name, calls->arguments[turn], calls->argument_count, arena_format(writer->arena, "%s[%u]", tasks, turn - 1)});
     write_close_brace(writer);
     write_invocation(writer, calls, 0, arena_format(writer->arena, "bool %s = ", is_good));
-    for (uint32_t turn = 1; turn < calls->count; turn++) {
-        const char *task = arena_format(writer->arena, "%s[%u]", tasks, turn - 1);
-        write_open_brace(writer, arena_format(writer->arena, "if (OP_RARELY(%s && kernel_settle(scalars->call, &%s.task)))", shares, task));
-        write_fetch(writer, calls, task, turn, is_good);
-        write_else(writer);
-        write_invocation(writer, calls, turn, arena_format(writer->arena, "%s = %s && ", is_good, is_good));
-        write_close_brace(writer);
-    }
+    for (uint32_t turn = 1; turn < calls->count; turn++)
+        write_settled(writer, calls, turn, arena_format(writer->arena, "%s[%u]", tasks, turn - 1), arena_format(writer->arena, "%s && ", shares), is_good);
     vectors_fail_if(writer, "!%s", is_good);
+}
+
+/* ---- the calls of a loop ---- */
+
+/* The statement that a sequence is traversed by instead of being made; null if it is made. */
+static const CoreStatement *find_traversed(const Writer *writer, const CoreAtom *sequence)
+{
+    const VariableShape *shape = sequence->is_constant ? NULL : &writer->texts->shapes[sequence->variable];
+    return shape != NULL && shape->is_delayed ? shape->definition : NULL;
+}
+
+const CoreStatement *forks_find_element_call(const Writer *writer, const CoreAtom *sequence)
+{
+    const CoreStatement *statement = find_traversed(writer, sequence), *call = NULL;
+    if (statement == NULL || !writer->program->functions.items[writer->function]->is_recursive)
+        return NULL;
+    if (statement->kind == CORE_EACH || statement->kind == CORE_GUARD)
+        call = ending_call(statement->blocks[0]);
+    else if (statement->op == OP_SEQ || statement->op == OP_TAB)
+        return forks_find_element_call(writer, &statement->arguments[0]);
+    else if (statement->op == OP_CONCAT || statement->op == OP_FLATTEN) {
+        const CoreStatement *outer = find_traversed(writer, &statement->arguments[0]);
+        return outer != NULL && outer->kind == CORE_EACH ? forks_find_element_call(writer, &outer->blocks[0]->result) : NULL;
+    }
+    return call != NULL && forks_can_be_shared(writer->texts, call->function) ? call : NULL;
+}
+
+LaterCalls *forks_begin_later(Writer *writer, const CoreStatement *call, const char *region)
+{
+    LaterCalls *later = ARENA_NEW(writer->arena, LaterCalls);
+    *later = (LaterCalls){.call = call, .calls = write_word(writer, 0), .region = vectors_other(writer, region), .mark = write_word(writer, 0)};
+    write_line(writer, "KernelLater %s = {0};", later->calls);
+    write_line(writer, "const KernelMark %s = kernel_mark(%s);", later->mark, later->region);
+    return later;
+}
+
+bool forks_waits(const Sink *sink, const CoreBlock *body)
+{
+    return sink->place != NULL && sink->later != NULL && ending_call(body) == sink->later->call;
+}
+
+void forks_open_later(Writer *writer, Sink *sink)
+{
+    const LaterCalls *later = sink->later;
+    ForkedCall call = {.name = forks_name(writer, later->call->function), .task = write_word(writer, 0)};
+    Text lengths;
+    call.arguments = write_arguments(writer, later->call, &call.argument_count);
+    text_init(&lengths, writer->out->memory);
+    forks_add_lengths(writer, later->call, call.arguments, &lengths);
+    write_open_brace(writer, arena_format(writer->arena, "if (OP_RARELY(kernel_may_wait(scalars->call, &%s, %s)))", later->calls,
+                                          lengths.length == 0 ? "0" : text_string(&lengths)));
+    text_free(&lengths);
+    write_line(writer, "%s_task *const %s = kernel_take(%s, sizeof(%s_task));", call.name, call.task, later->region, call.name);
+    vectors_fail_if(writer, "%s == NULL", call.task);
+    const char *task = call.task;
+    call.task = arena_format(writer->arena, "*%s", task);
+    write_task(writer, call);
+    write_line(writer, "kernel_later_add(&%s, &%s->task, %s);", later->calls, task, sink->place(writer, sink));
+    write_else(writer);
+}
+
+static const char **field_words(Writer *writer, const char *task, const char *prefix, uint32_t count)
+{
+    const char **words = ARENA_ARRAY(writer->arena, const char *, count);
+    for (uint32_t i = 0; i < count; i++)
+        words[i] = arena_format(writer->arena, "%s.%s%u", task, prefix, i);
+    return words;
+}
+
+void forks_end_later(Writer *writer, const Store *to)
+{
+    const LaterCalls *later = to->sink.later;
+    const char *is_good = write_word(writer, 0), *next = write_word(writer, 0), *own = write_word(writer, 0), *task = arena_format(writer->arena, "(*%s)", own);
+    ForkedCalls calls = {.call = later->call, .count = 1, .region = to->region};
+    begin_calls(writer, &calls);
+    for (uint32_t i = 0; i < later->call->argument_count; i++)
+        calls.argument_count += write_layout(writer, later->call->arguments[i].type)->count;
+    calls.arguments[0] = field_words(writer, task, "a", calls.argument_count);
+    write_line(writer, "bool %s = true;", is_good);
+    write_open_brace(writer, arena_format(writer->arena, "for (KernelTask *%s = kernel_later_next(scalars->call, &%s, NULL); %s != NULL; %s = kernel_later_next(scalars->call, &%s, %s))",
+                                          next, later->calls, next, next, later->calls, next));
+    write_line(writer, "%s_task *const %s = (%s_task *)(void *)%s;", calls.name, own, calls.name, next);
+    declare_results(writer, &calls, 0);
+    write_settled(writer, &calls, 0, task, "", is_good);
+    write_open_brace(writer, arena_format(writer->arena, "if (%s)", is_good));
+    vectors_store(writer, to, (Element){.words = calls.results[0]}, arena_format(writer->arena, "%s->place", next));
+    write_close_brace(writer);
+    write_close_brace(writer);
+    vectors_fail_if(writer, "!%s", is_good);
+    write_line(writer, "kernel_release(%s, %s);", later->region, later->mark);
 }

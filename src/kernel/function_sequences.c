@@ -248,11 +248,16 @@ static const CoreBlock *body_of(const Supply *supply)
     return supply->recall != NULL ? &supply->recall->rest : supply->statement->blocks[0];
 }
 
+static void bind_members(Writer *writer, const Supply *supply, const char *index)
+{
+    for (uint32_t i = 0; i < supply->member_count; i++)
+        bind(writer, supply->statement->blocks[0]->parameters[i], supply_step(writer, supply->members[i], index));
+}
+
 static Element step_each(Writer *writer, const Supply *supply, const char *index)
 {
     const CoreBlock *block = body_of(supply);
-    for (uint32_t i = 0; i < supply->member_count; i++)
-        bind(writer, block->parameters[i], supply_step(writer, supply->members[i], index));
+    bind_members(writer, supply, index);
     if (supply->recall != NULL)
         recall_write_get(writer, supply->recall, index);
     return write_body(writer, supply->table == NULL ? block : tables_read(writer, supply->table));
@@ -356,6 +361,8 @@ typedef struct Around {
     const char *into, *aside;
     bool is_deferred, is_straight;
     const char *mark;
+    const char *waiting; /* calls that wait, and how many there were before; null if none does */
+    const char *waited;
 } Around;
 
 /* A body that does more than to compute gives back what it took after each turn, and looks whether it is to go on. */
@@ -372,30 +379,64 @@ static Around open_turn(Writer *writer, bool is_straight, bool is_deferred, cons
         write_line(writer, "const KernelMark %s = kernel_mark(%s);", around.mark, writer->aside);
         vectors_fail_if(writer, "kernel_is_over(scalars->call)");
     }
+    if (!is_straight && sink->later != NULL) {
+        around.waiting = sink->later->calls;
+        around.waited = constant_word(writer, "%s.count", around.waiting, NULL);
+    }
     return around;
 }
 
 static void close_turn(Writer *writer, Around around)
 {
+    if (around.waiting != NULL)
+        write_line(writer, "if (%s.count == %s)", around.waiting, around.waited);
     if (!around.is_straight)
-        write_line(writer, "kernel_release(%s, %s);", writer->aside, around.mark);
+        write_line(writer, "%skernel_release(%s, %s);", around.waiting == NULL ? "" : "    ", writer->aside, around.mark);
     writer->into = around.into;
     writer->aside = around.aside;
     writer->is_deferred = around.is_deferred;
 }
 
+/* What a body gives, for whoever takes it. If that is the result of a call, it may come later. */
+static void give_body(Writer *writer, const CoreBlock *block, Sink *sink)
+{
+    if (!forks_waits(sink, block)) {
+        sink->take(writer, sink, write_body(writer, block));
+        return;
+    }
+    CoreBlock before = *block, last = *block;
+    before.statement_count--;
+    last.statements += before.statement_count;
+    last.statement_count = 1;
+    write_statements(writer, &before);
+    forks_open_later(writer, sink);
+    sink->take(writer, sink, write_body(writer, &last));
+    write_close_brace(writer);
+}
+
+static void give_turn(Writer *writer, const Supply *supply, Sink *sink, const char *index)
+{
+    const char *outer_index = sink->index;
+    if (supply->kind == SUPPLY_EACH && forks_waits(sink, supply->statement->blocks[0])) {
+        bind_members(writer, supply, index);
+        sink->index = index;
+        give_body(writer, supply->statement->blocks[0], sink);
+    } else {
+        Element element = supply_step(writer, supply, index);
+        sink->index = index;
+        sink->take(writer, sink, element);
+    }
+    sink->index = outer_index;
+}
+
 /* A turn of a loop that is written out. */
 static void write_turn_of_few(Writer *writer, const Supply *supply, Sink *sink, uint32_t number)
 {
-    const char *outer_index = sink->index, *index = arena_format(writer->arena, "%u", number);
     write_line(writer, "{");
     writer->depth++;
     bool straight = supply_is_straight(writer, supply) && sink->is_straight;
     Around around = open_turn(writer, straight, writer->is_deferred, sink);
-    Element element = supply_step(writer, supply, index);
-    sink->index = index;
-    sink->take(writer, sink, element);
-    sink->index = outer_index;
+    give_turn(writer, supply, sink, arena_format(writer->arena, "%u", number));
     close_turn(writer, around);
     write_close_brace(writer);
 }
@@ -447,6 +488,12 @@ static const CoreStatement *find_forked_call(const Writer *writer, const Supply 
     return supply->few < 2 || supply->kind != SUPPLY_EACH ? NULL : forks_find_call(writer->texts, supply->statement->blocks[0]);
 }
 
+const CoreStatement *sequence_element_call(const Writer *writer, const Traversal *traversal, const CoreAtom *sequence)
+{
+    bool is_forked = sequence_few(traversal) > 0 && find_forked_call(writer, traversal->supply) != NULL;
+    return is_forked ? NULL : forks_find_element_call(writer, sequence);
+}
+
 /* `polls`: a long one looks now and then whether it is to go on. */
 static void loop(Writer *writer, const Supply *supply, Sink *sink, const char *first, const char *end, bool polls)
 {
@@ -474,11 +521,7 @@ static void loop(Writer *writer, const Supply *supply, Sink *sink, const char *f
     writer->has_unshared |= writer->loops == 0;
     writer->loops++;
     Around around = open_turn(writer, straight, deferred || writer->is_deferred, sink);
-    const char *outer_index = sink->index;
-    Element element = supply_step(writer, supply, index);
-    sink->index = index;
-    sink->take(writer, sink, element);
-    sink->index = outer_index;
+    give_turn(writer, supply, sink, index);
     close_turn(writer, around);
     writer->loops--;
     write_close_brace(writer);
@@ -678,7 +721,7 @@ static void traverse_guard(Writer *writer, const CoreStatement *statement, Sink 
         return;
     }
     write_open_brace(writer, arena_format(writer->arena, "if (%s)", condition));
-    sink->take(writer, sink, write_body(writer, block));
+    give_body(writer, block, sink);
     write_close_brace(writer);
 }
 
@@ -705,7 +748,7 @@ static void take_each(Writer *writer, Sink *sink, Element element)
     const CoreBlock *block = through->statement->blocks[0];
     bind(writer, block->parameters[0], element);
     through->outer->index = NULL;
-    through->outer->take(writer, through->outer, write_body(writer, block));
+    give_body(writer, block, through->outer);
 }
 
 /* Whether the inner sequences of a concatenation have one element each at most, and take no loop. */
@@ -763,7 +806,7 @@ void sequence_traverse(Writer *writer, Traversal *traversal, Sink *sink)
         return;
     }
     const CoreStatement *statement = definition_of(writer, traversal->atom);
-    Through through = {.outer = sink, .statement = statement, .sink = {.region = sink->region}};
+    Through through = {.outer = sink, .statement = statement, .sink = {.region = sink->region, .later = sink->later}};
     if (traversal->filters) {
         through_filter(&through);
         loop(writer, traversal->supply, &through.sink, "0", traversal->supply->length, true);

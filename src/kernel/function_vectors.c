@@ -257,19 +257,34 @@ static void take_by_index(Writer *writer, Sink *sink, Element element)
     vectors_store(writer, to, made(writer, element), index);
 }
 
+static void make_room(Writer *writer, const Store *to)
+{
+    if (to->capacity == NULL)
+        return;
+    write_open_brace(writer, arena_format(writer->arena, "if (%s == %s)", to->count, to->capacity));
+    write_line(writer, "%s = kernel_array_grow(%s, %s, %s);", to->array, to->region, to->array, vectors_sizes(writer, to->elements));
+    vectors_fail_if(writer, "%s == NULL", to->array);
+    write_line(writer, "%s *= 2;", to->capacity);
+    for (uint32_t i = 0; i < to->elements->count; i++)
+        write_line(writer, "%s = %s->columns[%u].data;", to->cells[i], to->array, i);
+    write_close_brace(writer);
+}
+
+/* Where the next element of a vector that is made goes. */
+static const char *next_place(Writer *writer, Sink *sink)
+{
+    const Store *to = (const Store *)(const void *)sink;
+    if (to->count == NULL)
+        return sink->index;
+    make_room(writer, to);
+    return arena_format(writer->arena, "%s++", to->count);
+}
+
 static void take_next(Writer *writer, Sink *sink, Element element)
 {
     const Store *to = (const Store *)(const void *)sink;
     element = made(writer, element);
-    if (to->capacity != NULL) {
-        write_open_brace(writer, arena_format(writer->arena, "if (%s == %s)", to->count, to->capacity));
-        write_line(writer, "%s = kernel_array_grow(%s, %s, %s);", to->array, to->region, to->array, vectors_sizes(writer, to->elements));
-        vectors_fail_if(writer, "%s == NULL", to->array);
-        write_line(writer, "%s *= 2;", to->capacity);
-        for (uint32_t i = 0; i < to->elements->count; i++)
-            write_line(writer, "%s = %s->columns[%u].data;", to->cells[i], to->array, i);
-        write_close_brace(writer);
-    }
+    make_room(writer, to);
     vectors_store(writer, to, element, to->count);
     write_line(writer, "%s++;", to->count);
 }
@@ -359,7 +374,7 @@ static const char **make_vector(Writer *writer, Traversal *traversal, const Core
     }
     bool is_exact = sequence_is_exact(traversal);
     Store to = {.elements = elements, .region = region, .cells = ARENA_ARRAY(writer->arena, const char *, elements->count)};
-    to.sink = (Sink){.take = is_exact ? take_by_index : take_next, .is_straight = most != NULL, .is_repeatable = is_exact, .region = region};
+    to.sink = (Sink){.take = is_exact ? take_by_index : take_next, .is_straight = most != NULL, .is_repeatable = is_exact, .region = region, .place = next_place};
     to.array = vectors_new_array(writer, region, elements, most == NULL ? "KERNEL_GROWTH" : most, to.cells);
     if (!is_exact) {
         to.count = write_word(writer, 0);
@@ -370,7 +385,12 @@ static const char **make_vector(Writer *writer, Traversal *traversal, const Core
         write_line(writer, "int64_t %s = KERNEL_GROWTH;", to.capacity);
     } else if (!is_exact)
         to.sink.take_if = vectors_take_next_if;
+    const CoreStatement *call = sequence_element_call(writer, traversal, sequence);
+    if (call != NULL)
+        to.sink.later = forks_begin_later(writer, call, region);
     sequence_traverse(writer, traversal, &to.sink);
+    if (call != NULL)
+        forks_end_later(writer, &to);
     if (!is_exact)
         write_line(writer, "kernel_array_end(%s, %s, %s, %s);", region, to.array, to.count, vectors_sizes(writer, elements));
     return vectors_words(writer, to.array, "0", is_exact ? most : to.count);

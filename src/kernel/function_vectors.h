@@ -34,6 +34,9 @@ struct Sink {
     const char *index;     /* of the element, where it is known: set by the traversal */
     const char *region;    /* where elements are built; null if they are not kept */
     const CoreBlock *applied; /* of the operator that it applies; null if it applies none */
+    /* Where the next element goes, an expression for one use; null if none may come later than its turn. */
+    const char *(*place)(Writer *writer, Sink *sink);
+    const struct LaterCalls *later; /* those that may; null if there are none */
 };
 
 /* ---- function_sequences.c ---- */
@@ -51,6 +54,8 @@ bool sequence_is_exact(const Traversal *traversal);
 bool sequence_is_shareable(const Traversal *traversal);
 /* How many elements there are if its loop is written out for each of them; otherwise 0. */
 uint32_t sequence_few(const Traversal *traversal);
+/* The call that gives each element, if it may wait until all are known (LaterCalls); else null. */
+const CoreStatement *sequence_element_call(const Writer *writer, const Traversal *traversal, const CoreAtom *sequence);
 /* Whether its loop is an innermost one if the sink is straight. */
 bool sequence_is_straight(const Writer *writer, const Traversal *traversal);
 /* Whether its loop does so little for an element that one over a group of them, as lanes have it, is as good as a long one; and none can fail. */
@@ -161,6 +166,23 @@ typedef struct ForkedCalls {
     const char **results[SHAPE_FEW];   /* words, which are given */
 } ForkedCalls;
 void forks_write_calls(Writer *writer, ForkedCalls *calls);
+/* Calls that each give an element of a vector that is made, and wait for each other if they are large. */
+typedef struct LaterCalls {
+    const CoreStatement *call;
+    const char *calls;  /* those that wait: words, */
+    const char *region; /* ... where their arguments may be, */
+    const char *mark;   /* ... from there on */
+} LaterCalls;
+/* The call that gives each element of a sequence, if other threads may do it; else null. */
+const CoreStatement *forks_find_element_call(const Writer *writer, const CoreAtom *sequence);
+/* Before the loops of such a sequence, whose results go to a region. */
+LaterCalls *forks_begin_later(Writer *writer, const CoreStatement *call, const char *region);
+/* Whether a body ends in the call that may wait. */
+bool forks_waits(const Sink *sink, const CoreBlock *body);
+/* Where that call is: it waits, or `else`, which the caller closes. */
+void forks_open_later(Writer *writer, Sink *sink);
+/* After the loops: what waited is done, and stored. */
+void forks_end_later(Writer *writer, const Store *to);
 /* A call that is offered. */
 typedef struct ForkedCall {
     const char *name;

@@ -29,13 +29,15 @@ typedef struct KernelCall KernelCall;
 typedef struct KernelTask KernelTask;
 typedef struct KernelForks KernelForks;
 
-/* A call that another thread may do, while whoever offers it does something else. It lies in the frame of that function, which therefore settles it before it returns. */
+/* A call that another thread may do, while whoever offers it does something else. It lies in the frame of that function, or in a region that is its own, which therefore settles it before it returns. */
 struct KernelTask {
     bool (*run)(KernelTask *task, const KernelCall *call); /* with the memory and the flags of `call` */
     const KernelCall *call;      /* of who offers it */
     KernelWorkspace *workspace;  /* that its result is in, if another thread did it */
     int state;                   /* vm/forks.c */
     bool is_good;                /* what it gave */
+    KernelTask *next;            /* of the calls of a comprehension (preamble/vector.h), */
+    int64_t place;               /* ... and where its result goes */
 };
 
 /* Through which threads take calls from each other. */

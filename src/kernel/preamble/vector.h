@@ -10,6 +10,8 @@ enum {
     KERNEL_ONTO_MAX = 1 << 20,  /* that there is room for at first, at most, where somebody has guessed how many there will be */
     KERNEL_LOOP = 1 << 16,      /* bytes that a loop may take before it moves together what it needs, */
     KERNEL_LEFTOVER = 1 << 10,  /* ... and that it may leave behind */
+    KERNEL_LATER_MAX = 1024,    /* calls of a comprehension that wait for each other, */
+    KERNEL_AHEAD = 64,          /* ... of which so many are offered at once */
 };
 
 #define KERNEL_COUNT_MAX (INT64_C(1) << 40) /* elements of an array: the rest is left to the VM */
@@ -198,6 +200,43 @@ MATH_INLINE bool kernel_settle(const KernelCall *call, KernelTask *task)
 MATH_INLINE void kernel_finish(const KernelCall *call, KernelTask *task)
 {
     call->forks->finish(call->forks, task);
+}
+
+/* Calls of a comprehension that wait until all of them are known: then other threads may do those that come after the one that this thread does. */
+typedef struct KernelLater {
+    KernelTask *first, *last;
+    KernelTask *ahead; /* the first that was not offered, */
+    int64_t offered;   /* ... and how many of those before it this thread has not come to */
+    int64_t count;
+} KernelLater;
+
+/* What waits keeps its memory, so that there are not too many of them. */
+MATH_INLINE bool kernel_may_wait(const KernelCall *call, const KernelLater *later, int64_t size)
+{
+    return kernel_may_share(call, size) && later->count < KERNEL_LATER_MAX;
+}
+
+MATH_INLINE void kernel_later_add(KernelLater *later, KernelTask *task, int64_t place)
+{
+    task->place = place;
+    *(later->count == 0 ? &later->first : &later->last->next) = task;
+    later->last = task;
+    later->count++;
+}
+
+/* The call that comes after one, or the first, to be settled now; null if there is none. */
+__attribute__((noinline, unused)) static KernelTask *kernel_later_next(const KernelCall *call, KernelLater *later, const KernelTask *before)
+{
+    KernelTask *next = before == NULL ? later->first : before->next;
+    if (next == NULL)
+        return NULL;
+    later->ahead = before == NULL ? next->next : later->ahead;
+    later->offered -= before != NULL;
+    for (; later->ahead != NULL && later->offered < KERNEL_AHEAD; later->offered++) {
+        kernel_offer(call, later->ahead);
+        later->ahead = later->ahead->next;
+    }
+    return next;
 }
 
 /* A vector that another thread made, of elements without arrays, in a region of this one; null if there is no memory. */
