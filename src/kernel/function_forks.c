@@ -87,7 +87,7 @@ void forks_write_task(FunctionTexts *texts, CoreFunctionId function, Text *out)
         text_addf(out, "own->a%u, ", i);
     for (uint32_t i = 0; i < results; i++)
         text_addf(out, "&own->r%u, ", i);
-    text_add(out, "&call->workspace->regions[0], &call->workspace->regions[1], own->depth, &scalars);\n}\n");
+    text_add(out, "&call->workspace->regions[0], call->spare, own->depth, &scalars);\n}\n");
 }
 
 /* ---- the calls of a comprehension ---- */
@@ -177,11 +177,9 @@ static void declare_results(Writer *writer, ForkedCalls *calls, uint32_t turn)
 }
 
 /* The function that is being written calls one, and offers that. */
-static void begin_calls(Writer *writer, ForkedCalls *calls)
+static void note_sharing(Writer *writer, CoreFunctionId called)
 {
-    calls->name = forks_name(writer, calls->call->function);
-    calls->layout = function_text_results(writer->texts, calls->call->function);
-    *vec_push(writer->arena, &writer->callees) = calls->call->function;
+    *vec_push(writer->arena, &writer->callees) = called;
     if (!writer->is_trial)
         writer->texts->is_shared[writer->function] = true;
 }
@@ -189,7 +187,9 @@ static void begin_calls(Writer *writer, ForkedCalls *calls)
 void forks_write_calls(Writer *writer, ForkedCalls *calls)
 {
     const char *tasks = write_word(writer, 0), *shares = write_word(writer, 0), *is_good = write_word(writer, 0);
-    begin_calls(writer, calls);
+    calls->name = forks_name(writer, calls->call->function);
+    calls->layout = function_text_results(writer->texts, calls->call->function);
+    note_sharing(writer, calls->call->function);
     for (uint32_t turn = 0; turn < calls->count; turn++)
         declare_results(writer, calls, turn);
     write_line(writer, "%s_task %s[%u];", calls->name, tasks, calls->count - 1);
@@ -206,90 +206,115 @@ void forks_write_calls(Writer *writer, ForkedCalls *calls)
 
 /* ---- the calls of a loop ---- */
 
-/* The statement that a sequence is traversed by instead of being made; null if it is made. */
-static const CoreStatement *find_traversed(const Writer *writer, const CoreAtom *sequence)
+/* The statement that a sequence is traversed by instead of being made, of a block or, where shapes are known, of any; null if it is made. */
+static const CoreStatement *find_traversed(const FunctionTexts *texts, const CoreBlock *block, const CoreAtom *sequence)
 {
-    const VariableShape *shape = sequence->is_constant ? NULL : &writer->texts->shapes[sequence->variable];
-    return shape != NULL && shape->is_delayed ? shape->definition : NULL;
+    if (sequence->is_constant)
+        return NULL;
+    if (block == NULL)
+        return texts->shapes[sequence->variable].is_delayed ? texts->shapes[sequence->variable].definition : NULL;
+    for (uint32_t i = 0; i < block->statement_count; i++)
+        if (block->statements[i].target == sequence->variable && shape_count_uses(block, sequence->variable) == 1)
+            return &block->statements[i];
+    return NULL;
 }
 
-const CoreStatement *forks_find_element_call(const Writer *writer, const CoreAtom *sequence)
+const CoreStatement *forks_find_element_call(FunctionTexts *texts, const CoreBlock *block, const CoreAtom *sequence)
 {
-    const CoreStatement *statement = find_traversed(writer, sequence), *call = NULL;
-    if (statement == NULL || !writer->program->functions.items[writer->function]->is_recursive)
+    const CoreStatement *statement = find_traversed(texts, block, sequence);
+    if (statement == NULL)
         return NULL;
-    if (statement->kind == CORE_EACH || statement->kind == CORE_GUARD)
-        call = ending_call(statement->blocks[0]);
-    else if (statement->op == OP_SEQ || statement->op == OP_TAB)
-        return forks_find_element_call(writer, &statement->arguments[0]);
-    else if (statement->op == OP_CONCAT || statement->op == OP_FLATTEN) {
-        const CoreStatement *outer = find_traversed(writer, &statement->arguments[0]);
-        return outer != NULL && outer->kind == CORE_EACH ? forks_find_element_call(writer, &outer->blocks[0]->result) : NULL;
+    if (statement->kind == CORE_EACH || statement->kind == CORE_GUARD) {
+        const CoreStatement *call = ending_call(statement->blocks[0]);
+        return call != NULL && forks_can_be_shared(texts, call->function) ? call : NULL;
     }
-    return call != NULL && forks_can_be_shared(writer->texts, call->function) ? call : NULL;
+    if (statement->kind != CORE_OP)
+        return NULL;
+    if (statement->op == OP_SEQ || statement->op == OP_TAB)
+        return forks_find_element_call(texts, block, &statement->arguments[0]);
+    bool is_join = (statement->op == OP_CONCAT || statement->op == OP_FLATTEN) && type_is_sequence(texts->program->types, sequence->type);
+    const CoreStatement *outer = is_join ? find_traversed(texts, block, &statement->arguments[0]) : NULL;
+    if (outer == NULL || outer->kind != CORE_EACH)
+        return NULL;
+    return forks_find_element_call(texts, block == NULL ? NULL : outer->blocks[0], &outer->blocks[0]->result);
 }
 
 LaterCalls *forks_begin_later(Writer *writer, const CoreStatement *call, const char *region)
 {
     LaterCalls *later = ARENA_NEW(writer->arena, LaterCalls);
-    *later = (LaterCalls){.call = call, .calls = write_word(writer, 0), .region = vectors_other(writer, region), .mark = write_word(writer, 0)};
+    *later = (LaterCalls){.call = call, .calls = write_word(writer, 0), .region = region};
     write_line(writer, "KernelLater %s = {0};", later->calls);
-    write_line(writer, "const KernelMark %s = kernel_mark(%s);", later->mark, later->region);
+    note_sharing(writer, call->function);
     return later;
 }
 
 bool forks_waits(const Sink *sink, const CoreBlock *body)
 {
-    return sink->place != NULL && sink->later != NULL && ending_call(body) == sink->later->call;
+    return sink->later != NULL && ending_call(body) == sink->later->call;
+}
+
+static const char *lengths_of(Writer *writer, const CoreStatement *call, const char **arguments)
+{
+    Text text;
+    text_init(&text, writer->out->memory);
+    forks_add_lengths(writer, call, arguments, &text);
+    const char *lengths = text.length == 0 ? "0" : arena_text(writer->arena, text_string(&text), text.length);
+    text_free(&text);
+    return lengths;
+}
+
+void forks_add_later(Writer *writer, Sink *sink)
+{
+    const LaterCalls *later = sink->later;
+    const char *task = write_word(writer, 0);
+    ForkedCall call = {.name = forks_name(writer, later->call->function), .task = arena_format(writer->arena, "*%s", task)};
+    call.arguments = write_arguments(writer, later->call, &call.argument_count);
+    write_line(writer, "%s_task *const %s = kernel_take(%s, sizeof(%s_task));", call.name, task, later->region, call.name);
+    vectors_fail_if(writer, "%s == NULL", task);
+    write_task(writer, call);
+    write_line(writer, "kernel_later_add(&%s, &%s->task, %s, %s);", later->calls, task, sink->place == NULL ? "0" : sink->place(writer, sink),
+               lengths_of(writer, later->call, call.arguments));
 }
 
 void forks_open_later(Writer *writer, Sink *sink)
 {
-    const LaterCalls *later = sink->later;
-    ForkedCall call = {.name = forks_name(writer, later->call->function), .task = write_word(writer, 0)};
-    Text lengths;
-    call.arguments = write_arguments(writer, later->call, &call.argument_count);
-    text_init(&lengths, writer->out->memory);
-    forks_add_lengths(writer, later->call, call.arguments, &lengths);
-    write_open_brace(writer, arena_format(writer->arena, "if (OP_RARELY(kernel_may_wait(scalars->call, &%s, %s)))", later->calls,
-                                          lengths.length == 0 ? "0" : text_string(&lengths)));
-    text_free(&lengths);
-    write_line(writer, "%s_task *const %s = kernel_take(%s, sizeof(%s_task));", call.name, call.task, later->region, call.name);
-    vectors_fail_if(writer, "%s == NULL", call.task);
-    const char *task = call.task;
-    call.task = arena_format(writer->arena, "*%s", task);
-    write_task(writer, call);
-    write_line(writer, "kernel_later_add(&%s, &%s->task, %s);", later->calls, task, sink->place(writer, sink));
+    uint32_t ignored;
+    const char **arguments = write_arguments(writer, sink->later->call, &ignored);
+    write_open_brace(writer, arena_format(writer->arena, "if (OP_RARELY(kernel_may_wait(scalars->call, &%s, %s)))", sink->later->calls,
+                                          lengths_of(writer, sink->later->call, arguments)));
+    forks_add_later(writer, sink);
     write_else(writer);
 }
 
-static const char **field_words(Writer *writer, const char *task, const char *prefix, uint32_t count)
+ForkedCall forks_open_waiting(Writer *writer, const LaterCalls *later, const char **place)
 {
-    const char **words = ARENA_ARRAY(writer->arena, const char *, count);
-    for (uint32_t i = 0; i < count; i++)
-        words[i] = arena_format(writer->arena, "%s.%s%u", task, prefix, i);
-    return words;
+    const char *next = write_word(writer, 0), *own = write_word(writer, 0);
+    ForkedCall call = {.name = forks_name(writer, later->call->function), .task = arena_format(writer->arena, "(*%s)", own)};
+    for (uint32_t i = 0; i < later->call->argument_count; i++)
+        call.argument_count += write_layout(writer, later->call->arguments[i].type)->count;
+    call.arguments = ARENA_ARRAY(writer->arena, const char *, call.argument_count);
+    for (uint32_t i = 0; i < call.argument_count; i++)
+        call.arguments[i] = arena_format(writer->arena, "%s->a%u", own, i);
+    write_open_brace(writer, arena_format(writer->arena, "for (KernelTask *%s = kernel_later_next(scalars->call, &%s, NULL); %s != NULL; %s = kernel_later_next(scalars->call, &%s, %s))",
+                                          next, later->calls, next, next, later->calls, next));
+    write_line(writer, "%s_task *const %s = (%s_task *)(void *)%s;", call.name, own, call.name, next);
+    *place = arena_format(writer->arena, "%s->place", next);
+    return call;
 }
 
 void forks_end_later(Writer *writer, const Store *to)
 {
     const LaterCalls *later = to->sink.later;
-    const char *is_good = write_word(writer, 0), *next = write_word(writer, 0), *own = write_word(writer, 0), *task = arena_format(writer->arena, "(*%s)", own);
-    ForkedCalls calls = {.call = later->call, .count = 1, .region = to->region};
-    begin_calls(writer, &calls);
-    for (uint32_t i = 0; i < later->call->argument_count; i++)
-        calls.argument_count += write_layout(writer, later->call->arguments[i].type)->count;
-    calls.arguments[0] = field_words(writer, task, "a", calls.argument_count);
+    const char *is_good = write_word(writer, 0), *place;
     write_line(writer, "bool %s = true;", is_good);
-    write_open_brace(writer, arena_format(writer->arena, "for (KernelTask *%s = kernel_later_next(scalars->call, &%s, NULL); %s != NULL; %s = kernel_later_next(scalars->call, &%s, %s))",
-                                          next, later->calls, next, next, later->calls, next));
-    write_line(writer, "%s_task *const %s = (%s_task *)(void *)%s;", calls.name, own, calls.name, next);
+    ForkedCall call = forks_open_waiting(writer, later, &place);
+    ForkedCalls calls = {.call = later->call, .name = call.name, .layout = function_text_results(writer->texts, later->call->function), .count = 1, .region = to->region,
+                         .arguments = {call.arguments}, .argument_count = call.argument_count};
     declare_results(writer, &calls, 0);
-    write_settled(writer, &calls, 0, task, "", is_good);
+    write_settled(writer, &calls, 0, call.task, "", is_good);
     write_open_brace(writer, arena_format(writer->arena, "if (%s)", is_good));
-    vectors_store(writer, to, (Element){.words = calls.results[0]}, arena_format(writer->arena, "%s->place", next));
+    vectors_store(writer, to, (Element){.words = calls.results[0]}, place);
     write_close_brace(writer);
     write_close_brace(writer);
     vectors_fail_if(writer, "!%s", is_good);
-    write_line(writer, "kernel_release(%s, %s);", later->region, later->mark);
 }

@@ -30,8 +30,11 @@ typedef struct Search {
     CoreFunctionId function; /* calls of it count, */
     bool counts_others;      /* ... and those of others that are onto */
     Join *join;
-    CoreVar joined[4 * JOIN_MAX]; /* variables that are not needed besides */
+    CoreVar joined[4 * JOIN_MAX]; /* variables that are not needed besides, */
     uint32_t joined_count;
+    CoreVar late[JOIN_MAX];       /* ... and those that wait for lengths */
+    uint32_t late_count;
+    bool takes_lengths;
     bool is_too_long;
 } Search;
 
@@ -70,6 +73,19 @@ static const CoreStatement *find_used(const Search *search, const CoreAtom *atom
 static bool is_op(const CoreStatement *statement, Op op)
 {
     return statement != NULL && statement->kind == CORE_OP && statement->op == op;
+}
+
+static bool is_length_of(const CoreStatement *statement, CoreVar variable)
+{
+    return is_op(statement, OP_LENGTH) && !statement->arguments[0].is_constant && statement->arguments[0].variable == variable;
+}
+
+static uint32_t count_lengths(const Search *search, const CoreAtom *atom)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < search->block->statement_count && search->takes_lengths && !atom->is_constant; i++)
+        count += is_length_of(&search->block->statements[i], atom->variable);
+    return count;
 }
 
 static bool joins(FunctionTexts *texts, CoreFunctionId function, bool counts_others);
@@ -118,13 +134,23 @@ static void add_turn(Search *search, const CoreStatement *each, uint32_t turn, c
     add_part(search, (JoinPart){.kind = JOIN_TURN, .atoms = value, .atom_count = 1, .call = &body->statements[body->statement_count - 1], .each = each, .turn = turn});
 }
 
+static bool add_loop(Search *search, const CoreStatement *table)
+{
+    const CoreStatement *call = is_op(table, OP_TAB) ? forks_find_element_call(search->texts, search->block, &table->arguments[0]) : NULL;
+    if (call == NULL || !counts(search, call->function))
+        return false;
+    add_joined(search, table->target);
+    add_part(search, (JoinPart){.kind = JOIN_LOOP, .atoms = &table->arguments[0], .atom_count = 1, .call = call});
+    return true;
+}
+
 /* All vectors of a vector of them. */
 static bool add_flattened(Search *search, const CoreStatement *flatten)
 {
     uint32_t few;
     const CoreStatement *table = find_used(search, &flatten->arguments[0], 1), *each = find_calls(search, table, &few);
     if (each == NULL)
-        return false;
+        return add_loop(search, table);
     add_joined(search, table->target);
     for (uint32_t turn = 0; turn < few; turn++)
         add_turn(search, each, turn, NULL);
@@ -141,6 +167,13 @@ static bool add_element(Search *search, const CoreStatement *element, const Core
         return false;
     add_turn(search, each, (uint32_t)index->constant.integer, value);
     return true;
+}
+
+static void add_length(Search *search, JoinLength length)
+{
+    search->is_too_long |= search->join->length_count == JOIN_LENGTHS_MAX;
+    if (!search->is_too_long)
+        search->join->lengths[search->join->length_count++] = length;
 }
 
 static void add_value(Search *search, const CoreAtom *atom, uint32_t nesting);
@@ -185,10 +218,13 @@ static bool add_definition(Search *search, const CoreStatement *statement, const
 
 static void add_value(Search *search, const CoreAtom *atom, uint32_t nesting)
 {
-    const CoreStatement *definition = nesting > JOIN_MAX ? NULL : find_used(search, atom, 1);
-    if (definition != NULL && add_definition(search, definition, atom, nesting))
+    uint32_t lengths = count_lengths(search, atom), first = search->join->count;
+    const CoreStatement *definition = nesting > JOIN_MAX ? NULL : find_used(search, atom, 1 + lengths);
+    if (definition != NULL && add_definition(search, definition, atom, nesting)) {
         add_joined(search, definition->target);
-    else
+        if (lengths > 0)
+            add_length(search, (JoinLength){definition->target, first, search->join->count});
+    } else
         add_part(search, (JoinPart){.kind = JOIN_VECTOR, .atoms = atom, .atom_count = 1});
 }
 
@@ -223,13 +259,88 @@ static void settle_turns(Search *search)
     }
 }
 
-/* What cannot be taken apart is one vector. */
-static void find(Search *search)
+/* ---- what waits for lengths ---- */
+
+const JoinLength *join_find_length(const Join *join, const CoreStatement *statement)
 {
+    for (uint32_t i = 0; i < join->length_count; i++)
+        if (is_length_of(statement, join->lengths[i].variable))
+            return &join->lengths[i];
+    return NULL;
+}
+
+static bool is_among(const CoreVar *variables, uint32_t count, CoreVar variable)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (variables[i] == variable)
+            return true;
+    return false;
+}
+
+static bool uses_late(const Search *search, const CoreStatement *statement)
+{
+    for (uint32_t i = 0; i < search->late_count; i++)
+        if (shape_uses(statement, search->late[i]))
+            return true;
+    return false;
+}
+
+/* Whether a statement may be written after all parts: it computes scalars, and no more. */
+static bool can_wait(const Search *search, const CoreStatement *statement)
+{
+    const Types *types = search->texts->program->types;
+    switch ((int)statement->kind) {
+    case CORE_COPY:
+    case CORE_PAIR:
+    case CORE_PROJECT: break;
+    case CORE_OP:
+        for (uint32_t i = 0; i < statement->argument_count; i++)
+            if (!type_is_scalar(types, statement->arguments[i].type))
+                return false;
+        break;
+    default: return false;
+    }
+    return !shape_has_arrays(search->texts, search->texts->program->variables.items[statement->target].type);
+}
+
+/* Values that depend on lengths are only for elements, and must be known for nothing else. */
+static void find_late(Search *search)
+{
+    for (uint32_t i = 0; i < search->block->statement_count && search->join->length_count > 0; i++) {
+        const CoreStatement *statement = &search->block->statements[i];
+        bool is_length = join_find_length(search->join, statement) != NULL;
+        if (!is_length && !uses_late(search, statement))
+            continue;
+        bool gives_elements = statement->kind != CORE_CALL && is_among(search->joined, search->joined_count, statement->target);
+        if (!is_length && gives_elements)
+            continue;
+        search->is_too_long |= (!is_length && !can_wait(search, statement)) || search->late_count == JOIN_MAX;
+        if (!search->is_too_long)
+            search->late[search->late_count++] = statement->target;
+    }
+    for (uint32_t i = 0; i < search->join->count; i++) {
+        JoinPart *part = &search->join->parts[i];
+        for (uint32_t a = 0; a < part->atom_count && part->kind == JOIN_ELEMENTS; a++)
+            part->is_late |= !part->atoms[a].is_constant && is_among(search->late, search->late_count, part->atoms[a].variable);
+    }
+}
+
+static bool is_found(Search *search, bool takes_lengths)
+{
+    search->takes_lengths = takes_lengths;
+    search->is_too_long = false;
+    search->joined_count = search->late_count = 0;
     *search->join = (Join){.count = 0};
     add_value(search, &search->block->result, 0);
     settle_turns(search);
-    if (!search->is_too_long)
+    find_late(search);
+    return !search->is_too_long;
+}
+
+/* What cannot be taken apart is one vector. */
+static void find(Search *search)
+{
+    if (is_found(search, true) || is_found(search, false))
         return;
     search->joined_count = 0;
     search->join->parts[0] = (JoinPart){.kind = JOIN_VECTOR, .atoms = &search->block->result, .atom_count = 1};
@@ -264,7 +375,7 @@ static bool joins_calls(void *context, const CoreBlock *block)
     Join join;
     find_in(context, block, &join);
     for (uint32_t i = 0; i < join.count; i++)
-        if (join.count > 1 && join.parts[i].call != NULL)
+        if (join.parts[i].call != NULL && (join.count > 1 || join.parts[i].kind == JOIN_LOOP))
             return true;
     return false;
 }
@@ -293,6 +404,11 @@ static bool mark(void *context, const CoreBlock *block)
     Search search = find_in(context, block, &join);
     for (uint32_t i = 0; i < search.joined_count; i++)
         search.texts->shapes[search.joined[i]].is_joined = true;
+    for (uint32_t i = 0; i < search.late_count; i++)
+        search.texts->shapes[search.late[i]].is_late = true;
+    for (uint32_t i = 0; i < join.count; i++)
+        if (join.parts[i].kind == JOIN_LOOP)
+            shape_keep(search.texts, join.parts[i].call->arguments, join.parts[i].call->argument_count);
     return false;
 }
 

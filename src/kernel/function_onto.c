@@ -2,7 +2,7 @@
  *
  *     static bool quicksort_f7_onto(KernelArrayRef a_1, int64_t a_2, int64_t a_3, KernelOnto *onto, KernelRegion *into, KernelRegion *aside, int64_t depth, const KernelScalars *scalars)
  *
- * What is joined beside calls is made first, in `aside`; then everything is put where it belongs, one part after the other. `into` holds nothing but the elements, which move there when
+ * What is joined beside calls is made first, in `aside`, and so is what calls are given; then everything is put where it belongs, one part after the other. `into` holds nothing but the elements, which move there when
  * they need more room. If there are several calls, all but the first are offered to other threads: what these give is put onto the rest when it is its turn. */
 #include "kernel/function_vectors.h"
 
@@ -14,7 +14,10 @@ typedef struct Step {
     const char **words;        /* VECTOR: it; calls: arguments, */
     uint32_t argument_count;
     const char ***elements;    /* ELEMENTS: of each its leaves */
-    const char *task;          /* of a call that is offered; else null */
+    const char *task;          /* of a call that is offered; else null, */
+    const char *is_shared;     /* ... a word that says whether it was, in the end */
+    LaterCalls *later;         /* LOOP: its calls */
+    const char *place;         /* of elements that are late */
 } Step;
 
 typedef struct Steps {
@@ -42,16 +45,38 @@ static void prepare_turn(Writer *writer, Steps *steps, Step *step)
     }
 }
 
+static void take_none(Writer *writer, Sink *sink, Element element)
+{
+    (void)sink, (void)element;
+    vectors_refuse(writer); /* elements come from calls only */
+}
+
+/* All calls of a loop are known before the first of them is done. */
+static void prepare_loop(Writer *writer, Step *step)
+{
+    step->later = forks_begin_later(writer, step->part->call, writer->aside);
+    Sink sink = {.take = take_none, .region = writer->aside, .later = step->later};
+    sequence_traverse(writer, sequence_prepare(writer, &step->part->atoms[0]), &sink);
+}
+
+static void prepare_elements(Writer *writer, Step *step)
+{
+    const JoinPart *part = step->part;
+    step->elements = ARENA_ARRAY(writer->arena, const char **, part->atom_count);
+    for (uint32_t i = 0; i < part->atom_count; i++)
+        step->elements[i] = write_atom(writer, &part->atoms[i]);
+}
+
 static void prepare(Writer *writer, Steps *steps, Step *step)
 {
     const JoinPart *part = step->part;
     switch (part->kind) {
     case JOIN_VECTOR: step->words = vectors_make(writer, &part->atoms[0]); break;
     case JOIN_ELEMENTS:
-        step->elements = ARENA_ARRAY(writer->arena, const char **, part->atom_count);
-        for (uint32_t i = 0; i < part->atom_count; i++)
-            step->elements[i] = write_atom(writer, &part->atoms[i]);
+        if (!part->is_late)
+            prepare_elements(writer, step);
         break;
+    case JOIN_LOOP: prepare_loop(writer, step); return;
     case JOIN_CALL: step->words = write_arguments(writer, part->call, &step->argument_count); break;
     case JOIN_TURN: prepare_turn(writer, steps, step); break;
     }
@@ -61,12 +86,18 @@ static void prepare(Writer *writer, Steps *steps, Step *step)
 
 /* ---- calls that are offered ---- */
 
+/* Null for what is no call, and for loops of them, which are offered when it is their turn. */
+static const CoreStatement *single_call(const Step *step)
+{
+    return step->part->kind == JOIN_LOOP ? NULL : step->part->call;
+}
+
 /* Null for all but those that others may do while this thread does what comes before. */
 static void find_offers(Writer *writer, Steps *steps)
 {
     bool is_first = true, is_shared = false;
     for (uint32_t i = 0; i < steps->count; i++) {
-        const CoreStatement *call = steps->items[i].part->call;
+        const CoreStatement *call = single_call(&steps->items[i]);
         if (call == NULL || !forks_can_be_shared(writer->texts, call->function))
             continue;
         steps->items[i].task = is_first ? NULL : write_word(writer, 0);
@@ -74,6 +105,8 @@ static void find_offers(Writer *writer, Steps *steps)
         is_first = false;
     }
     steps->is_shared = is_shared ? write_word(writer, 0) : NULL;
+    for (uint32_t i = 0; i < steps->count; i++)
+        steps->items[i].is_shared = steps->is_shared;
     if (is_shared && !writer->is_trial)
         writer->texts->is_shared[writer->function] = true;
 }
@@ -84,7 +117,7 @@ static const char *total_length(Writer *writer, const Steps *steps)
     Text text;
     text_init(&text, writer->out->memory);
     for (uint32_t i = 0; i < steps->count; i++)
-        if (steps->items[i].part->call != NULL)
+        if (single_call(&steps->items[i]) != NULL)
             forks_add_lengths(writer, steps->items[i].part->call, steps->items[i].words, &text);
     const char *total = text.length == 0 ? "0" : arena_text(writer->arena, text_string(&text), text.length);
     text_free(&text);
@@ -113,17 +146,27 @@ static void write_offers(Writer *writer, const Steps *steps)
 
 /* ---- parts ---- */
 
-static void put_elements(Writer *writer, const Steps *steps, const Step *step)
+static void store_elements(Writer *writer, const Steps *steps, const Step *step, const char *place)
+{
+    for (uint32_t leaf = 0; leaf < steps->elements->count; leaf++) {
+        LeafType type = steps->elements->leaves[leaf].type;
+        for (uint32_t i = 0; i < step->part->atom_count; i++)
+            write_line(writer, "((%s *)onto->array->columns[%u].data)[%s + %u] = %s;", write_leaf_type(type), leaf, place, i,
+                       vectors_canonical(writer, type, step->elements[i][leaf]));
+    }
+}
+
+static void put_elements(Writer *writer, const Steps *steps, Step *step)
 {
     uint32_t count = step->part->atom_count;
     write_line(writer, "%s = %s && kernel_onto_has_room(onto, %u, %s);", steps->is_good, steps->is_good, count, vectors_sizes(writer, steps->elements));
-    write_open_brace(writer, arena_format(writer->arena, "if (%s)", steps->is_good));
-    for (uint32_t leaf = 0; leaf < steps->elements->count; leaf++) {
-        LeafType type = steps->elements->leaves[leaf].type;
-        for (uint32_t i = 0; i < count; i++)
-            write_line(writer, "((%s *)onto->array->columns[%u].data)[onto->count + %u] = %s;", write_leaf_type(type), leaf, i,
-                       vectors_canonical(writer, type, step->elements[i][leaf]));
+    if (step->part->is_late) {
+        step->place = write_word(writer, 0);
+        write_line(writer, "const int64_t %s = onto->count;", step->place);
     }
+    write_open_brace(writer, arena_format(writer->arena, "if (%s)", steps->is_good));
+    if (!step->part->is_late)
+        store_elements(writer, steps, step, "onto->count");
     write_line(writer, "onto->count += %u;", count);
     write_close_brace(writer);
 }
@@ -141,7 +184,8 @@ static void put_by_call(Writer *writer, const Steps *steps, const Step *step)
     text_addf(&text, "%s = %s && %s_onto(", steps->is_good, steps->is_good, forks_name(writer, step->part->call->function));
     for (uint32_t i = 0; i < step->argument_count; i++)
         text_addf(&text, "%s, ", step->words[i]);
-    text_addf(&text, "onto, into, aside, depth%s, scalars);", steps->count > 1 ? " - 1" : "");
+    bool is_last = steps->count == 1 && step->part->kind != JOIN_LOOP;
+    text_addf(&text, "onto, into, aside, depth%s, scalars);", is_last ? "" : " - 1");
     write_line(writer, "%s", text_string(&text));
     text_free(&text);
 }
@@ -153,7 +197,7 @@ static void put_call(Writer *writer, const Steps *steps, const Step *step)
         return;
     }
     const char *task = step->task;
-    write_open_brace(writer, arena_format(writer->arena, "if (OP_RARELY(%s && kernel_settle(scalars->call, &%s.task)))", steps->is_shared, task));
+    write_open_brace(writer, arena_format(writer->arena, "if (OP_RARELY(%s && kernel_settle(scalars->call, &%s.task)))", step->is_shared, task));
     write_line(writer, "%s &= %s.task.is_good;", steps->is_good, task);
     put_vector(writer, steps, arena_format(writer->arena, "%s.r0", task), arena_format(writer->arena, "%s.r1", task), arena_format(writer->arena, "%s.r2", task));
     write_line(writer, "kernel_finish(scalars->call, &%s.task);", task);
@@ -162,10 +206,73 @@ static void put_call(Writer *writer, const Steps *steps, const Step *step)
     write_close_brace(writer);
 }
 
+static void put_loop(Writer *writer, const Steps *steps, Step *step)
+{
+    const char *ignored;
+    step->is_shared = write_word(writer, 0);
+    write_line(writer, "const bool %s = kernel_may_share(scalars->call, %s.size);", step->is_shared, step->later->calls);
+    ForkedCall call = forks_open_waiting(writer, step->later, &ignored);
+    step->words = call.arguments;
+    step->argument_count = call.argument_count;
+    step->task = call.task;
+    put_call(writer, steps, step);
+    write_close_brace(writer);
+}
+
+static void put(Writer *writer, const Steps *steps, Step *step)
+{
+    switch (step->part->kind) {
+    case JOIN_VECTOR: put_vector(writer, steps, step->words[VECTOR_ARRAY], step->words[VECTOR_START], step->words[VECTOR_LENGTH]); break;
+    case JOIN_ELEMENTS: put_elements(writer, steps, step); break;
+    case JOIN_LOOP: put_loop(writer, steps, step); break;
+    case JOIN_CALL:
+    case JOIN_TURN: put_call(writer, steps, step); break;
+    }
+}
+
+/* ---- lengths ---- */
+
+/* Parts, and the lengths that are wanted of some: words. */
+static void put_all(Writer *writer, Steps *steps, const Join *join, const char **lengths)
+{
+    const char *starts[JOIN_LENGTHS_MAX];
+    for (uint32_t i = 0; i < join->count; i++) {
+        for (uint32_t k = 0; k < join->length_count; k++)
+            if (join->lengths[k].first == i) {
+                starts[k] = write_word(writer, 0);
+                write_line(writer, "const int64_t %s = onto->count;", starts[k]);
+            }
+        put(writer, steps, &steps->items[i]);
+        for (uint32_t k = 0; k < join->length_count; k++)
+            if (join->lengths[k].end == i + 1) {
+                lengths[k] = write_word(writer, 0);
+                write_line(writer, "const int64_t %s = onto->count - %s;", lengths[k], starts[k]);
+            }
+    }
+}
+
+/* What has waited for lengths. */
+static void write_late(Writer *writer, const CoreBlock *block, const Join *join, const char **lengths)
+{
+    for (uint32_t i = 0; i < block->statement_count; i++) {
+        CoreStatement *statement = &block->statements[i];
+        VariableShape *shape = &writer->texts->shapes[statement->target];
+        const JoinLength *length = join_find_length(join, statement);
+        if (length != NULL)
+            writer->texts->values[statement->target] = &lengths[length - join->lengths];
+        else if (shape->is_late) {
+            shape->is_late = false;
+            write_statements(writer, &(CoreBlock){.statements = statement, .statement_count = 1, .result = core_bool(true)});
+            shape->is_late = true;
+        }
+    }
+}
+
 void onto_write_result(Writer *writer, const CoreBlock *block)
 {
     Join join;
     Steps steps = {.elements = write_layout(writer, write_element_type(writer, block->result.type))};
+    const char **lengths = ARENA_ARRAY(writer->arena, const char *, JOIN_LENGTHS_MAX);
     join_find(writer->texts, writer->function, block, &join);
     steps.count = join.count;
     for (uint32_t i = 0; i < join.count; i++)
@@ -176,16 +283,14 @@ void onto_write_result(Writer *writer, const CoreBlock *block)
     write_offers(writer, &steps);
     steps.is_good = write_word(writer, 0);
     write_line(writer, "bool %s = true;", steps.is_good);
-    for (uint32_t i = 0; i < join.count; i++) {
-        const Step *step = &steps.items[i];
-        if (step->part->kind == JOIN_VECTOR)
-            put_vector(writer, &steps, step->words[VECTOR_ARRAY], step->words[VECTOR_START], step->words[VECTOR_LENGTH]);
-        else if (step->part->kind == JOIN_ELEMENTS)
-            put_elements(writer, &steps, step);
-        else
-            put_call(writer, &steps, step);
-    }
+    put_all(writer, &steps, &join, lengths);
     vectors_fail_if(writer, "!%s", steps.is_good);
+    write_late(writer, block, &join, lengths);
+    for (uint32_t i = 0; i < join.count; i++)
+        if (join.parts[i].is_late) {
+            prepare_elements(writer, &steps.items[i]);
+            store_elements(writer, &steps, &steps.items[i], steps.items[i].place);
+        }
 }
 
 /* ---- the function that begins ---- */

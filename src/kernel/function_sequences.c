@@ -379,7 +379,7 @@ static Around open_turn(Writer *writer, bool is_straight, bool is_deferred, cons
         write_line(writer, "const KernelMark %s = kernel_mark(%s);", around.mark, writer->aside);
         vectors_fail_if(writer, "kernel_is_over(scalars->call)");
     }
-    if (!is_straight && sink->later != NULL) {
+    if (!is_straight && sink->later != NULL && sink->later->is_for_large) {
         around.waiting = sink->later->calls;
         around.waited = constant_word(writer, "%s.count", around.waiting, NULL);
     }
@@ -409,6 +409,10 @@ static void give_body(Writer *writer, const CoreBlock *block, Sink *sink)
     last.statements += before.statement_count;
     last.statement_count = 1;
     write_statements(writer, &before);
+    if (!sink->later->is_for_large) {
+        forks_add_later(writer, sink);
+        return;
+    }
     forks_open_later(writer, sink);
     sink->take(writer, sink, write_body(writer, &last));
     write_close_brace(writer);
@@ -488,16 +492,18 @@ static const CoreStatement *find_forked_call(const Writer *writer, const Supply 
     return supply->few < 2 || supply->kind != SUPPLY_EACH ? NULL : forks_find_call(writer->texts, supply->statement->blocks[0]);
 }
 
-const CoreStatement *sequence_element_call(const Writer *writer, const Traversal *traversal, const CoreAtom *sequence)
+const CoreStatement *sequence_element_call(Writer *writer, const Traversal *traversal, const CoreAtom *sequence)
 {
     bool is_forked = sequence_few(traversal) > 0 && find_forked_call(writer, traversal->supply) != NULL;
-    return is_forked ? NULL : forks_find_element_call(writer, sequence);
+    bool is_recursive = writer->program->functions.items[writer->function]->is_recursive; /* what is not has its calls shared by the VM */
+    return is_forked || !is_recursive ? NULL : forks_find_element_call(writer->texts, NULL, sequence);
 }
 
 /* `polls`: a long one looks now and then whether it is to go on. */
 static void loop(Writer *writer, const Supply *supply, Sink *sink, const char *first, const char *end, bool polls)
 {
-    const CoreStatement *forked = find_forked_call(writer, supply);
+    bool waits = supply->kind == SUPPLY_EACH && forks_waits(sink, supply->statement->blocks[0]);
+    const CoreStatement *forked = waits ? NULL : find_forked_call(writer, supply);
     if (forked != NULL)
         write_forked_turns(writer, supply, sink, forked);
     for (uint32_t i = 0; i < supply->few && forked == NULL; i++)

@@ -255,6 +255,11 @@ static void raise_all(FunctionTexts *texts, const CoreAtom *atoms, uint32_t coun
         raise(texts, &atoms[i], lowest);
 }
 
+void shape_keep(FunctionTexts *texts, const CoreAtom *atoms, uint32_t count)
+{
+    raise_all(texts, atoms, count, 1);
+}
+
 /* The elements of what is made belong to it: inside the bodies that give them. */
 static void raise_elements(FunctionTexts *texts, const CoreBlock *block)
 {

@@ -19,6 +19,7 @@ typedef struct VariableShape {
     bool is_delayed;       /* a sequence, or a vector, that is not made: whoever uses it computes its elements */
     CoreVar made_with;     /* the filter where this one is made too; 0 if it is made where it is itself (kernel/function_filters.c) */
     CoreVar made_next;     /* the next one that is made there; 0 if there is none */
+    bool is_late;          /* known when the length of something that is joined is: written then */
     bool is_joined;        /* only there to be part of what the function gives (kernel/function_join.h) */
 } VariableShape;
 
@@ -26,6 +27,9 @@ typedef struct VariableShape {
 void shape_function(FunctionTexts *texts, CoreFunctionId function);
 /* Whether a value with vectors belongs to what the body of the comprehension or function around it gives: those are to be built there. */
 bool shape_rises(const FunctionTexts *texts, CoreVar variable);
+
+/* What atoms in bodies of comprehensions are made of is to be kept until the loops around them are over. */
+void shape_keep(FunctionTexts *texts, const CoreAtom *atoms, uint32_t count);
 
 bool shape_has_arrays(const FunctionTexts *texts, TypeId type);
 

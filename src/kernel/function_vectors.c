@@ -363,6 +363,19 @@ static bool is_filter(Writer *writer, const Traversal *traversal, TypeId type)
     return sequence_most(traversal) != NULL && !sequence_is_exact(traversal) && elements->count > 0 && !has_arrays(elements) && sequence_is_filter(writer, traversal);
 }
 
+/* Elements that calls give, the large ones when all are known: what they need is kept until then. */
+static void make_by_calls(Writer *writer, Traversal *traversal, Store *to, const CoreStatement *call)
+{
+    const char *other = vectors_other(writer, to->region), *mark = write_word(writer, 0);
+    LaterCalls *later = forks_begin_later(writer, call, other);
+    later->is_for_large = true;
+    to->sink.later = later;
+    write_line(writer, "const KernelMark %s = kernel_mark(%s);", mark, other);
+    sequence_traverse(writer, traversal, &to->sink);
+    forks_end_later(writer, to);
+    write_line(writer, "kernel_release(%s, %s);", other, mark);
+}
+
 /* The vector of what a traversal gives. */
 static const char **make_vector(Writer *writer, Traversal *traversal, const CoreAtom *sequence, const char *region)
 {
@@ -386,11 +399,10 @@ static const char **make_vector(Writer *writer, Traversal *traversal, const Core
     } else if (!is_exact)
         to.sink.take_if = vectors_take_next_if;
     const CoreStatement *call = sequence_element_call(writer, traversal, sequence);
-    if (call != NULL)
-        to.sink.later = forks_begin_later(writer, call, region);
-    sequence_traverse(writer, traversal, &to.sink);
-    if (call != NULL)
-        forks_end_later(writer, &to);
+    if (call == NULL)
+        sequence_traverse(writer, traversal, &to.sink);
+    else
+        make_by_calls(writer, traversal, &to, call);
     if (!is_exact)
         write_line(writer, "kernel_array_end(%s, %s, %s, %s);", region, to.array, to.count, vectors_sizes(writer, elements));
     return vectors_words(writer, to.array, "0", is_exact ? most : to.count);
@@ -714,7 +726,8 @@ bool vectors_write_statement(Writer *writer, const CoreStatement *statement)
         writer->texts->values[statement->target] = write_atom(writer, &known);
         return true;
     }
-    if (writer->texts->shapes[statement->target].is_delayed || writer->texts->shapes[statement->target].is_joined)
+    const VariableShape *shape = &writer->texts->shapes[statement->target];
+    if (shape->is_delayed || shape->is_joined || shape->is_late)
         return true;
     if (shape_is_traversable(writer->texts, statement)) {
         write_traversed(writer, statement);

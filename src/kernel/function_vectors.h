@@ -55,7 +55,7 @@ bool sequence_is_shareable(const Traversal *traversal);
 /* How many elements there are if its loop is written out for each of them; otherwise 0. */
 uint32_t sequence_few(const Traversal *traversal);
 /* The call that gives each element, if it may wait until all are known (LaterCalls); else null. */
-const CoreStatement *sequence_element_call(const Writer *writer, const Traversal *traversal, const CoreAtom *sequence);
+const CoreStatement *sequence_element_call(Writer *writer, const Traversal *traversal, const CoreAtom *sequence);
 /* Whether its loop is an innermost one if the sink is straight. */
 bool sequence_is_straight(const Writer *writer, const Traversal *traversal);
 /* Whether its loop does so little for an element that one over a group of them, as lanes have it, is as good as a long one; and none can fail. */
@@ -166,23 +166,6 @@ typedef struct ForkedCalls {
     const char **results[SHAPE_FEW];   /* words, which are given */
 } ForkedCalls;
 void forks_write_calls(Writer *writer, ForkedCalls *calls);
-/* Calls that each give an element of a vector that is made, and wait for each other if they are large. */
-typedef struct LaterCalls {
-    const CoreStatement *call;
-    const char *calls;  /* those that wait: words, */
-    const char *region; /* ... where their arguments may be, */
-    const char *mark;   /* ... from there on */
-} LaterCalls;
-/* The call that gives each element of a sequence, if other threads may do it; else null. */
-const CoreStatement *forks_find_element_call(const Writer *writer, const CoreAtom *sequence);
-/* Before the loops of such a sequence, whose results go to a region. */
-LaterCalls *forks_begin_later(Writer *writer, const CoreStatement *call, const char *region);
-/* Whether a body ends in the call that may wait. */
-bool forks_waits(const Sink *sink, const CoreBlock *body);
-/* Where that call is: it waits, or `else`, which the caller closes. */
-void forks_open_later(Writer *writer, Sink *sink);
-/* After the loops: what waited is done, and stored. */
-void forks_end_later(Writer *writer, const Store *to);
 /* A call that is offered. */
 typedef struct ForkedCall {
     const char *name;
@@ -191,6 +174,25 @@ typedef struct ForkedCall {
     const char *task;
 } ForkedCall;
 void forks_write_offer(Writer *writer, ForkedCall call);
+/* Calls that give an element each, and wait until all are known. */
+typedef struct LaterCalls {
+    const CoreStatement *call;
+    const char *calls;    /* those that wait: a word */
+    const char *region;   /* where they are kept */
+    bool is_for_large;    /* only those that other threads may do wait; what they are given is kept too */
+} LaterCalls;
+/* Before the loops. */
+LaterCalls *forks_begin_later(Writer *writer, const CoreStatement *call, const char *region);
+/* Whether a body ends in the call that may wait. */
+bool forks_waits(const Sink *sink, const CoreBlock *body);
+/* Where that call is: it waits, */
+void forks_add_later(Writer *writer, Sink *sink);
+/* ... or does so if it is large, or `else`, which the caller closes. */
+void forks_open_later(Writer *writer, Sink *sink);
+/* After the loops, one loop over what waited: a call, and where its result goes. The caller closes it. */
+ForkedCall forks_open_waiting(Writer *writer, const LaterCalls *later, const char **place);
+/* All of it, where results are the elements of a vector that is made. */
+void forks_end_later(Writer *writer, const Store *to);
 /* What a function is called in C. */
 const char *forks_name(const Writer *writer, CoreFunctionId function);
 /* Adds the lengths of the vectors that a call is given to a sum of such. */

@@ -166,6 +166,8 @@ void function_wide_write_entry(FunctionTexts *texts, CoreFunctionId function, Te
 bool forks_can_be_shared(FunctionTexts *texts, CoreFunctionId function);
 /* The call that a body ends in, if other threads may do it and what comes before takes neither loop nor call; else null. */
 const CoreStatement *forks_find_call(FunctionTexts *texts, const CoreBlock *body);
+/* The call that gives each element of a sequence of a block, which is traversed only, if other threads may do it; else null. Where shapes are known, the block may be null. */
+const CoreStatement *forks_find_element_call(FunctionTexts *texts, const CoreBlock *block, const CoreAtom *sequence);
 void forks_write_task(FunctionTexts *texts, CoreFunctionId function, Text *out);
 
 /* ---- function_filters.c ---- */

@@ -52,22 +52,23 @@ static KernelTask *take(Forks *forks)
     return task;
 }
 
-static bool do_one(Forks *forks, uint32_t nested)
+static bool do_one(Forks *forks, uint32_t nested, KernelRegion *spare)
 {
     KernelTask *task = nested > NESTED_MAX ? NULL : take(forks);
     if (task == NULL)
         return false;
     KernelCall call = *task->call;
     call.workspace = task->workspace;
+    call.spare = spare;
     call.nested = nested;
     task->is_good = task->run(task, &call);
     __atomic_store_n(&task->state, TASK_DONE, __ATOMIC_RELEASE); /* it may be gone from here on */
     return true;
 }
 
-void forks_help(Forks *forks)
+void forks_help(Forks *forks, KernelRegion *spare)
 {
-    if (!do_one(forks, 0))
+    if (!do_one(forks, 0, spare))
         sched_yield();
 }
 
@@ -91,7 +92,7 @@ static bool settle(KernelForks *calls, KernelTask *task)
     if (withdraw(forks, task))
         return false;
     while (__atomic_load_n(&task->state, __ATOMIC_ACQUIRE) != TASK_DONE)
-        if (!do_one(forks, task->call->nested + 1))
+        if (!do_one(forks, task->call->nested + 1, task->call->spare))
             sched_yield();
     return true;
 }

@@ -1,8 +1,8 @@
 /* Calls that threads take from each other (kernel/function_forks.c), while compiled code does the points of a call.
  *
  * Whoever offers a call may do something else meanwhile, and does it itself if nobody has taken it then. Others take the call that was offered first, for that is the largest, mostly. A thread that waits
- * for a call that was taken does others meanwhile, but only a few one inside of the other, for each takes stack. What was taken is done with memory of its own, for its result stays there until whoever offered
- * it has copied it. */
+ * for a call that was taken does others meanwhile, but only a few one inside of the other, for each takes stack. The result of what was taken is put into memory of its own, for it stays there until whoever offered
+ * it has copied it; what is needed on the way is the thread's, which has it back when the call is done. */
 #ifndef RUNNEL_VM_FORKS_H
 #define RUNNEL_VM_FORKS_H
 
@@ -32,7 +32,7 @@ typedef struct Forks {
 /* Calls of fewer elements than `least` are not offered. */
 void forks_init(Forks *forks, ForkMemory memory, int64_t least);
 void forks_free(Forks *forks);
-/* Does a call that somebody has offered; if there is none, gives the processor to others. */
-void forks_help(Forks *forks);
+/* Does a call that somebody has offered, and takes what it needs meanwhile from a region of this thread; if there is none, gives the processor to others. */
+void forks_help(Forks *forks, KernelRegion *spare);
 
 #endif

@@ -6,6 +6,7 @@
 #include "vm/code.h"
 #include "vm/forks.h"
 
+#include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -17,6 +18,7 @@ enum {
     WIDE_GRAIN = 16 * KERNEL_WIDE, /* ... which those of a piece should allow */
     SHARING_THREADS = 4, /* that one point feeds with calls, */
     SHARED_LEAST = 4096, /* ... of so many elements, for pieces of a microsecond */
+    OWN_BLOCK = 2 * KERNEL_BLOCK, /* bytes of a block that a thread keeps */
 };
 
 /* Of a call that was taken from another thread. */
@@ -29,7 +31,9 @@ struct Guest {
 /* What compiled code takes memory from. Threads take blocks at the same time, and not through the session's memory, which belongs to one. */
 struct Workspaces {
     uint32_t count;
-    _Atomic size_t bytes; /* of all blocks */
+    pthread_mutex_t lock; /* of the next two */
+    KernelBlock *blocks;  /* that nobody uses, */
+    size_t bytes;         /* ... and of all that there are */
     size_t known_bytes;   /* ... that the session's memory knows of */
     size_t limit;
     Guest *guests, *free_guests;
@@ -38,48 +42,81 @@ struct Workspaces {
 
 /* ---- memory ---- */
 
-static void *take_block(KernelWorkspace *workspace, size_t bytes)
+/* With the lock held, as the next two. The smallest of those that nobody uses, if it is not much too large; null if there is none. */
+static KernelBlock *reuse_block(struct Workspaces *all, size_t bytes)
 {
-    struct Workspaces *all = workspace->context;
-    if (atomic_fetch_add(&all->bytes, bytes) + bytes <= all->limit) {
-        void *block = memory_alloc_outside(bytes);
-        if (block != NULL)
-            return block;
-    }
-    atomic_fetch_sub(&all->bytes, bytes);
-    return NULL;
+    KernelBlock **best = NULL;
+    for (KernelBlock **place = &all->blocks; *place != NULL; place = &(*place)->next)
+        if ((*place)->size >= bytes && (*place)->size / 2 <= bytes && (best == NULL || (*place)->size < (*best)->size))
+            best = place;
+    KernelBlock *block = best == NULL ? NULL : *best;
+    if (block != NULL)
+        *best = block->next;
+    return block;
 }
 
-static void free_blocks(KernelRegion *region)
+static void free_blocks(struct Workspaces *all, KernelBlock **blocks)
 {
-    for (KernelBlock *block = region->first; block != NULL;) {
+    for (KernelBlock *block = *blocks; block != NULL;) {
         KernelBlock *next = block->next;
+        all->bytes -= block->size;
         memory_free_outside(block, block->size);
         block = next;
     }
+    *blocks = NULL;
 }
 
-static void free_workspace(KernelWorkspace *workspace)
+static KernelBlock *new_block(struct Workspaces *all, size_t bytes)
+{
+    if (all->bytes + bytes > all->limit)
+        free_blocks(all, &all->blocks);
+    KernelBlock *block = all->bytes + bytes > all->limit ? NULL : memory_alloc_outside(bytes);
+    if (block != NULL) {
+        block->size = bytes;
+        all->bytes += bytes;
+    }
+    return block;
+}
+
+static KernelBlock *take_block(KernelWorkspace *workspace, size_t bytes)
+{
+    struct Workspaces *all = workspace->context;
+    pthread_mutex_lock(&all->lock);
+    KernelBlock *block = reuse_block(all, bytes);
+    if (block == NULL)
+        block = new_block(all, bytes);
+    pthread_mutex_unlock(&all->lock);
+    return block;
+}
+
+static void free_workspace(struct Workspaces *all, KernelWorkspace *workspace)
 {
     for (uint32_t r = 0; r < KERNEL_REGIONS; r++)
-        free_blocks(&workspace->regions[r]);
+        free_blocks(all, &workspace->regions[r].first);
 }
 
-/* Nothing of it is used any more: large blocks are for others too. */
+/* Nothing of it is used any more: all but small blocks are for others too, very large ones also outside. */
 static void trim_workspace(struct Workspaces *all, KernelWorkspace *workspace)
 {
     kernel_workspace_reset(workspace);
+    pthread_mutex_lock(&all->lock);
     for (uint32_t r = 0; r < KERNEL_REGIONS; r++)
         for (KernelBlock **place = &workspace->regions[r].first; *place != NULL;) {
             KernelBlock *block = *place;
-            if (block->size < KERNEL_BLOCK_LARGE) {
+            if (block->size <= OWN_BLOCK) {
                 place = &block->next;
                 continue;
             }
             *place = block->next;
-            atomic_fetch_sub(&all->bytes, block->size);
-            memory_free_outside(block, block->size);
+            block->next = NULL;
+            if (block->size >= KERNEL_BLOCK_LARGE)
+                free_blocks(all, &block);
+            else {
+                block->next = all->blocks;
+                all->blocks = block;
+            }
         }
+    pthread_mutex_unlock(&all->lock);
 }
 
 static KernelWorkspace *take_guest(void *context)
@@ -112,7 +149,7 @@ static void free_guests(struct Workspaces *all)
 {
     for (Guest *guest = all->guests; guest != NULL;) {
         Guest *next = guest->next;
-        free_workspace(&guest->workspace);
+        free_workspace(all, &guest->workspace);
         memory_free_outside(guest, sizeof *guest);
         guest = next;
     }
@@ -129,6 +166,7 @@ static void prepare_workspaces(Vm *vm)
         uint32_t count = team_size(vm->team);
         vm->workspaces = memory_alloc(vm->memory, workspaces_size(count));
         vm->workspaces->count = count;
+        pthread_mutex_init(&vm->workspaces->lock, NULL);
         for (uint32_t i = 0; i < count; i++)
             kernel_workspace_init(&vm->workspaces->members[i], take_block, vm->workspaces);
     }
@@ -146,9 +184,8 @@ static void prepare_workspaces(Vm *vm)
 static void note_bytes(Vm *vm)
 {
     struct Workspaces *all = vm->workspaces;
-    size_t bytes = atomic_load(&all->bytes);
-    memory_count_outside(vm->memory, all->known_bytes, bytes);
-    all->known_bytes = bytes;
+    memory_count_outside(vm->memory, all->known_bytes, all->bytes);
+    all->known_bytes = all->bytes;
 }
 
 void sequential_free(Vm *vm)
@@ -157,8 +194,10 @@ void sequential_free(Vm *vm)
     if (all == NULL)
         return;
     for (uint32_t i = 0; i < all->count; i++)
-        free_workspace(&all->members[i]);
+        free_workspace(all, &all->members[i]);
     free_guests(all);
+    free_blocks(all, &all->blocks);
+    pthread_mutex_destroy(&all->lock);
     memory_count_outside(vm->memory, all->known_bytes, 0);
     memory_free(vm->memory, all, workspaces_size(all->count));
     vm->workspaces = NULL;
@@ -248,6 +287,12 @@ static void lower(_Atomic size_t *least, size_t value)
         ;
 }
 
+/* Where functions have what they need meanwhile. */
+static KernelRegion *spare_of(const Handover *handover, uint32_t member)
+{
+    return &handover->vm->workspaces->members[member].regions[1];
+}
+
 static void do_points(void *context, size_t first, size_t end, uint32_t member)
 {
     Handover *handover = context;
@@ -275,6 +320,7 @@ static void do_points(void *context, size_t first, size_t end, uint32_t member)
                               .stop = code_stop_word(handover->vm->options.stop),
                               .has_failed = &handover->has_failed,
                               .workspace = &handover->vm->workspaces->members[member],
+                              .spare = spare_of(handover, member),
                               .forks = handover->forks == NULL ? NULL : &handover->forks->calls,
                               .together = handover->together.members > 0 ? &handover->together : NULL,
                               .member = member};
@@ -301,7 +347,7 @@ static void do_points_and_help(void *context, size_t first_role, size_t end_role
         atomic_fetch_add(&handover->finished, end - first);
     }
     while (atomic_load(&handover->finished) < handover->count)
-        forks_help(handover->forks);
+        forks_help(handover->forks, spare_of(handover, member));
 }
 
 /* The only point is done by all members. */

@@ -75,7 +75,7 @@ static void *help(void *argument)
 {
     (void)argument;
     while (!atomic_load(&is_over))
-        forks_help(&forks);
+        forks_help(&forks, NULL);
     return NULL;
 }
 

@@ -221,13 +221,15 @@ static void drop_output(void *context, const char *bytes, size_t length)
     (void)context, (void)bytes, (void)length;
 }
 
-static void *take_block(KernelWorkspace *workspace, size_t bytes)
+static KernelBlock *take_block(KernelWorkspace *workspace, size_t bytes)
 {
     Fixture *f = workspace->context;
     if (f->blocks_left == 0)
         return NULL;
     f->blocks_left--;
-    return malloc(bytes);
+    KernelBlock *block = malloc(bytes);
+    block->size = bytes;
+    return block;
 }
 
 static void new_workspace(Fixture *f, int64_t blocks)

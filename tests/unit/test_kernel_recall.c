@@ -9,10 +9,15 @@ enum { LENGTH = 100 };
 
 static size_t blocks_left;
 
-static void *take_block(KernelWorkspace *workspace, size_t bytes)
+static KernelBlock *take_block(KernelWorkspace *workspace, size_t bytes)
 {
     (void)workspace;
-    return blocks_left == 0 ? NULL : (blocks_left--, malloc(bytes));
+    KernelBlock *block = blocks_left == 0 ? NULL : malloc(bytes);
+    if (block != NULL) {
+        block->size = bytes;
+        blocks_left--;
+    }
+    return block;
 }
 
 static void begin(KernelWorkspace *workspace, size_t blocks)

@@ -93,6 +93,7 @@ struct KernelCall {
     int64_t long_loop;           /* loops of as many points are shared, if they can be: */
     KernelLoopParts *parts;
     KernelWorkspace *workspace;  /* of this thread, for functions that make vectors; null for others */
+    KernelRegion *spare;         /* of this thread: where calls that it takes from others have what they need meanwhile */
     KernelForks *forks;          /* null if other threads have their own to do */
     uint32_t nested;             /* calls taken from others while waiting for one, one inside of the other */
     KernelTogether *together;    /* those that do this point with this thread; null if there are none */

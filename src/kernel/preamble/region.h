@@ -40,8 +40,8 @@ struct KernelWorkspace {
     KernelRecallTable *recall; /* null if nothing is kept */
     size_t recall_bytes;       /* that are, about */
     int32_t recall_misses[KERNEL_RECALL_LOOPS]; /* by loop: how often there was nothing, less how often there was something, or more in a pause */
-    /* A block of that many bytes at least, as aligned as malloc does it; null if there is no memory. It belongs to the region until whoever gave it takes it back. */
-    void *(*take)(KernelWorkspace *workspace, size_t bytes);
+    /* A block of that many bytes at least, as aligned as malloc does it, which knows its size; null if there is no memory. It belongs to the region until whoever gave it takes it back. */
+    KernelBlock *(*take)(KernelWorkspace *workspace, size_t bytes);
     void *context; /* for take */
 };
 
@@ -50,7 +50,7 @@ typedef struct KernelMark {
     KernelBlock *block;
 } KernelMark;
 
-static inline void kernel_workspace_init(KernelWorkspace *workspace, void *(*take)(KernelWorkspace *, size_t), void *context)
+static inline void kernel_workspace_init(KernelWorkspace *workspace, KernelBlock *(*take)(KernelWorkspace *, size_t), void *context)
 {
     *workspace = (KernelWorkspace){.take = take, .context = context};
     for (int i = 0; i < KERNEL_REGIONS; i++)
@@ -118,7 +118,7 @@ __attribute__((noinline, unused)) static bool kernel_region_grow(KernelRegion *r
         block = region->workspace->take(region->workspace, size);
         if (block == NULL)
             return false;
-        *block = (KernelBlock){*place, size};
+        block->next = *place;
         *place = block;
     }
     region->block = block;

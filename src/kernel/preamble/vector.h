@@ -208,6 +208,7 @@ typedef struct KernelLater {
     KernelTask *ahead; /* the first that was not offered, */
     int64_t offered;   /* ... and how many of those before it this thread has not come to */
     int64_t count;
+    int64_t size;      /* elements that they are given */
 } KernelLater;
 
 /* What waits keeps its memory, so that there are not too many of them. */
@@ -216,20 +217,21 @@ MATH_INLINE bool kernel_may_wait(const KernelCall *call, const KernelLater *late
     return kernel_may_share(call, size) && later->count < KERNEL_LATER_MAX;
 }
 
-MATH_INLINE void kernel_later_add(KernelLater *later, KernelTask *task, int64_t place)
+MATH_INLINE void kernel_later_add(KernelLater *later, KernelTask *task, int64_t place, int64_t size)
 {
     task->place = place;
+    later->size += size;
     *(later->count == 0 ? &later->first : &later->last->next) = task;
     later->last = task;
     later->count++;
 }
 
 /* The call that comes after one, or the first, to be settled now; null if there is none. */
-__attribute__((noinline, unused)) static KernelTask *kernel_later_next(const KernelCall *call, KernelLater *later, const KernelTask *before)
+MATH_INLINE KernelTask *kernel_later_next(const KernelCall *call, KernelLater *later, const KernelTask *before)
 {
     KernelTask *next = before == NULL ? later->first : before->next;
-    if (next == NULL)
-        return NULL;
+    if (next == NULL || !kernel_may_share(call, later->size))
+        return next;
     later->ahead = before == NULL ? next->next : later->ahead;
     later->offered -= before != NULL;
     for (; later->ahead != NULL && later->offered < KERNEL_AHEAD; later->offered++) {
@@ -259,7 +261,7 @@ typedef struct KernelOnto {
 
 MATH_INLINE bool kernel_onto_begin(KernelOnto *onto, KernelRegion *region, int64_t likely, uint32_t columns, const uint8_t *sizes)
 {
-    int64_t room = KERNEL_GROWTH + (likely < KERNEL_ONTO_MAX ? likely : KERNEL_ONTO_MAX);
+    int64_t room = KERNEL_GROWTH + 2 * (likely < KERNEL_ONTO_MAX ? likely : KERNEL_ONTO_MAX); /* a tree has less than twice as many nodes as leaves; what is not used is not touched */
     *onto = (KernelOnto){kernel_array(region, room, columns, sizes), 0, room, region};
     return onto->array != NULL;
 }
