@@ -103,11 +103,17 @@ bool bundle_kernels_find(Vm *vm, Plan *plan)
 
 /* ---- how many points ---- */
 
+/* Whether a point may take much longer than another. Loops that are linear are gone through for a few points only. */
+static bool has_unlike_points(const Kernel *kernel)
+{
+    return kernel->has_loops && !kernel->is_linear;
+}
+
 /* Whether nothing is put aside for its points, and they are gone over once: then there may be as many as there are. */
 static bool leaves_nothing(const Kernel *kernel)
 {
     bool is_on_root = kernel->given == 0 && kernel->stored == 0;
-    return !kernel->has_loops && kernel->scans.count == 0 && is_on_root;
+    return !has_unlike_points(kernel) && kernel->scans.count == 0 && is_on_root;
 }
 
 size_t bundle_kernel_most(const Vm *vm, const Bundle *bundle)
@@ -477,13 +483,24 @@ static void find_tallies(Doing *doing)
     memset(doing->given, 0, tiles * kernel->scopes.count * sizeof *doing->given);
 }
 
+/* What a point is expected to take. */
+static uint64_t picoseconds_of(const BundleKernel *kernel)
+{
+    return kernel->picoseconds == 0 ? 1000 : kernel->picoseconds;
+}
+
 static size_t grain_of(const Doing *doing)
 {
     const BundleKernel *kernel = doing->bundle->kernel;
     if (kernel->kernel->has_loops)
         return doing->tile;
-    size_t grain = team_grain(doing->vm->team, kernel->picoseconds == 0 ? 1000 : kernel->picoseconds);
+    size_t grain = team_grain(doing->vm->team, picoseconds_of(kernel));
     return (grain + doing->tile - 1) / doing->tile * doing->tile;
+}
+
+static void run_tiles(Doing *doing)
+{
+    team_run_long(doing->vm->team, doing->count, grain_of(doing), doing->count * picoseconds_of(doing->bundle->kernel), do_tiles, doing);
 }
 
 /* ---- where results go ---- */
@@ -537,7 +554,7 @@ static bool count_tiles(Doing *doing)
 {
     find_tallies(doing);
     doing->wants_totals = true;
-    team_run(doing->vm->team, doing->count, grain_of(doing), do_tiles, doing);
+    run_tiles(doing);
     doing->wants_totals = false;
     return !atomic_load(&doing->has_failed);
 }
@@ -909,12 +926,11 @@ static void do_all_tiles(Doing *doing)
         team_run(doing->vm->team, doing->shares, 1, do_shares, doing);
         return;
     }
-    size_t grain = grain_of(doing);
-    bool is_shared = team_shares(doing->vm->team, doing->count, grain);
+    bool is_shared = team_shares(doing->vm->team, doing->count, grain_of(doing));
     if (doing->kernel->scans.count > 0 && is_shared) {
         start_carries(doing, tile_count(doing), true);
         doing->wants_totals = true;
-        team_run(doing->vm->team, doing->count, grain, do_tiles, doing);
+        run_tiles(doing);
         doing->wants_totals = false;
         join_carries(doing);
     } else if (doing->kernel->scans.count > 0) {
@@ -922,7 +938,7 @@ static void do_all_tiles(Doing *doing)
         doing->is_in_order = true;
     }
     if (!atomic_load(&doing->has_failed))
-        team_run(doing->vm->team, doing->count, grain, do_tiles, doing);
+        run_tiles(doing);
 }
 
 /* ---- counting what is given ----
