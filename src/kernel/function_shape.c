@@ -607,6 +607,7 @@ void shape_function(FunctionTexts *texts, CoreFunctionId function)
     filters_mark(texts, body);
     raise_turns(texts, body, function);
     raise_elements(texts, body);
+    windows_mark(texts, body);
 }
 
 bool shape_rises(const FunctionTexts *texts, CoreVar variable)

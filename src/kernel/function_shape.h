@@ -20,6 +20,9 @@ typedef struct VariableShape {
     CoreVar made_with;     /* the filter where this one is made too; 0 if it is made where it is itself (kernel/function_filters.c) */
     CoreVar made_next;     /* the next one that is made there; 0 if there is none */
     bool is_joined;        /* only there to be part of what the function gives (kernel/function_join.h) */
+    const CoreStatement *read_by; /* the comprehension whose turns make what they need of it (kernel/function_windows.c); null if it is made where it is, */
+    struct Window *window; /* ... and what there is of it, while that comprehension is written */
+    const char *place;     /* a word for where it is made in a window, while that is written; null if it is none of these */
 } VariableShape;
 
 /* Finds out about all variables of a function. */
