@@ -34,6 +34,9 @@ bool shape_has_arrays(const FunctionTexts *texts, TypeId type);
 
 /* Whether a variable is not needed any more once a statement is done, on the way to which nobody has got hold of its value: only scalars were read from it. `body` is the function's. */
 bool shape_is_spent(const FunctionTexts *texts, const CoreBlock *body, CoreVar variable, const CoreStatement *statement);
+bool shape_is_variable(const CoreAtom *atom, CoreVar variable);
+/* Whether a statement takes an element of a vector. */
+bool shape_takes_element(const CoreStatement *statement);
 /* How often a variable is used in a block and those inside. */
 uint32_t shape_count_uses(const CoreBlock *block, CoreVar variable);
 /* Whether a statement makes the vector that it gives. */

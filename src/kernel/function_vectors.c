@@ -217,8 +217,7 @@ static void hoist_block(Writer *writer, const CoreBlock *block, const char *turn
         writer->texts->values[block->parameters[i]] = NULL;
     for (uint32_t i = 0; i < block->statement_count; i++) {
         const CoreStatement *statement = &block->statements[i];
-        bool reads = statement->kind == CORE_OP && (statement->op == OP_ELEMENT || statement->op == OP_INSIDE);
-        if (reads)
+        if (shape_takes_element(statement))
             hoist_vector(writer, &statement->arguments[0], turns);
         for (uint32_t b = 0; b < 2; b++)
             if (statement->blocks[b] != NULL)

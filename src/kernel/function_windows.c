@@ -12,28 +12,36 @@ static const VariableShape *shape_of(const FunctionTexts *texts, const CoreAtom 
     return atom->is_constant ? NULL : &texts->shapes[atom->variable];
 }
 
-/* What a variable that is computed where it is used is defined by, if that is an operation of this kind; else null. */
-static const CoreStatement *find_delayed(const FunctionTexts *texts, const CoreAtom *atom, Op op)
+/* The operation that defines a variable; null if none does. */
+static const CoreStatement *find_operation(const FunctionTexts *texts, const CoreAtom *atom)
 {
     const VariableShape *shape = shape_of(texts, atom);
-    bool is_it = shape != NULL && shape->is_delayed && shape->member == 0 && shape->definition->kind == CORE_OP && shape->definition->op == op;
+    bool is_it = shape != NULL && shape->definition != NULL && shape->member == 0 && shape->definition->kind == CORE_OP;
     return is_it ? shape->definition : NULL;
 }
 
-static bool is_variable(const CoreAtom *atom, CoreVar variable)
+/* The vector that a sequence goes over, which is there; null if it is none of these. */
+static const CoreAtom *find_vector(const FunctionTexts *texts, const CoreAtom *sequence)
 {
-    return !atom->is_constant && atom->variable == variable;
+    const CoreStatement *seq = find_operation(texts, sequence);
+    const VariableShape *vector = seq == NULL || seq->op != OP_SEQ ? NULL : shape_of(texts, &seq->arguments[0]);
+    return vector == NULL || vector->is_delayed || !texts->shapes[seq->target].is_delayed ? NULL : &seq->arguments[0];
 }
 
-/* Whether a comprehension goes over indices and vectors that are there: its elements can be had in any order. */
+static bool is_range(const FunctionTexts *texts, const CoreAtom *sequence)
+{
+    const CoreStatement *range = find_operation(texts, sequence);
+    if (range == NULL || !texts->shapes[range->target].is_delayed)
+        return false;
+    return range->op == OP_INDICES || range->op == OP_RANGE || range->op == OP_RANGE_INCLUSIVE || range->op == OP_NESL_RANGE;
+}
+
+/* Whether a comprehension goes over ranges and vectors that are there: its elements can be had in any order. */
 static bool is_over_what_is_there(const FunctionTexts *texts, const CoreStatement *each)
 {
-    for (uint32_t i = 0; i < each->argument_count; i++) {
-        const CoreStatement *seq = find_delayed(texts, &each->arguments[i], OP_SEQ);
-        const VariableShape *vector = seq == NULL ? NULL : shape_of(texts, &seq->arguments[0]);
-        if ((vector == NULL || vector->is_delayed) && find_delayed(texts, &each->arguments[i], OP_INDICES) == NULL)
+    for (uint32_t i = 0; i < each->argument_count; i++)
+        if (find_vector(texts, &each->arguments[i]) == NULL && !is_range(texts, &each->arguments[i]))
             return false;
-    }
     return true;
 }
 
@@ -42,7 +50,7 @@ static const CoreStatement *find_row(const FunctionTexts *texts, const CoreBlock
 {
     for (uint32_t i = 0; i < body->statement_count; i++) {
         const CoreStatement *statement = &body->statements[i];
-        if (is_variable(&body->result, statement->target) && statement->kind == CORE_OP && statement->op == OP_TAB && shape_makes(texts, statement))
+        if (shape_is_variable(&body->result, statement->target) && statement->kind == CORE_OP && statement->op == OP_TAB && shape_makes(texts, statement))
             return shape_steps(texts, &statement->arguments[0]) && !shape_has_arrays(texts, type_element(texts->program->types, body->result.type)) ? statement : NULL;
     }
     return NULL;
@@ -58,20 +66,33 @@ static const CoreStatement *find_maker(const FunctionTexts *texts, const CoreSta
     return each->kind == CORE_EACH && is_over_what_is_there(texts, each) && find_row(texts, each->blocks[0]) != NULL ? each : NULL;
 }
 
-/* Whether two comprehensions have as many elements, as the one over `vector` does that the other makes. */
-static bool are_as_long(const FunctionTexts *texts, const CoreStatement *maker, const CoreStatement *reader, CoreVar vector)
+/* What says how long a sequence is: a vector, or an integer; 0 if neither does. */
+static CoreVar measure_of(const FunctionTexts *texts, const CoreAtom *sequence)
 {
-    for (uint32_t i = 0; i < reader->argument_count; i++) {
-        const CoreStatement *of = shape_of(texts, &reader->arguments[i])->definition;
-        if (of->op == OP_SEQ && is_variable(&of->arguments[0], vector))
+    const CoreStatement *operation = find_operation(texts, sequence);
+    if ((operation->op != OP_SEQ && operation->op != OP_INDICES) || operation->arguments[0].is_constant)
+        return 0;
+    const CoreStatement *length = operation->op == OP_INDICES ? find_operation(texts, &operation->arguments[0]) : NULL;
+    return length != NULL && length->op == OP_LENGTH ? length->arguments[0].variable : operation->arguments[0].variable;
+}
+
+static bool has_measure(const FunctionTexts *texts, const CoreStatement *each, CoreVar measure)
+{
+    for (uint32_t i = 0; i < each->argument_count; i++)
+        if (measure_of(texts, &each->arguments[i]) == measure)
             return true;
-        for (uint32_t k = 0; k < maker->argument_count; k++) {
-            const CoreStatement *other = shape_of(texts, &maker->arguments[k])->definition;
-            if (other->op == of->op && !other->arguments[0].is_constant && is_variable(&of->arguments[0], other->arguments[0].variable))
-                return true;
-        }
-    }
     return false;
+}
+
+/* Whether a comprehension has as many elements as another, which makes a vector. */
+static bool is_as_long(const FunctionTexts *texts, const CoreStatement *reader, const CoreStatement *maker, CoreVar vector)
+{
+    bool is_same = has_measure(texts, reader, vector);
+    for (uint32_t i = 0; i < maker->argument_count && !is_same; i++) {
+        CoreVar measure = measure_of(texts, &maker->arguments[i]);
+        is_same = measure != 0 && has_measure(texts, reader, measure);
+    }
+    return is_same;
 }
 
 /* ---- what of a body depends on the index alone ---- */
@@ -90,12 +111,12 @@ static bool follow(IndexPart *part, const CoreAtom *atom)
 {
     const CoreBlock *body = part->each->blocks[0];
     for (uint32_t i = 0; i < body->parameter_count; i++)
-        if (is_variable(atom, body->parameters[i])) {
+        if (shape_is_variable(atom, body->parameters[i])) {
             part->has_index = true;
-            return find_delayed(part->texts, &part->each->arguments[i], OP_INDICES) != NULL;
+            return is_range(part->texts, &part->each->arguments[i]);
         }
     for (uint32_t i = 0; i < body->statement_count; i++)
-        if (is_variable(atom, body->statements[i].target)) {
+        if (shape_is_variable(atom, body->statements[i].target)) {
             part->are_in[i] = true;
             return follow_statement(part, &body->statements[i]);
         }
@@ -128,16 +149,11 @@ static IndexPart part_of(const FunctionTexts *texts, const CoreStatement *each)
     return (IndexPart){.texts = texts, .each = each, .are_in = ARENA_ARRAY(texts->arena, bool, each->blocks[0]->statement_count)};
 }
 
-static bool is_load(const CoreStatement *statement)
-{
-    return statement->kind == CORE_OP && (statement->op == OP_ELEMENT || statement->op == OP_INSIDE) && !statement->arguments[0].is_constant;
-}
-
 /* Whether a statement takes a row at an index that depends on that of the turn. */
 static bool takes_row(const FunctionTexts *texts, const CoreStatement *each, const CoreStatement *statement, CoreVar vector)
 {
     IndexPart part = part_of(texts, each);
-    return is_load(statement) && statement->arguments[0].variable == vector && follow(&part, &statement->arguments[1]) && part.has_index;
+    return shape_takes_element(statement) && shape_is_variable(&statement->arguments[0], vector) && follow(&part, &statement->arguments[1]) && part.has_index;
 }
 
 /* Whether all that is wanted of a vector are rows for the turns of a comprehension. */
@@ -145,8 +161,8 @@ static bool is_read_by(const FunctionTexts *texts, CoreVar vector, const CoreSta
 {
     uint32_t uses = 0;
     for (uint32_t i = 0; i < each->argument_count; i++) {
-        const CoreStatement *seq = find_delayed(texts, &each->arguments[i], OP_SEQ);
-        uses += seq != NULL && is_variable(&seq->arguments[0], vector) && texts->shapes[seq->target].uses == 1;
+        const CoreAtom *over = find_vector(texts, &each->arguments[i]);
+        uses += over != NULL && over->variable == vector && texts->shapes[each->arguments[i].variable].uses == 1;
     }
     for (uint32_t i = 0; i < each->blocks[0]->statement_count; i++)
         uses += takes_row(texts, each, &each->blocks[0]->statements[i], vector);
@@ -164,7 +180,7 @@ void windows_mark(FunctionTexts *texts, const CoreBlock *block)
             continue;
         for (uint32_t k = i + 1; k < block->statement_count; k++) {
             const CoreStatement *reader = find_maker(texts, &block->statements[k]);
-            if (reader != NULL && are_as_long(texts, maker, reader, statement->target) && is_read_by(texts, statement->target, reader))
+            if (reader != NULL && is_as_long(texts, reader, maker, statement->target) && is_read_by(texts, statement->target, reader))
                 texts->shapes[statement->target].read_by = reader;
         }
     }
@@ -225,7 +241,8 @@ static void divide_body(Writer *writer, Windows *windows, const CoreStatement *e
     windows->indices.statement_count = windows->rest.statement_count = 0;
     bool *are_loads = ARENA_ARRAY(writer->arena, bool, body->statement_count);
     for (uint32_t i = 0; i < body->statement_count; i++) {
-        Window *window = is_load(&body->statements[i]) ? add_window(writer, windows, each, body->statements[i].arguments[0].variable) : NULL;
+        bool is_load = shape_takes_element(&body->statements[i]) && !body->statements[i].arguments[0].is_constant;
+        Window *window = is_load ? add_window(writer, windows, each, body->statements[i].arguments[0].variable) : NULL;
         if (window == NULL)
             continue;
         are_loads[i] = true;
@@ -244,9 +261,9 @@ Windows *windows_prepare(Writer *writer, const CoreStatement *each)
     Windows *windows = ARENA_NEW(writer->arena, Windows);
     *windows = (Windows){0};
     for (uint32_t i = 0; i < each->argument_count; i++) {
-        const CoreStatement *seq = find_delayed(writer->texts, &each->arguments[i], OP_SEQ);
-        if (seq != NULL && !seq->arguments[0].is_constant)
-            add_window(writer, windows, each, seq->arguments[0].variable);
+        const CoreAtom *over = find_vector(writer->texts, &each->arguments[i]);
+        if (over != NULL)
+            add_window(writer, windows, each, over->variable);
     }
     divide_body(writer, windows, each);
     return windows->items.count == 0 ? NULL : windows;
