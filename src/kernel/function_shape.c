@@ -344,6 +344,22 @@ static bool contains(const CoreBlock *block, const CoreStatement *wanted)
     return false;
 }
 
+/* Whether all uses of the variable in a block, outside of bodies of comprehensions, read scalars from it, and are done where they are written. */
+static bool only_reads_there(const Search *search, const CoreBlock *block)
+{
+    for (uint32_t i = 0; i < block->statement_count; i++) {
+        const CoreStatement *statement = &block->statements[i];
+        if (count_uses(statement, search->variable) > 0 && !only_reads(search, statement))
+            return false;
+        for (uint32_t b = 0; b < 2; b++) {
+            const CoreBlock *inner = statement->blocks[b];
+            if (inner != NULL && !(statement->kind == CORE_IF ? only_reads_there(search, inner) : shape_count_uses(inner, search->variable) == 0))
+                return false;
+        }
+    }
+    return !is_variable(&block->result, search->variable);
+}
+
 /* Bodies of comprehensions may be computed where their sequence is used, and often: a use in one is one too many. */
 static void search_block(Search *search, const CoreBlock *block)
 {
@@ -364,7 +380,8 @@ static void search_block(Search *search, const CoreBlock *block)
                 break;
             }
             bool is_other_side = statement->kind == CORE_IF && contains(statement->blocks[1 - b], search->statement);
-            search->is_needed |= !is_other_side && shape_count_uses(statement->blocks[b], search->variable) > 0;
+            bool is_read_before = statement->kind == CORE_IF && !search->is_found && only_reads_there(search, statement->blocks[b]);
+            search->is_needed |= !is_other_side && !is_read_before && shape_count_uses(statement->blocks[b], search->variable) > 0;
         }
     }
     search->is_needed |= shape_is_variable(&block->result, search->variable);

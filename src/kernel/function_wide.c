@@ -318,6 +318,7 @@ static bool write_equality(Wide *wide, const CoreStatement *statement)
 typedef struct Slot {
     WidePart part;      /* what refers to it */
     bool is_varying;
+    bool is_owned;      /* whichever way it comes */
     WideVector *vector; /* like this one */
 } Slot;
 
@@ -346,6 +347,7 @@ static void declare_vector(Wide *wide, Slot *slot)
 {
     const Layout *leaves = write_layout(&wide->writer, slot->vector->element);
     WideVector vector = *slot->vector;
+    vector.is_owned = slot->is_owned;
     vector.length = wide_word(wide);
     vector.columns = ARENA_ARRAY(wide->writer.arena, const char *, leaves->count);
     wide_line(wide, "int64_t %s;", vector.length);
@@ -806,12 +808,14 @@ static void write_turn(Wide *wide, const CoreStatement *call, Turns *turns)
     for (uint32_t i = 0; i < call->argument_count; i++) {
         if (turns->are_kept[i])
             continue;
+        bool is_owned = wide_owns(wide, call, i);
         const WideValue *value = wide_made(wide, wide_atom(wide, &call->arguments[i]));
         for (uint32_t part = 0; part < value->count; part++) {
             Slot *slot = &turns->parameters[i][part];
-            bool was_varying = slot->is_varying;
+            bool was_varying = slot->is_varying, was_owned = slot->is_owned;
             join_part(wide, slot, &value->parts[part], false);
-            turns->is_settled &= was_varying == slot->is_varying;
+            slot->is_owned &= is_owned;
+            turns->is_settled &= was_varying == slot->is_varying && was_owned == slot->is_owned;
             slots[filled] = *slot;
             parts[filled++] = value->parts[part];
         }
@@ -899,8 +903,11 @@ static void write_loop(Wide *wide, const CoreStatement *statement, Turns *turns,
             continue;
         arguments[i] = wide_made(wide, arguments[i]);
         turns->parameters[i] = ARENA_ARRAY(wide->writer.arena, Slot, arguments[i]->count);
-        for (uint32_t part = 0; part < arguments[i]->count; part++)
-            join_part(wide, &turns->parameters[i][part], &arguments[i]->parts[part], true);
+        for (uint32_t part = 0; part < arguments[i]->count; part++) {
+            const WidePart *from = &arguments[i]->parts[part];
+            join_part(wide, &turns->parameters[i][part], from, true);
+            turns->parameters[i][part].is_owned = from->vector != NULL && from->vector->is_owned;
+        }
     }
     for (uint32_t round = 0; round < ROUNDS_MAX; round++) {
         Text *outer = wide_begin_apart(wide);
@@ -919,15 +926,30 @@ static void write_loop(Wide *wide, const CoreStatement *statement, Turns *turns,
     wide_refuse(wide);
 }
 
+const WideValue *wide_passed(Wide *wide, const CoreStatement *call, uint32_t argument)
+{
+    const WideValue *value = wide_atom(wide, &call->arguments[argument]), *passed = wide_value(wide, value->parts, value->count);
+    bool is_owned = wide_owns(wide, call, argument);
+    for (uint32_t i = 0; i < passed->count; i++)
+        if (passed->parts[i].vector != NULL && passed->parts[i].vector->is_owned != is_owned) {
+            WideVector vector = *passed->parts[i].vector;
+            vector.is_owned = is_owned;
+            passed->parts[i] = wide_vector(wide, vector)->parts[0];
+        }
+    return passed;
+}
+
 static void write_call(Wide *wide, const CoreStatement *statement)
 {
+    const CoreBlock *outer = wide->body;
     const CoreFunction *function = wide->writer.program->functions.items[statement->function];
     if (wide->branches > 0 || function == NULL || ++wide->calls > CALLS_MAX)
         wide_refuse(wide);
     const WideValue **arguments = ARENA_ARRAY(wide->writer.arena, const WideValue *, statement->argument_count);
     for (uint32_t i = 0; i < statement->argument_count; i++)
-        arguments[i] = wide_atom(wide, &statement->arguments[i]);
+        arguments[i] = wide_passed(wide, statement, i);
     shape_function(wide->writer.texts, statement->function);
+    wide->body = function->body;
     if (write_has_turn(function->body, statement->function)) {
         Turns turns = {.body = function->body, .function = statement->function};
         if (!wide_write_unrolled(wide, statement, arguments))
@@ -938,6 +960,7 @@ static void write_call(Wide *wide, const CoreStatement *statement)
         wide_write_statements(wide, function->body);
         wide->values[statement->target] = wide_atom(wide, &function->body->result);
     }
+    wide->body = outer;
     wide->calls--;
 }
 
@@ -1187,6 +1210,7 @@ static void write_function(Wide *wide, Text *header)
 {
     const CoreBlock *body = wide->writer.program->functions.items[wide->writer.function]->body;
     shape_function(wide->writer.texts, wide->writer.function);
+    wide->body = body;
     write_header(wide, body, header);
     write_body(wide, body);
 }

@@ -64,6 +64,7 @@ typedef struct WideVector {
     const WideValue *condition;
     const WidePiece *pieces;
     uint32_t piece_count;
+    bool is_owned; /* that of a parameter: nobody else has its cells */
 } WideVector;
 
 /* A scalar or a vector. */
@@ -93,6 +94,7 @@ typedef struct Wide {
     uint32_t picked_from;
     const WideValue **values; /* by variable */
     const CoreBlock *block;   /* that is being written */
+    const CoreBlock *body;    /* ... of the function or comprehension that it belongs to */
     VEC(Lane *) all;       /* lanes */
     uint32_t calls;        /* that are around what is being written */
     VEC(Text *) apart;     /* texts that were begun */
@@ -120,6 +122,8 @@ const WideValue *wide_atom(Wide *wide, const CoreAtom *atom);
 /* How many parts a value has. */
 uint32_t wide_count(Wide *wide, TypeId type);
 void wide_write_statements(Wide *wide, const CoreBlock *block);
+/* An argument of a call as the parameter has it. */
+const WideValue *wide_passed(Wide *wide, const CoreStatement *call, uint32_t argument);
 /* Statements that only give values names: nothing is written. False for others. */
 bool wide_write_name(Wide *wide, const CoreStatement *statement);
 /* What follows is written to a text of its own, to be added when more is known; gives the one before. */
@@ -149,5 +153,7 @@ const WideValue *wide_vector(Wide *wide, WideVector vector);
 /* The vector of these words, as the VM has it: where its cells are is written here. */
 WidePart wide_given(Wide *wide, TypeId element, const char *const words[VECTOR_LEAVES]);
 const WideValue *wide_element(Wide *wide, const WideValue *vector, const char *index);
+/* Whether nobody but a statement has a vector of which each point has its own cells: it may be changed in place. */
+bool wide_owns(Wide *wide, const CoreStatement *statement, uint32_t argument);
 
 #endif

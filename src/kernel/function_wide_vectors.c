@@ -184,10 +184,12 @@ static const WideValue *read_column(Wide *wide, const WideVector *columns, const
 /* Its statements are written here, for these members. */
 static const WideValue *write_element_of_each(Wide *wide, const WideVector *vector, const char *index)
 {
-    const CoreBlock *block = vector->statement->blocks[0];
+    const CoreBlock *block = vector->statement->blocks[0], *outer = wide->body;
     for (uint32_t i = 0; i < vector->member_count; i++)
         wide->values[block->parameters[i]] = wide_element(wide, vector->members[i], index);
+    wide->body = block;
     wide_write_statements(wide, block);
+    wide->body = outer;
     return wide_atom(wide, &block->result);
 }
 
@@ -567,31 +569,65 @@ static void write_checked_index(Wide *wide, const CoreStatement *statement)
     give_part(wide, statement, *index);
 }
 
-/* A copy with one element replaced. */
-static void write_replace(Wide *wide, const CoreStatement *statement)
+/* Whether a statement makes cells of its own, whatever its arguments are. */
+static bool makes_cells(const Wide *wide, const CoreStatement *statement)
 {
-    const WideValue *source = settled_argument(wide, statement, 0), *value = wide_atom(wide, &statement->arguments[1]);
-    const WidePart *index = &wide_atom(wide, &statement->arguments[2])->parts[0];
+    if (statement->kind != CORE_OP || (statement->op != OP_REPLACE && statement->op != OP_TAB))
+        return false;
+    const CoreAtom *source = &statement->arguments[0];
+    const VariableShape *shape = source->is_constant ? NULL : &wide->writer.texts->shapes[source->variable];
+    return statement->op == OP_REPLACE || (shape != NULL && shape->uses == 1 && shape->definition != NULL && shape->member == 0 && shape->definition->kind == CORE_EACH);
+}
+
+/* What is done for all points where only some want it must leave everything as it is for the others. */
+bool wide_owns(Wide *wide, const CoreStatement *statement, uint32_t argument)
+{
+    const CoreAtom *atom = &statement->arguments[argument];
+    if (atom->is_constant || wide->mask != NULL || wide->pick != NULL || wide->branches > 0)
+        return false;
+    const WideValue *value = wide_atom(wide, atom);
+    const WideVector *vector = value->count == 1 ? value->parts[0].vector : NULL;
+    const VariableShape *shapes = wide->writer.texts->shapes, *shape = &shapes[atom->variable];
+    bool is_here = shapes[statement->target].level == shape->level;
+    if (vector == NULL || vector->kind != WIDE_MADE || !is_here || !shape_is_spent(wide->writer.texts, wide->body, atom->variable, statement))
+        return false;
+    for (uint32_t i = 0; i < leaves_of(wide, vector->element)->count; i++)
+        if (!vector->are_varying[i])
+            return false;
+    return shape->definition == NULL ? vector->is_owned : makes_cells(wide, shape->definition);
+}
+
+/* A copy to replace an element in. */
+static WideVector copy_of(Wide *wide, const WideValue *source)
+{
     const char *length = length_of(wide, source);
     WideVector made = new_made(wide, vector_of(wide, source)->element, length);
     wide_end_lanes(wide);
-    memset(made.are_varying, true, value->count);
+    memset(made.are_varying, true, leaves_of(wide, made.element)->count);
     take_made(wide, &made, length);
     const char *turn = open_loop(wide, length);
     const WideValue *element = wide_element(wide, source, turn);
     for (uint32_t i = 0; i < element->count; i++)
         store_part(wide, &element->parts[i], true, made.columns[i], turn);
     wide_close(wide);
+    return made;
+}
+
+/* One element replaced, in a copy unless nobody would see the difference. */
+static void write_replace(Wide *wide, const CoreStatement *statement)
+{
+    const WideValue *source = settled_argument(wide, statement, 0), *value = wide_atom(wide, &statement->arguments[1]);
+    const WidePart *index = &wide_atom(wide, &statement->arguments[2])->parts[0];
+    const WideVector made = wide_owns(wide, statement, 0) ? *vector_of(wide, source) : copy_of(wide, source);
     const char *place = index->word;
     if (index->lane != NULL) {
         place = wide_word(wide);
         wide->writer.has_flag = wide->lanes_can_fail = true;
-        wide_lane_line(wide, "const int64_t %s = kernel_index(%s, 0, %s, &%s);", place, wide_scalar(wide, index), length, wide->flag);
+        wide_lane_line(wide, "const int64_t %s = kernel_index(%s, 0, %s, &%s);", place, wide_scalar(wide, index), made.length, wide->flag);
     } else
-        wide_give_up_if(wide, "(uint64_t)%s >= (uint64_t)%s", place, length);
+        wide_give_up_if(wide, "(uint64_t)%s >= (uint64_t)%s", place, made.length);
     for (uint32_t i = 0; i < value->count; i++)
         store_part(wide, &value->parts[i], true, made.columns[i], place);
-    wide_end_lanes(wide);
     give(wide, statement, wide_vector(wide, made));
 }
 
