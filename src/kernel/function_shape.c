@@ -357,7 +357,7 @@ static bool only_reads_there(const Search *search, const CoreBlock *block)
                 return false;
         }
     }
-    return !is_variable(&block->result, search->variable);
+    return !shape_is_variable(&block->result, search->variable);
 }
 
 /* Bodies of comprehensions may be computed where their sequence is used, and often: a use in one is one too many. */
