@@ -38,6 +38,12 @@ void wide_lane_line(Wide *wide, const char *format, ...)
     va_end(arguments);
 }
 
+static bool is_line(const Wide *wide)
+{
+    const char *end = strchr(text_string(&wide->lanes), '\n');
+    return !wide->lanes_can_fail && end != NULL && end[1] == '\0';
+}
+
 void wide_end_lanes(Wide *wide)
 {
     if (wide->lanes.length == 0)
@@ -45,7 +51,7 @@ void wide_end_lanes(Wide *wide)
     if (wide->branches > 0)
         wide_refuse(wide);
     if (wide->pick == NULL)
-        wide_line(wide, "KERNEL_WIDE_LOOP {");
+        wide_line(wide, "%s {", is_line(wide) ? "KERNEL_WIDE_LINE" : "KERNEL_WIDE_LOOP");
     else
         wide_line(wide, "KERNEL_PICKED_LOOP(%s_count) {", wide->pick);
     if (wide->lanes_can_fail)
@@ -349,6 +355,7 @@ static void declare_vector(Wide *wide, Slot *slot)
     WideVector vector = *slot->vector;
     vector.is_owned = slot->is_owned;
     vector.length = wide_word(wide);
+    vector.known_length = 0;
     vector.columns = ARENA_ARRAY(wide->writer.arena, const char *, leaves->count);
     wide_line(wide, "int64_t %s;", vector.length);
     for (uint32_t i = 0; i < leaves->count; i++) {
@@ -792,7 +799,7 @@ static void find_kept(const CoreBlock *block, const Turns *turns)
     for (uint32_t i = 0; i < 2 && last->kind == CORE_IF; i++)
         find_kept(last->blocks[i], turns);
     for (uint32_t i = 0; last->kind == CORE_CALL && last->function == turns->function && i < last->argument_count; i++)
-        turns->are_kept[i] &= !last->arguments[i].is_constant && last->arguments[i].variable == turns->body->parameters[i];
+        turns->are_kept[i] &= shape_is_variable(&last->arguments[i], turns->body->parameters[i]);
 }
 
 /* Notes what a turn gives the next one: more may differ from point to point than was thought. */
@@ -1324,20 +1331,21 @@ static void write_point(Wide *wide, const CoreBlock *body)
     end_entry(wide, "true");
 }
 
-/* What is to be the same for all points is one value; the rest are arrays, in which absent points are like the first. */
+/* What is to be the same for all points is one value; the rest are arrays. */
 static void write_gather(Wide *wide, LeafType type, uint32_t leaf, bool is_one)
 {
     const char *c = write_leaf_type(type);
+    wide_line(wide, "%s const *const s%u = call->streams[%u];", c, leaf, leaf);
+    wide_line(wide, "const int64_t m%u = -call->strides[%u];", leaf, leaf);
     if (!is_one) {
         wide_line(wide, "%s a%u[KERNEL_WIDE] KERNEL_WIDE_ALIGNED;", c, leaf);
-        wide_line(wide, "for (int64_t lane = 0; lane < KERNEL_WIDE; lane++)");
-        wide_line(wide, "    a%u[lane] = %s;", leaf, stream_text(wide, type, leaf, "points[lane < count ? lane : 0]"));
+        wide_line(wide, "KERNEL_WIDE_LINE");
+        wide_line(wide, "    a%u[lane] = s%u[points[lane] & m%u];", leaf, leaf, leaf);
         return;
     }
-    wide_line(wide, "const %s a%u = %s;", c, leaf, stream_text(wide, type, leaf, "points[0]"));
-    wide_line(wide, "for (int64_t lane = 1; lane < count && call->strides[%u] != 0; lane++)", leaf);
-    wide_line(wide, "    if (__builtin_memcmp(&%s, &a%u, sizeof a%u) != 0)", stream_text(wide, type, leaf, "points[lane]"), leaf, leaf);
-    wide_line(wide, "        return false;");
+    wide_line(wide, "const %s a%u = s%u[points[0] & m%u];", c, leaf, leaf, leaf);
+    wide_line(wide, "for (int64_t lane = 1; lane < count && m%u != 0; lane++)", leaf);
+    wide_line(wide, "    differs |= __builtin_memcmp(&s%u[points[lane]], &a%u, sizeof a%u) != 0;", leaf, leaf, leaf);
 }
 
 static void write_points(Wide *wide, const CoreBlock *body)
@@ -1346,6 +1354,7 @@ static void write_points(Wide *wide, const CoreBlock *body)
     const Layout *results = write_layout(writer, body->result.type);
     uint32_t filled = 0;
     begin_entry(wide, "points", "bool", "const KernelCall *call, const KernelScalars *scalars, const int64_t *points, int64_t count");
+    wide_line(wide, "bool differs = false;");
     for (uint32_t i = 0; i < body->parameter_count; i++) {
         const Layout *leaves = write_layout(writer, write_type(writer, body->parameters[i]));
         for (uint32_t leaf = 0; leaf < leaves->count; leaf++, filled++)
@@ -1355,7 +1364,7 @@ static void write_points(Wide *wide, const CoreBlock *body)
         wide_line(wide, "%s result%u[KERNEL_WIDE] KERNEL_WIDE_ALIGNED;", write_leaf_type(results->leaves[i].type), i);
     wide_line(wide, "KernelRegion *const region = &call->workspace->regions[1];");
     wide_line(wide, "const KernelMark mark = kernel_mark(region);");
-    text_add(writer->out, "    const bool is_done = ");
+    text_add(writer->out, "    const bool is_done = !differs && ");
     function_text_name(writer->texts, writer->function, writer->out);
     text_add(writer->out, "_wide(");
     for (uint32_t i = 0; i < filled; i++)
@@ -1365,8 +1374,9 @@ static void write_points(Wide *wide, const CoreBlock *body)
     text_add(writer->out, "region, call->depth, scalars);\n");
     wide_line(wide, "kernel_release(region, mark);");
     for (uint32_t i = 0; i < results->count; i++) {
+        wide_line(wide, "%s *const o%u = call->outputs[%u];", write_leaf_type(results->leaves[i].type), i, i);
         wide_line(wide, "for (int64_t lane = 0; lane < count && is_done; lane++)");
-        wide_line(wide, "    ((%s *)call->outputs[%u])[points[lane]] = result%u[lane];", write_leaf_type(results->leaves[i].type), i, i);
+        wide_line(wide, "    o%u[points[lane]] = result%u[lane];", i, i);
     }
     end_entry(wide, "is_done");
 }

@@ -25,9 +25,9 @@ typedef enum WideKind {
     WIDE_GIVEN,   /* a vector as the VM has it: array and start, and `columns` with `strides`; of each point another one if it differs, then `columns` are arrays of pointers */
     WIDE_MADE,    /* cells in `columns` */
     WIDE_ROWS,    /* of vectors: `columns` are arrays of pointers to their cells, `lengths` their lengths */
-    WIDE_COLUMNS, /* of `base`, a vector of vectors of the length `width` */
+    WIDE_COLUMNS, /* of `base`, a vector of vectors */
     WIDE_COLUMN,  /* elements `index` of the vectors in `base` */
-    WIDE_PARTS,   /* of `base`: `starts` and `lengths` */
+    WIDE_PARTS,   /* of `base`: `starts` and `lengths`, or `width` elements each, of which the last may lack some */
     WIDE_SLICE,   /* of `base`, from `index` on */
     WIDE_RANGE,   /* integers from `index` on; null: from 0 on */
     WIDE_EACH,    /* computed by whoever takes the elements; so is the next */
@@ -52,6 +52,7 @@ typedef struct WideVector {
     TypeId element;
     const char *length; /* of all points; null if `own_length` has those of each */
     Lane *own_length;
+    uint32_t known_length; /* if it is known when this is written; otherwise 0 */
     const char *array, *start;
     const char **columns; /* by leaf of the element */
     const char **strides; /* ... 0 where one cell is that of all elements; null unless it is given to all points */
