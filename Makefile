@@ -198,6 +198,7 @@ TEST_ENVIRONMENT = RUNNEL=$(PROGRAM) RUNNEL_CACHE=$(CURDIR)/build/cache BENCH_SU
 	ASAN_OPTIONS=allocator_may_return_null=1:detect_stack_use_after_return=0
 ifeq ($(MODE),tsan)
 FIXED_ADDRESSES := $(shell setarch -R true 2>/dev/null && echo setarch -R)
+TEST_ENVIRONMENT += CC='$(CC) -fsanitize=thread'
 endif
 
 # Streams of data through runnel and through C: the same results, in little memory.
