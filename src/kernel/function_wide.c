@@ -8,7 +8,6 @@
 #include <string.h>
 
 enum {
-    CALLS_MAX = 8,        /* nested: the text of what is called is written where that is */
     TEXT_MAX = 1 << 17,   /* of a function: C compilers take their time */
     ROUNDS_MAX = 8,       /* until it is known which variables of a loop differ from point to point */
     PICKED = 48,          /* weight of a side of an `if` for which lanes are brought together */
@@ -946,12 +945,24 @@ const WideValue *wide_passed(Wide *wide, const CoreStatement *call, uint32_t arg
     return passed;
 }
 
+/* A function has one value for each of its variables: a call of it inside of itself would take the place of what the outer one still needs. */
+static void begin_call(Wide *wide, CoreFunctionId function)
+{
+    bool is_again = function == wide->writer.function;
+    for (uint32_t i = 0; i < wide->calls; i++)
+        is_again |= wide->called[i] == function;
+    if (wide->branches > 0 || is_again || wide->calls == WIDE_CALLS)
+        wide_refuse(wide);
+    wide->called[wide->calls++] = function;
+}
+
 static void write_call(Wide *wide, const CoreStatement *statement)
 {
     const CoreBlock *outer = wide->body;
     const CoreFunction *function = wide->writer.program->functions.items[statement->function];
-    if (wide->branches > 0 || function == NULL || ++wide->calls > CALLS_MAX)
+    if (function == NULL)
         wide_refuse(wide);
+    begin_call(wide, statement->function);
     const WideValue **arguments = ARENA_ARRAY(wide->writer.arena, const WideValue *, statement->argument_count);
     for (uint32_t i = 0; i < statement->argument_count; i++)
         arguments[i] = wide_passed(wide, statement, i);
@@ -1142,7 +1153,7 @@ static void note_global(Wide *wide, const CoreAtom *atom)
 
 static void write_global_words(Wide *wide, const CoreBlock *block, uint32_t depth)
 {
-    if (depth > CALLS_MAX)
+    if (depth > WIDE_CALLS)
         return;
     write_globals(&wide->writer, block);
     note_global(wide, &block->result);

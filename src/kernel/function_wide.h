@@ -11,6 +11,8 @@
 
 #include "kernel/function_vectors.h"
 
+enum { WIDE_CALLS = 8 }; /* nested, at most: the text of what is called is written where that is */
+
 /* A scalar that differs from point to point: a variable inside the loop that computes it, and an array if anybody needs it later. */
 typedef struct Lane {
     const char *word;
@@ -97,7 +99,8 @@ typedef struct Wide {
     const CoreBlock *block;   /* that is being written */
     const CoreBlock *body;    /* ... of the function or comprehension that it belongs to */
     VEC(Lane *) all;       /* lanes */
-    uint32_t calls;        /* that are around what is being written */
+    CoreFunctionId called[WIDE_CALLS]; /* functions whose bodies are around what is being written, */
+    uint32_t calls;                    /* ... and how many these are */
     VEC(Text *) apart;     /* texts that were begun */
 } Wide;
 

@@ -376,6 +376,7 @@ static const WideValue *make_slice(Wide *wide, const WideVector *slice)
     WideVector made = *base;
     made.length = slice->length;
     made.known_length = slice->known_length;
+    made.is_owned = false;
     made.columns = ARENA_ARRAY(wide->writer.arena, const char *, leaves->count);
     for (uint32_t i = 0; i < leaves->count; i++) {
         made.columns[i] = wide_word(wide);
