@@ -8,11 +8,6 @@
 
 /* ---- operators that pick ---- */
 
-static bool is_parameter(const CoreAtom *atom, CoreVar parameter)
-{
-    return !atom->is_constant && atom->variable == parameter;
-}
-
 static bool reads_global(const FunctionTexts *texts, const CoreBlock *block)
 {
     for (uint32_t i = 0; i < block->statement_count; i++)
@@ -39,13 +34,13 @@ bool fold_find_pick(const FunctionTexts *texts, const CoreBlock *body, Pick *pic
         return false;
     const CoreStatement *choice = &body->statements[body->statement_count - 1];
     CoreVar first = body->parameters[body->parameter_count - 2], second = body->parameters[body->parameter_count - 1];
-    if (choice->kind != CORE_IF || choice->arguments[0].is_constant || !is_parameter(&body->result, choice->target) ||
+    if (choice->kind != CORE_IF || choice->arguments[0].is_constant || !shape_is_variable(&body->result, choice->target) ||
         choice->blocks[0]->statement_count > 0 || choice->blocks[1]->statement_count > 0)
         return false;
     const CoreAtom *yes = &choice->blocks[0]->result, *no = &choice->blocks[1]->result;
-    *pick = (Pick){.decision = *body, .condition = &choice->arguments[0], .is_second = is_parameter(yes, second)};
+    *pick = (Pick){.decision = *body, .condition = &choice->arguments[0], .is_second = shape_is_variable(yes, second)};
     pick->decision.statement_count--;
-    bool is_pick = is_parameter(yes, pick->is_second ? second : first) && is_parameter(no, pick->is_second ? first : second);
+    bool is_pick = shape_is_variable(yes, pick->is_second ? second : first) && shape_is_variable(no, pick->is_second ? first : second);
     return is_pick && is_plain(&pick->decision) && shape_is_straight(texts, &pick->decision) && shape_cannot_fail(texts, &pick->decision) &&
            !reads_global(texts, &pick->decision);
 }

@@ -507,7 +507,7 @@ static bool takes_elements(const CoreBlock *block)
 {
     for (uint32_t i = 0; i < block->statement_count; i++) {
         const CoreStatement *statement = &block->statements[i];
-        if (statement->kind == CORE_OP && (statement->op == OP_ELEMENT || statement->op == OP_INSIDE))
+        if (shape_takes_element(statement))
             return true;
         for (uint32_t b = 0; b < 2; b++)
             if (statement->blocks[b] != NULL && takes_elements(statement->blocks[b]))

@@ -122,8 +122,11 @@ static Supply *supply_of_each(Writer *writer, const CoreStatement *statement)
 {
     Supply *supply = new_supply(writer, SUPPLY_EACH, statement->blocks[0]->result.type);
     supply->statement = statement;
+    supply->windows = windows_prepare(writer, statement);
     add_members(writer, supply, statement->arguments, statement->argument_count);
     vectors_hoist(writer, statement->blocks[0], supply->length);
+    if (supply->windows != NULL)
+        windows_open(writer, supply);
     return supply;
 }
 
@@ -170,8 +173,20 @@ static Supply *supply_of_few(Writer *writer, const CoreStatement *statement)
     return supply;
 }
 
+static Supply *supply_of_window(Writer *writer, TypeId type, const Window *window)
+{
+    Supply *supply = new_supply(writer, SUPPLY_WINDOW, write_element_type(writer, type));
+    supply->length = windows_length(window);
+    supply->window = window;
+    supply->is_of_memory = true;
+    return supply;
+}
+
 static Supply *prepare(Writer *writer, const CoreAtom *atom)
 {
+    const Window *window = atom->is_constant ? NULL : writer->texts->shapes[atom->variable].window;
+    if (window != NULL)
+        return supply_of_window(writer, atom->type, window);
     if (!is_delayed(writer, atom) || !shape_steps(writer->texts, atom)) {
         Supply *supply = supply_of_words(writer, atom->type, vectors_make(writer, atom));
         supply->vector = atom;
@@ -245,6 +260,8 @@ static void bind(Writer *writer, CoreVar parameter, Element element)
 /* The body of a comprehension, without what is there. */
 static const CoreBlock *body_of(const Supply *supply)
 {
+    if (supply->windows != NULL)
+        return windows_rest(supply->windows);
     return supply->recall != NULL ? &supply->recall->rest : supply->statement->blocks[0];
 }
 
@@ -310,6 +327,7 @@ Element supply_step(Writer *writer, const Supply *supply, const char *index)
     case SUPPLY_SCAN: return step_scan(writer, supply, index);
     case SUPPLY_ZIP: return step_zip(writer, supply, index);
     case SUPPLY_READ: return step_read(writer, supply, index);
+    case SUPPLY_WINDOW: return element_of_words(supply, windows_own_row(supply->window), true);
     case SUPPLY_FEW: return element_of_words(supply, supply->elements[index[0] - '0'], false);
     }
     bug("kernels", "a sequence has no such supply");
@@ -433,15 +451,22 @@ static void give_turn(Writer *writer, const Supply *supply, Sink *sink, const ch
     sink->index = outer_index;
 }
 
+void supply_write_turn(Writer *writer, const Supply *supply, Sink *sink, const char *index, bool is_straight, bool is_deferred)
+{
+    if (supply->windows != NULL)
+        windows_write_rows(writer, supply, index);
+    Around around = open_turn(writer, is_straight, is_deferred, sink);
+    give_turn(writer, supply, sink, index);
+    close_turn(writer, around);
+}
+
 /* A turn of a loop that is written out. */
 static void write_turn_of_few(Writer *writer, const Supply *supply, Sink *sink, uint32_t number)
 {
+    bool straight = supply_is_straight(writer, supply) && sink->is_straight;
     write_line(writer, "{");
     writer->depth++;
-    bool straight = supply_is_straight(writer, supply) && sink->is_straight;
-    Around around = open_turn(writer, straight, writer->is_deferred, sink);
-    give_turn(writer, supply, sink, arena_format(writer->arena, "%u", number));
-    close_turn(writer, around);
+    supply_write_turn(writer, supply, sink, arena_format(writer->arena, "%u", number), straight, writer->is_deferred);
     write_close_brace(writer);
 }
 
@@ -526,9 +551,7 @@ static void loop(Writer *writer, const Supply *supply, Sink *sink, const char *f
     write_open_brace(writer, arena_format(writer->arena, "for (int64_t %s = %s; %s < %s; %s++)", index, first, index, end, index));
     writer->has_unshared |= writer->loops == 0;
     writer->loops++;
-    Around around = open_turn(writer, straight, deferred || writer->is_deferred, sink);
-    give_turn(writer, supply, sink, index);
-    close_turn(writer, around);
+    supply_write_turn(writer, supply, sink, index, straight, deferred || writer->is_deferred);
     writer->loops--;
     write_close_brace(writer);
     if (has_strips)
@@ -680,7 +703,7 @@ bool supply_is_shareable(const Supply *supply)
     for (uint32_t i = 0; i < supply->member_count; i++)
         if (!supply_is_shareable(supply->members[i]))
             return false;
-    return supply->kind == SUPPLY_CELLS || supply->kind == SUPPLY_RANGE || supply->kind == SUPPLY_EACH || supply->kind == SUPPLY_ZIP;
+    return supply->kind == SUPPLY_CELLS || supply->kind == SUPPLY_RANGE || supply->kind == SUPPLY_EACH || supply->kind == SUPPLY_ZIP || supply->kind == SUPPLY_WINDOW;
 }
 
 bool sequence_is_shareable(const Traversal *traversal)

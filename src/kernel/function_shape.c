@@ -289,32 +289,35 @@ typedef struct Search {
     bool is_needed; /* ... and the variable is used in another way than it may be */
 } Search;
 
-static bool is_variable(const CoreAtom *atom, CoreVar variable)
+bool shape_is_variable(const CoreAtom *atom, CoreVar variable)
 {
     return !atom->is_constant && atom->variable == variable;
+}
+
+bool shape_takes_element(const CoreStatement *statement)
+{
+    return statement->kind == CORE_OP && (statement->op == OP_ELEMENT || statement->op == OP_INSIDE);
 }
 
 static uint32_t count_uses(const CoreStatement *statement, CoreVar variable)
 {
     uint32_t uses = 0;
     for (uint32_t i = 0; i < statement->argument_count; i++)
-        uses += is_variable(&statement->arguments[i], variable);
+        uses += shape_is_variable(&statement->arguments[i], variable);
     for (uint32_t i = 0; i < statement->captured_count; i++)
-        uses += is_variable(&statement->captured[i], variable);
+        uses += shape_is_variable(&statement->captured[i], variable);
     return uses;
 }
 
 static bool only_reads(const Search *search, const CoreStatement *statement)
 {
-    if (statement->kind != CORE_OP)
-        return false;
-    bool reads = statement->op == OP_ELEMENT || statement->op == OP_INSIDE;
-    return statement->op == OP_LENGTH || (reads && !shape_has_arrays(search->texts, type_of(search->texts, statement->target)));
+    bool is_length = statement->kind == CORE_OP && statement->op == OP_LENGTH;
+    return is_length || (shape_takes_element(statement) && !shape_has_arrays(search->texts, type_of(search->texts, statement->target)));
 }
 
 uint32_t shape_count_uses(const CoreBlock *block, CoreVar variable)
 {
-    uint32_t uses = is_variable(&block->result, variable);
+    uint32_t uses = shape_is_variable(&block->result, variable);
     for (uint32_t i = 0; i < block->statement_count; i++) {
         const CoreStatement *statement = &block->statements[i];
         uses += count_uses(statement, variable);
@@ -346,6 +349,22 @@ static bool contains(const CoreBlock *block, const CoreStatement *wanted)
     return false;
 }
 
+/* Whether all uses of the variable in a block, outside of bodies of comprehensions, read scalars from it, and are done where they are written. */
+static bool only_reads_there(const Search *search, const CoreBlock *block)
+{
+    for (uint32_t i = 0; i < block->statement_count; i++) {
+        const CoreStatement *statement = &block->statements[i];
+        if (count_uses(statement, search->variable) > 0 && !only_reads(search, statement))
+            return false;
+        for (uint32_t b = 0; b < 2; b++) {
+            const CoreBlock *inner = statement->blocks[b];
+            if (inner != NULL && !(statement->kind == CORE_IF ? only_reads_there(search, inner) : shape_count_uses(inner, search->variable) == 0))
+                return false;
+        }
+    }
+    return !shape_is_variable(&block->result, search->variable);
+}
+
 /* Bodies of comprehensions may be computed where their sequence is used, and often: a use in one is one too many. */
 static void search_block(Search *search, const CoreBlock *block)
 {
@@ -366,10 +385,11 @@ static void search_block(Search *search, const CoreBlock *block)
                 break;
             }
             bool is_other_side = statement->kind == CORE_IF && contains(statement->blocks[1 - b], search->statement);
-            search->is_needed |= !is_other_side && shape_count_uses(statement->blocks[b], search->variable) > 0;
+            bool is_read_before = statement->kind == CORE_IF && !search->is_found && only_reads_there(search, statement->blocks[b]);
+            search->is_needed |= !is_other_side && !is_read_before && shape_count_uses(statement->blocks[b], search->variable) > 0;
         }
     }
-    search->is_needed |= is_variable(&block->result, search->variable);
+    search->is_needed |= shape_is_variable(&block->result, search->variable);
 }
 
 bool shape_is_spent(const FunctionTexts *texts, const CoreBlock *body, CoreVar variable, const CoreStatement *statement)
@@ -383,7 +403,7 @@ bool shape_is_picked(const CoreBlock *body, CoreVar variable, uint32_t count)
 {
     for (uint32_t i = 0; i < body->statement_count; i++) {
         const CoreStatement *statement = &body->statements[i];
-        bool picks = statement->kind == CORE_OP && (statement->op == OP_ELEMENT || statement->op == OP_INSIDE) && is_variable(&statement->arguments[0], variable) &&
+        bool picks = shape_takes_element(statement) && shape_is_variable(&statement->arguments[0], variable) &&
                      statement->arguments[1].is_constant && (uint64_t)statement->arguments[1].constant.integer < count;
         if (!picks && count_uses(statement, variable) > 0)
             return false;
@@ -391,7 +411,7 @@ bool shape_is_picked(const CoreBlock *body, CoreVar variable, uint32_t count)
             if (statement->blocks[b] != NULL && !shape_is_picked(statement->blocks[b], variable, count))
                 return false;
     }
-    return !is_variable(&body->result, variable);
+    return !shape_is_variable(&body->result, variable);
 }
 
 bool shape_makes(const FunctionTexts *texts, const CoreStatement *statement)
@@ -612,6 +632,7 @@ void shape_function(FunctionTexts *texts, CoreFunctionId function)
     filters_mark(texts, body);
     raise_turns(texts, body, function);
     raise_elements(texts, body);
+    windows_mark(texts, body);
 }
 
 bool shape_rises(const FunctionTexts *texts, CoreVar variable)

@@ -21,6 +21,9 @@ typedef struct VariableShape {
     CoreVar made_next;     /* the next one that is made there; 0 if there is none */
     bool is_late;          /* known when the length of something that is joined is: written then */
     bool is_joined;        /* only there to be part of what the function gives (kernel/function_join.h) */
+    const CoreStatement *read_by; /* the comprehension whose turns make what they need of it (kernel/function_windows.c); null if it is made where it is, */
+    struct Window *window; /* ... and what there is of it, while that comprehension is written */
+    const char *place;     /* a word for where it is made in a window, while that is written; null if it is none of these */
 } VariableShape;
 
 /* Finds out about all variables of a function. */
@@ -35,6 +38,9 @@ bool shape_has_arrays(const FunctionTexts *texts, TypeId type);
 
 /* Whether a variable is not needed any more once a statement is done, on the way to which nobody has got hold of its value: only scalars were read from it. `body` is the function's. */
 bool shape_is_spent(const FunctionTexts *texts, const CoreBlock *body, CoreVar variable, const CoreStatement *statement);
+bool shape_is_variable(const CoreAtom *atom, CoreVar variable);
+/* Whether a statement takes an element of a vector. */
+bool shape_takes_element(const CoreStatement *statement);
 /* How often a variable is used in a block and those inside. */
 uint32_t shape_count_uses(const CoreBlock *block, CoreVar variable);
 /* Whether a statement makes the vector that it gives. */

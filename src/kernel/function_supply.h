@@ -13,11 +13,14 @@ typedef enum SupplyKind {
     SUPPLY_ZIP,
     SUPPLY_READ,
     SUPPLY_FEW, /* elements that are written down */
+    SUPPLY_WINDOW, /* rows of a window */
 } SupplyKind;
 
 /* What gives an element for each index, taken in order. */
 typedef struct Supply Supply;
 typedef struct IndexTable IndexTable;
+typedef struct Window Window;
+typedef struct Windows Windows;
 struct Supply {
     SupplyKind kind;
     TypeId type;            /* of elements */
@@ -36,6 +39,8 @@ struct Supply {
     const CoreAtom *vector; /* CELLS: whose they are; null if it has no name */
     const char *place;      /* CELLS, RANGE: of the element, where that is not the index; else null */
     RecallPart *recall;     /* EACH: where some of what its body computes is there; otherwise null */
+    Windows *windows;       /* EACH: of vectors whose rows are made as they are read; null if there are none */
+    const Window *window;   /* WINDOW: the one */
     bool is_of_memory;      /* something that is in memory bounds its length */
 };
 
@@ -49,6 +54,8 @@ struct Traversal {
 
 /* Writes what gives the element of an index. */
 Element supply_step(Writer *writer, const Supply *supply, const char *index);
+/* A turn of a loop: the element of an index is given to the sink, with what is done around it. */
+void supply_write_turn(Writer *writer, const Supply *supply, Sink *sink, const char *index, bool is_straight, bool is_deferred);
 /* Neither loops nor calls. */
 bool supply_is_straight(const Writer *writer, const Supply *supply);
 /* Whether, where something fails for an element, the rest of the loop may be computed nonetheless. */
@@ -61,5 +68,18 @@ bool supply_is_shareable(const Supply *supply);
 void tables_prepare(Writer *writer, Supply *each);
 /* In the loop, where the index is known: reads it. Gives what of the body is left to be written. */
 const CoreBlock *tables_read(Writer *writer, const IndexTable *table);
+
+/* ---- function_windows.c ---- */
+/* Windows of the vectors that a comprehension reads so, before what it goes over is prepared; null if there are none. */
+Windows *windows_prepare(Writer *writer, const CoreStatement *each);
+/* Before its loop. */
+void windows_open(Writer *writer, const Supply *each);
+/* At the beginning of a turn: what it needs is made, if it is not there. */
+void windows_write_rows(Writer *writer, const Supply *each, const char *index);
+/* What is left of its body then. */
+const CoreBlock *windows_rest(const Windows *windows);
+/* How many rows there are; words for the one at the index of the turn. */
+const char *windows_length(const Window *window);
+const char **windows_own_row(const Window *window);
 
 #endif

@@ -51,15 +51,10 @@ static bool is_scalar(const Dependents *d, TypeId type)
     return type_is_scalar(d->writer->program->types, type);
 }
 
-static bool is_load(const CoreStatement *statement)
-{
-    return statement->kind == CORE_OP && (statement->op == OP_ELEMENT || statement->op == OP_INSIDE);
-}
-
 static bool is_load_at_index(const Dependents *d, const CoreStatement *statement)
 {
     const CoreAtom *arguments = statement->arguments;
-    return is_load(statement) && is_scalar(d, write_type(d->writer, statement->target)) && is_outside(d->body, &arguments[0]) && !arguments[1].is_constant &&
+    return shape_takes_element(statement) && is_scalar(d, write_type(d->writer, statement->target)) && is_outside(d->body, &arguments[0]) && !arguments[1].is_constant &&
            arguments[1].variable == d->index;
 }
 
@@ -124,7 +119,7 @@ static const CoreStatement *find_dependents(Dependents *d)
             wanted = &d->body->statements[i];
             wanted_count++;
         }
-    return wanted_count == 1 && !is_load(wanted) ? wanted : NULL;
+    return wanted_count == 1 && !shape_takes_element(wanted) ? wanted : NULL;
 }
 
 static CoreBlock part_of(const Dependents *d, bool are_dependent)
@@ -162,7 +157,7 @@ static void write_length(Writer *writer, IndexTable *table, const char *points)
     table->length = write_word(writer, 0);
     write_line(writer, "int64_t %s = KERNEL_COUNT_MAX;", table->length);
     for (uint32_t i = 0; i < table->made.statement_count; i++) {
-        if (!is_load(&table->made.statements[i]))
+        if (!shape_takes_element(&table->made.statements[i]))
             continue;
         const char *length = write_atom(writer, &table->made.statements[i].arguments[0])[VECTOR_LENGTH];
         write_line(writer, "%s = %s < %s ? %s : %s;", table->length, length, table->length, length, table->length);

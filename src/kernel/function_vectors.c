@@ -217,8 +217,7 @@ static void hoist_block(Writer *writer, const CoreBlock *block, const char *turn
         writer->texts->values[block->parameters[i]] = NULL;
     for (uint32_t i = 0; i < block->statement_count; i++) {
         const CoreStatement *statement = &block->statements[i];
-        bool reads = statement->kind == CORE_OP && (statement->op == OP_ELEMENT || statement->op == OP_INSIDE);
-        if (reads)
+        if (shape_takes_element(statement))
             hoist_vector(writer, &statement->arguments[0], turns);
         for (uint32_t b = 0; b < 2; b++)
             if (statement->blocks[b] != NULL)
@@ -376,8 +375,17 @@ static void make_by_calls(Writer *writer, Traversal *traversal, Store *to, const
     write_line(writer, "kernel_release(%s, %s);", other, mark);
 }
 
-/* The vector of what a traversal gives. */
-static const char **make_vector(Writer *writer, Traversal *traversal, const CoreAtom *sequence, const char *region)
+/* An array in a window (kernel/function_windows.c). */
+static const char *place_array(Writer *writer, const char *place, const char *region, const Layout *elements, const char *count, const char **cells)
+{
+    const char *array = write_word(writer, 0);
+    write_line(writer, "KernelArray *%s = kernel_window_array(%s, %s, %s, %s);", array, region, place, count, vectors_sizes(writer, elements));
+    name_cells(writer, region, elements, array, cells);
+    return array;
+}
+
+/* The vector of what a traversal gives; `place` is where in a window it is made, or null. */
+static const char **make_vector(Writer *writer, Traversal *traversal, const CoreAtom *sequence, const char *region, const char *place)
 {
     const Layout *elements = write_layout(writer, write_element_type(writer, sequence->type));
     const char *most = sequence_most(traversal), **words;
@@ -388,7 +396,10 @@ static const char **make_vector(Writer *writer, Traversal *traversal, const Core
     bool is_exact = sequence_is_exact(traversal);
     Store to = {.elements = elements, .region = region, .cells = ARENA_ARRAY(writer->arena, const char *, elements->count)};
     to.sink = (Sink){.take = is_exact ? take_by_index : take_next, .is_straight = most != NULL, .is_repeatable = is_exact, .region = region, .place = next_place};
-    to.array = vectors_new_array(writer, region, elements, most == NULL ? "KERNEL_GROWTH" : most, to.cells);
+    if (place != NULL)
+        to.array = place_array(writer, place, region, elements, most, to.cells);
+    else
+        to.array = vectors_new_array(writer, region, elements, most == NULL ? "KERNEL_GROWTH" : most, to.cells);
     if (!is_exact) {
         to.count = write_word(writer, 0);
         write_line(writer, "int64_t %s = 0;", to.count);
@@ -413,7 +424,7 @@ const char **vectors_make(Writer *writer, const CoreAtom *atom)
     const char **words = atom->is_constant ? NULL : writer->texts->values[atom->variable];
     if (words != NULL || atom->is_constant || !writer->texts->shapes[atom->variable].is_delayed)
         return write_atom(writer, atom);
-    words = make_vector(writer, sequence_prepare(writer, atom), atom, vectors_region(writer, atom->variable));
+    words = make_vector(writer, sequence_prepare(writer, atom), atom, vectors_region(writer, atom->variable), NULL);
     writer->texts->values[atom->variable] = words;
     *vec_push(writer->arena, &writer->made_late) = (MadeLate){atom->variable, writer->depth};
     return words;
@@ -470,7 +481,7 @@ static void write_tab(Writer *writer, const CoreStatement *statement)
     else if (sequence_few(traversal) > 0 && shape_is_picked(body, statement->target, sequence_few(traversal)))
         pick_elements(writer, traversal, statement->target, region);
     else
-        writer->texts->values[statement->target] = make_vector(writer, traversal, argument, region);
+        writer->texts->values[statement->target] = make_vector(writer, traversal, argument, region, writer->texts->shapes[statement->target].place);
 }
 
 static void write_make(Writer *writer, const CoreStatement *statement)
@@ -710,7 +721,7 @@ static void write_traversed(Writer *writer, const CoreStatement *statement)
     VariableShape *shape = &writer->texts->shapes[statement->target];
     CoreAtom target = {.type = write_type(writer, statement->target), .variable = statement->target};
     shape->is_delayed = true;
-    const char **words = make_vector(writer, sequence_prepare(writer, &target), &target, vectors_region(writer, statement->target));
+    const char **words = make_vector(writer, sequence_prepare(writer, &target), &target, vectors_region(writer, statement->target), NULL);
     shape->is_delayed = false;
     writer->texts->values[statement->target] = words;
 }
@@ -727,7 +738,7 @@ bool vectors_write_statement(Writer *writer, const CoreStatement *statement)
         return true;
     }
     const VariableShape *shape = &writer->texts->shapes[statement->target];
-    if (shape->is_delayed || shape->is_joined || shape->is_late)
+    if (shape->is_delayed || shape->is_joined || shape->is_late || shape->read_by != NULL)
         return true;
     if (shape_is_traversable(writer->texts, statement)) {
         write_traversed(writer, statement);

@@ -8,7 +8,6 @@
 #include <string.h>
 
 enum {
-    CALLS_MAX = 8,        /* nested: the text of what is called is written where that is */
     TEXT_MAX = 1 << 17,   /* of a function: C compilers take their time */
     ROUNDS_MAX = 8,       /* until it is known which variables of a loop differ from point to point */
     PICKED = 48,          /* weight of a side of an `if` for which lanes are brought together */
@@ -38,6 +37,12 @@ void wide_lane_line(Wide *wide, const char *format, ...)
     va_end(arguments);
 }
 
+static bool is_line(const Wide *wide)
+{
+    const char *end = strchr(text_string(&wide->lanes), '\n');
+    return !wide->lanes_can_fail && end != NULL && end[1] == '\0';
+}
+
 void wide_end_lanes(Wide *wide)
 {
     if (wide->lanes.length == 0)
@@ -45,7 +50,7 @@ void wide_end_lanes(Wide *wide)
     if (wide->branches > 0)
         wide_refuse(wide);
     if (wide->pick == NULL)
-        wide_line(wide, "KERNEL_WIDE_LOOP {");
+        wide_line(wide, "%s {", is_line(wide) ? "KERNEL_WIDE_LINE" : "KERNEL_WIDE_LOOP");
     else
         wide_line(wide, "KERNEL_PICKED_LOOP(%s_count) {", wide->pick);
     if (wide->lanes_can_fail)
@@ -318,6 +323,7 @@ static bool write_equality(Wide *wide, const CoreStatement *statement)
 typedef struct Slot {
     WidePart part;      /* what refers to it */
     bool is_varying;
+    bool is_owned;      /* whichever way it comes */
     WideVector *vector; /* like this one */
 } Slot;
 
@@ -346,7 +352,9 @@ static void declare_vector(Wide *wide, Slot *slot)
 {
     const Layout *leaves = write_layout(&wide->writer, slot->vector->element);
     WideVector vector = *slot->vector;
+    vector.is_owned = slot->is_owned;
     vector.length = wide_word(wide);
+    vector.known_length = 0;
     vector.columns = ARENA_ARRAY(wide->writer.arena, const char *, leaves->count);
     wide_line(wide, "int64_t %s;", vector.length);
     for (uint32_t i = 0; i < leaves->count; i++) {
@@ -790,7 +798,7 @@ static void find_kept(const CoreBlock *block, const Turns *turns)
     for (uint32_t i = 0; i < 2 && last->kind == CORE_IF; i++)
         find_kept(last->blocks[i], turns);
     for (uint32_t i = 0; last->kind == CORE_CALL && last->function == turns->function && i < last->argument_count; i++)
-        turns->are_kept[i] &= !last->arguments[i].is_constant && last->arguments[i].variable == turns->body->parameters[i];
+        turns->are_kept[i] &= shape_is_variable(&last->arguments[i], turns->body->parameters[i]);
 }
 
 /* Notes what a turn gives the next one: more may differ from point to point than was thought. */
@@ -806,12 +814,14 @@ static void write_turn(Wide *wide, const CoreStatement *call, Turns *turns)
     for (uint32_t i = 0; i < call->argument_count; i++) {
         if (turns->are_kept[i])
             continue;
+        bool is_owned = wide_owns(wide, call, i);
         const WideValue *value = wide_made(wide, wide_atom(wide, &call->arguments[i]));
         for (uint32_t part = 0; part < value->count; part++) {
             Slot *slot = &turns->parameters[i][part];
-            bool was_varying = slot->is_varying;
+            bool was_varying = slot->is_varying, was_owned = slot->is_owned;
             join_part(wide, slot, &value->parts[part], false);
-            turns->is_settled &= was_varying == slot->is_varying;
+            slot->is_owned &= is_owned;
+            turns->is_settled &= was_varying == slot->is_varying && was_owned == slot->is_owned;
             slots[filled] = *slot;
             parts[filled++] = value->parts[part];
         }
@@ -899,8 +909,11 @@ static void write_loop(Wide *wide, const CoreStatement *statement, Turns *turns,
             continue;
         arguments[i] = wide_made(wide, arguments[i]);
         turns->parameters[i] = ARENA_ARRAY(wide->writer.arena, Slot, arguments[i]->count);
-        for (uint32_t part = 0; part < arguments[i]->count; part++)
-            join_part(wide, &turns->parameters[i][part], &arguments[i]->parts[part], true);
+        for (uint32_t part = 0; part < arguments[i]->count; part++) {
+            const WidePart *from = &arguments[i]->parts[part];
+            join_part(wide, &turns->parameters[i][part], from, true);
+            turns->parameters[i][part].is_owned = from->vector != NULL && from->vector->is_owned;
+        }
     }
     for (uint32_t round = 0; round < ROUNDS_MAX; round++) {
         Text *outer = wide_begin_apart(wide);
@@ -919,15 +932,42 @@ static void write_loop(Wide *wide, const CoreStatement *statement, Turns *turns,
     wide_refuse(wide);
 }
 
+const WideValue *wide_passed(Wide *wide, const CoreStatement *call, uint32_t argument)
+{
+    const WideValue *value = wide_atom(wide, &call->arguments[argument]), *passed = wide_value(wide, value->parts, value->count);
+    bool is_owned = wide_owns(wide, call, argument);
+    for (uint32_t i = 0; i < passed->count; i++)
+        if (passed->parts[i].vector != NULL && passed->parts[i].vector->is_owned != is_owned) {
+            WideVector vector = *passed->parts[i].vector;
+            vector.is_owned = is_owned;
+            passed->parts[i] = wide_vector(wide, vector)->parts[0];
+        }
+    return passed;
+}
+
+/* A function has one value for each of its variables: a call of it inside of itself would take the place of what the outer one still needs. */
+static void begin_call(Wide *wide, CoreFunctionId function)
+{
+    bool is_again = function == wide->writer.function;
+    for (uint32_t i = 0; i < wide->calls; i++)
+        is_again |= wide->called[i] == function;
+    if (wide->branches > 0 || is_again || wide->calls == WIDE_CALLS)
+        wide_refuse(wide);
+    wide->called[wide->calls++] = function;
+}
+
 static void write_call(Wide *wide, const CoreStatement *statement)
 {
+    const CoreBlock *outer = wide->body;
     const CoreFunction *function = wide->writer.program->functions.items[statement->function];
-    if (wide->branches > 0 || function == NULL || ++wide->calls > CALLS_MAX)
+    if (function == NULL)
         wide_refuse(wide);
+    begin_call(wide, statement->function);
     const WideValue **arguments = ARENA_ARRAY(wide->writer.arena, const WideValue *, statement->argument_count);
     for (uint32_t i = 0; i < statement->argument_count; i++)
-        arguments[i] = wide_atom(wide, &statement->arguments[i]);
+        arguments[i] = wide_passed(wide, statement, i);
     shape_function(wide->writer.texts, statement->function);
+    wide->body = function->body;
     if (write_has_turn(function->body, statement->function)) {
         Turns turns = {.body = function->body, .function = statement->function};
         if (!wide_write_unrolled(wide, statement, arguments))
@@ -938,6 +978,7 @@ static void write_call(Wide *wide, const CoreStatement *statement)
         wide_write_statements(wide, function->body);
         wide->values[statement->target] = wide_atom(wide, &function->body->result);
     }
+    wide->body = outer;
     wide->calls--;
 }
 
@@ -1112,7 +1153,7 @@ static void note_global(Wide *wide, const CoreAtom *atom)
 
 static void write_global_words(Wide *wide, const CoreBlock *block, uint32_t depth)
 {
-    if (depth > CALLS_MAX)
+    if (depth > WIDE_CALLS)
         return;
     write_globals(&wide->writer, block);
     note_global(wide, &block->result);
@@ -1187,6 +1228,7 @@ static void write_function(Wide *wide, Text *header)
 {
     const CoreBlock *body = wide->writer.program->functions.items[wide->writer.function]->body;
     shape_function(wide->writer.texts, wide->writer.function);
+    wide->body = body;
     write_header(wide, body, header);
     write_body(wide, body);
 }
@@ -1300,20 +1342,21 @@ static void write_point(Wide *wide, const CoreBlock *body)
     end_entry(wide, "true");
 }
 
-/* What is to be the same for all points is one value; the rest are arrays, in which absent points are like the first. */
+/* What is to be the same for all points is one value; the rest are arrays. */
 static void write_gather(Wide *wide, LeafType type, uint32_t leaf, bool is_one)
 {
     const char *c = write_leaf_type(type);
+    wide_line(wide, "%s const *const s%u = call->streams[%u];", c, leaf, leaf);
+    wide_line(wide, "const int64_t m%u = -call->strides[%u];", leaf, leaf);
     if (!is_one) {
         wide_line(wide, "%s a%u[KERNEL_WIDE] KERNEL_WIDE_ALIGNED;", c, leaf);
-        wide_line(wide, "for (int64_t lane = 0; lane < KERNEL_WIDE; lane++)");
-        wide_line(wide, "    a%u[lane] = %s;", leaf, stream_text(wide, type, leaf, "points[lane < count ? lane : 0]"));
+        wide_line(wide, "KERNEL_WIDE_LINE");
+        wide_line(wide, "    a%u[lane] = s%u[points[lane] & m%u];", leaf, leaf, leaf);
         return;
     }
-    wide_line(wide, "const %s a%u = %s;", c, leaf, stream_text(wide, type, leaf, "points[0]"));
-    wide_line(wide, "for (int64_t lane = 1; lane < count && call->strides[%u] != 0; lane++)", leaf);
-    wide_line(wide, "    if (__builtin_memcmp(&%s, &a%u, sizeof a%u) != 0)", stream_text(wide, type, leaf, "points[lane]"), leaf, leaf);
-    wide_line(wide, "        return false;");
+    wide_line(wide, "const %s a%u = s%u[points[0] & m%u];", c, leaf, leaf, leaf);
+    wide_line(wide, "for (int64_t lane = 1; lane < count && m%u != 0; lane++)", leaf);
+    wide_line(wide, "    differs |= __builtin_memcmp(&s%u[points[lane]], &a%u, sizeof a%u) != 0;", leaf, leaf, leaf);
 }
 
 static void write_points(Wide *wide, const CoreBlock *body)
@@ -1322,6 +1365,7 @@ static void write_points(Wide *wide, const CoreBlock *body)
     const Layout *results = write_layout(writer, body->result.type);
     uint32_t filled = 0;
     begin_entry(wide, "points", "bool", "const KernelCall *call, const KernelScalars *scalars, const int64_t *points, int64_t count");
+    wide_line(wide, "bool differs = false;");
     for (uint32_t i = 0; i < body->parameter_count; i++) {
         const Layout *leaves = write_layout(writer, write_type(writer, body->parameters[i]));
         for (uint32_t leaf = 0; leaf < leaves->count; leaf++, filled++)
@@ -1331,7 +1375,7 @@ static void write_points(Wide *wide, const CoreBlock *body)
         wide_line(wide, "%s result%u[KERNEL_WIDE] KERNEL_WIDE_ALIGNED;", write_leaf_type(results->leaves[i].type), i);
     wide_line(wide, "KernelRegion *const region = &call->workspace->regions[1];");
     wide_line(wide, "const KernelMark mark = kernel_mark(region);");
-    text_add(writer->out, "    const bool is_done = ");
+    text_add(writer->out, "    const bool is_done = !differs && ");
     function_text_name(writer->texts, writer->function, writer->out);
     text_add(writer->out, "_wide(");
     for (uint32_t i = 0; i < filled; i++)
@@ -1341,8 +1385,9 @@ static void write_points(Wide *wide, const CoreBlock *body)
     text_add(writer->out, "region, call->depth, scalars);\n");
     wide_line(wide, "kernel_release(region, mark);");
     for (uint32_t i = 0; i < results->count; i++) {
+        wide_line(wide, "%s *const o%u = call->outputs[%u];", write_leaf_type(results->leaves[i].type), i, i);
         wide_line(wide, "for (int64_t lane = 0; lane < count && is_done; lane++)");
-        wide_line(wide, "    ((%s *)call->outputs[%u])[points[lane]] = result%u[lane];", write_leaf_type(results->leaves[i].type), i, i);
+        wide_line(wide, "    o%u[points[lane]] = result%u[lane];", i, i);
     }
     end_entry(wide, "is_done");
 }

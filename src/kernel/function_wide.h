@@ -11,6 +11,8 @@
 
 #include "kernel/function_vectors.h"
 
+enum { WIDE_CALLS = 8 }; /* nested, at most: the text of what is called is written where that is */
+
 /* A scalar that differs from point to point: a variable inside the loop that computes it, and an array if anybody needs it later. */
 typedef struct Lane {
     const char *word;
@@ -25,9 +27,9 @@ typedef enum WideKind {
     WIDE_GIVEN,   /* a vector as the VM has it: array and start, and `columns` with `strides`; of each point another one if it differs, then `columns` are arrays of pointers */
     WIDE_MADE,    /* cells in `columns` */
     WIDE_ROWS,    /* of vectors: `columns` are arrays of pointers to their cells, `lengths` their lengths */
-    WIDE_COLUMNS, /* of `base`, a vector of vectors of the length `width` */
+    WIDE_COLUMNS, /* of `base`, a vector of vectors */
     WIDE_COLUMN,  /* elements `index` of the vectors in `base` */
-    WIDE_PARTS,   /* of `base`: `starts` and `lengths` */
+    WIDE_PARTS,   /* of `base`: `starts` and `lengths`, or `width` elements each, of which the last may lack some */
     WIDE_SLICE,   /* of `base`, from `index` on */
     WIDE_RANGE,   /* integers from `index` on; null: from 0 on */
     WIDE_EACH,    /* computed by whoever takes the elements; so is the next */
@@ -52,6 +54,7 @@ typedef struct WideVector {
     TypeId element;
     const char *length; /* of all points; null if `own_length` has those of each */
     Lane *own_length;
+    uint32_t known_length; /* if it is known when this is written; otherwise 0 */
     const char *array, *start;
     const char **columns; /* by leaf of the element */
     const char **strides; /* ... 0 where one cell is that of all elements; null unless it is given to all points */
@@ -64,6 +67,7 @@ typedef struct WideVector {
     const WideValue *condition;
     const WidePiece *pieces;
     uint32_t piece_count;
+    bool is_owned; /* that of a parameter: nobody else has its cells */
 } WideVector;
 
 /* A scalar or a vector. */
@@ -93,8 +97,10 @@ typedef struct Wide {
     uint32_t picked_from;
     const WideValue **values; /* by variable */
     const CoreBlock *block;   /* that is being written */
+    const CoreBlock *body;    /* ... of the function or comprehension that it belongs to */
     VEC(Lane *) all;       /* lanes */
-    uint32_t calls;        /* that are around what is being written */
+    CoreFunctionId called[WIDE_CALLS]; /* functions whose bodies are around what is being written, */
+    uint32_t calls;                    /* ... and how many these are */
     VEC(Text *) apart;     /* texts that were begun */
 } Wide;
 
@@ -120,6 +126,8 @@ const WideValue *wide_atom(Wide *wide, const CoreAtom *atom);
 /* How many parts a value has. */
 uint32_t wide_count(Wide *wide, TypeId type);
 void wide_write_statements(Wide *wide, const CoreBlock *block);
+/* An argument of a call as the parameter has it. */
+const WideValue *wide_passed(Wide *wide, const CoreStatement *call, uint32_t argument);
 /* Statements that only give values names: nothing is written. False for others. */
 bool wide_write_name(Wide *wide, const CoreStatement *statement);
 /* What follows is written to a text of its own, to be added when more is known; gives the one before. */
@@ -149,5 +157,7 @@ const WideValue *wide_vector(Wide *wide, WideVector vector);
 /* The vector of these words, as the VM has it: where its cells are is written here. */
 WidePart wide_given(Wide *wide, TypeId element, const char *const words[VECTOR_LEAVES]);
 const WideValue *wide_element(Wide *wide, const WideValue *vector, const char *index);
+/* Whether nobody but a statement has a vector of which each point has its own cells: it may be changed in place. */
+bool wide_owns(Wide *wide, const CoreStatement *statement, uint32_t argument);
 
 #endif

@@ -136,7 +136,7 @@ static void take_turn(Wide *wide, const CoreStatement *call, const Path *path)
 {
     const WideValue **values = ARENA_ARRAY(wide->writer.arena, const WideValue *, call->argument_count);
     for (uint32_t i = 0; i < call->argument_count; i++) {
-        values[i] = wide_atom(wide, &call->arguments[i]);
+        values[i] = wide_passed(wide, call, i);
         if (path->is_written)
             values[i] = wide_made(wide, values[i]);
     }

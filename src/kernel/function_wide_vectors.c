@@ -61,6 +61,11 @@ static const char *same_int(Wide *wide, const char *format, const char *a, const
     return word;
 }
 
+static const char *known_int(Wide *wide, uint32_t value)
+{
+    return arena_format(wide->writer.arena, "INT64_C(%u)", value);
+}
+
 static const char *same_scalar(Wide *wide, const CoreAtom *atom)
 {
     const WidePart *part = &wide_atom(wide, atom)->parts[0];
@@ -168,8 +173,14 @@ static const WideValue *read_row(Wide *wide, const WideVector *rows, const char 
 static const WideValue *read_part(Wide *wide, const WideVector *parts, const char *index)
 {
     WideVector slice = {.kind = WIDE_SLICE, .element = vector_of(wide, parts->base)->element, .base = parts->base};
-    slice.index = same_int(wide, "%s[%s]", parts->starts, index);
-    slice.length = same_int(wide, "%s[%s]", parts->lengths, index);
+    if (parts->width == NULL) {
+        slice.index = same_int(wide, "%s[%s]", parts->starts, index);
+        slice.length = same_int(wide, "%s[%s]", parts->lengths, index);
+    } else {
+        slice.index = same_int(wide, "%s * %s", index, parts->width);
+        const char *left = same_int(wide, "%s - %s", length_of(wide, parts->base), slice.index);
+        slice.length = same_int(wide, "kernel_least(%s, %s)", left, parts->width);
+    }
     return wide_vector(wide, slice);
 }
 
@@ -184,10 +195,12 @@ static const WideValue *read_column(Wide *wide, const WideVector *columns, const
 /* Its statements are written here, for these members. */
 static const WideValue *write_element_of_each(Wide *wide, const WideVector *vector, const char *index)
 {
-    const CoreBlock *block = vector->statement->blocks[0];
+    const CoreBlock *block = vector->statement->blocks[0], *outer = wide->body;
     for (uint32_t i = 0; i < vector->member_count; i++)
         wide->values[block->parameters[i]] = wide_element(wide, vector->members[i], index);
+    wide->body = block;
     wide_write_statements(wide, block);
+    wide->body = outer;
     return wide_atom(wide, &block->result);
 }
 
@@ -286,6 +299,7 @@ static const WideValue *make_flat(Wide *wide, const WideValue *value)
 {
     const char *length = length_of(wide, value);
     WideVector made = new_made(wide, vector_of(wide, value)->element, length);
+    made.known_length = vector_of(wide, value)->known_length;
     Text *outer = wide_begin_apart(wide), *text = wide->writer.out;
     const char *index = open_loop(wide, length);
     const WideValue *element = wide_element(wide, value, index);
@@ -354,6 +368,23 @@ static const WideValue *make_filtered(Wide *wide, const WideVector *filter)
     return wide_vector(wide, made);
 }
 
+/* A part of a vector that is in memory is there too. */
+static const WideValue *make_slice(Wide *wide, const WideVector *slice)
+{
+    const WideVector *base = vector_of(wide, slice->base);
+    const Layout *leaves = leaves_of(wide, base->element);
+    WideVector made = *base;
+    made.length = slice->length;
+    made.known_length = slice->known_length;
+    made.is_owned = false;
+    made.columns = ARENA_ARRAY(wide->writer.arena, const char *, leaves->count);
+    for (uint32_t i = 0; i < leaves->count; i++) {
+        made.columns[i] = wide_word(wide);
+        wide_line(wide, "%s = %s + %s;", pointer_type(wide, (ScalarType)leaves->leaves[i].type, made.are_varying[i], made.columns[i]), base->columns[i], slice->index);
+    }
+    return wide_vector(wide, made);
+}
+
 static bool is_in_memory(WideKind kind)
 {
     return kind == WIDE_MADE || kind == WIDE_ROWS;
@@ -368,6 +399,8 @@ static const WideValue *make(Wide *wide, const WideValue *value)
         wide_refuse(wide);
     if (vector->kind == WIDE_FILTER)
         return make_filtered(wide, vector);
+    if (vector->kind == WIDE_SLICE && vector_of(wide, vector->base)->kind == WIDE_MADE)
+        return make_slice(wide, vector);
     const Layout *layout = write_layout(&wide->writer, vector->element);
     bool is_of_vectors = layout->count == VECTOR_LEAVES && layout->leaves[0].type == LEAF_ARRAY;
     return is_of_vectors ? make_rows(wide, value, layout) : make_flat(wide, value);
@@ -404,6 +437,20 @@ static const WideValue *settled_argument(Wide *wide, const CoreStatement *statem
     return settled(wide, wide_atom(wide, &statement->arguments[index]));
 }
 
+/* Whether the one use of a vector is by such an operation on two, in the same block. */
+static bool is_taken_by(const Wide *wide, CoreVar variable, Op op)
+{
+    if (wide->writer.texts->shapes[variable].uses != 1)
+        return false;
+    for (uint32_t i = 0; i < wide->block->statement_count; i++) {
+        const CoreStatement *statement = &wide->block->statements[i];
+        for (uint32_t a = 0; a < 2 && statement->kind == CORE_OP && statement->op == op; a++)
+            if (shape_is_variable(&statement->arguments[a], variable))
+                return true;
+    }
+    return false;
+}
+
 /* What is taken once, in one place, is computed there. */
 static void give_computed(Wide *wide, const CoreStatement *statement, WideVector vector)
 {
@@ -420,9 +467,11 @@ static WideVector with_members(Wide *wide, WideKind kind, const CoreStatement *s
     for (uint32_t i = 0; i < statement->argument_count; i++) {
         vector.members[i] = wide_atom(wide, &statement->arguments[i]);
         const char *length = length_of(wide, vector.members[i]);
+        uint32_t known = vector_of(wide, vector.members[i])->known_length;
         if (i > 0 && strcmp(length, vector.length) != 0)
             wide_give_up_if(wide, "%s != %s", length, vector.length);
-        vector.length = i == 0 ? length : vector.length;
+        vector.length = i == 0 || known > 0 ? length : vector.length;
+        vector.known_length = known > 0 ? known : vector.known_length;
     }
     return vector;
 }
@@ -443,7 +492,8 @@ void wide_write_guard(Wide *wide, const CoreStatement *statement)
 void wide_write_make(Wide *wide, const CoreStatement *statement)
 {
     TypeId type = write_type(&wide->writer, statement->target);
-    WideVector made = new_made(wide, write_element_type(&wide->writer, type), arena_format(wide->writer.arena, "INT64_C(%u)", statement->argument_count));
+    WideVector made = new_made(wide, write_element_type(&wide->writer, type), known_int(wide, statement->argument_count));
+    made.known_length = statement->argument_count;
     for (uint32_t i = 0; i < statement->argument_count; i++) {
         note_varying(wide, &made, wide_atom(wide, &statement->arguments[i]));
         for (uint32_t leaf = 0; leaf < leaves_of(wide, made.element)->count && wide->branches > 0; leaf++)
@@ -463,6 +513,17 @@ void wide_write_make(Wide *wide, const CoreStatement *statement)
 
 /* ---- ranges and slices ---- */
 
+/* Elements of a range by steps of one, if its ends are known and it is short; otherwise 0. */
+static uint32_t known_distance(Wide *wide, const CoreStatement *statement)
+{
+    enum { SHORT = 64 };
+    const Scalar *first = wide_atom(wide, &statement->arguments[0])->parts[0].known, *last = wide_atom(wide, &statement->arguments[1])->parts[0].known;
+    if (first == NULL || last == NULL || last->integer < first->integer)
+        return 0;
+    uint64_t distance = (uint64_t)last->integer - (uint64_t)first->integer;
+    return distance > SHORT ? 0 : (uint32_t)distance + (statement->op == OP_RANGE_INCLUSIVE);
+}
+
 static void write_range(Wide *wide, const CoreStatement *statement)
 {
     const CoreAtom *arguments = statement->arguments;
@@ -473,6 +534,12 @@ static void write_range(Wide *wide, const CoreStatement *statement)
     WideVector range = {.kind = WIDE_RANGE, .element = TYPE_INT, .index = strcmp(first, "0") == 0 ? NULL : first};
     if (statement->op == OP_NESL_RANGE)
         wide_give_up_if(wide, "%s < %s", last, first);
+    range.known_length = known_distance(wide, statement);
+    if (range.known_length > 0) {
+        range.length = known_int(wide, range.known_length);
+        give(wide, statement, wide_vector(wide, range));
+        return;
+    }
     wide->writer.has_flag = true;
     range.length = same_int(wide, is_inclusive ? "kernel_distance_inclusive(%s, %s, &failed)" : "kernel_distance(%s, %s, &failed)", first, last);
     write_check(&wide->writer);
@@ -567,31 +634,65 @@ static void write_checked_index(Wide *wide, const CoreStatement *statement)
     give_part(wide, statement, *index);
 }
 
-/* A copy with one element replaced. */
-static void write_replace(Wide *wide, const CoreStatement *statement)
+/* Whether a statement makes cells of its own, whatever its arguments are. */
+static bool makes_cells(const Wide *wide, const CoreStatement *statement)
 {
-    const WideValue *source = settled_argument(wide, statement, 0), *value = wide_atom(wide, &statement->arguments[1]);
-    const WidePart *index = &wide_atom(wide, &statement->arguments[2])->parts[0];
+    if (statement->kind != CORE_OP || (statement->op != OP_REPLACE && statement->op != OP_TAB))
+        return false;
+    const CoreAtom *source = &statement->arguments[0];
+    const VariableShape *shape = source->is_constant ? NULL : &wide->writer.texts->shapes[source->variable];
+    return statement->op == OP_REPLACE || (shape != NULL && shape->uses == 1 && shape->definition != NULL && shape->member == 0 && shape->definition->kind == CORE_EACH);
+}
+
+/* What is done for all points where only some want it must leave everything as it is for the others. */
+bool wide_owns(Wide *wide, const CoreStatement *statement, uint32_t argument)
+{
+    const CoreAtom *atom = &statement->arguments[argument];
+    if (atom->is_constant || wide->mask != NULL || wide->pick != NULL || wide->branches > 0)
+        return false;
+    const WideValue *value = wide_atom(wide, atom);
+    const WideVector *vector = value->count == 1 ? value->parts[0].vector : NULL;
+    const VariableShape *shapes = wide->writer.texts->shapes, *shape = &shapes[atom->variable];
+    bool is_here = shapes[statement->target].level == shape->level;
+    if (vector == NULL || vector->kind != WIDE_MADE || !is_here || !shape_is_spent(wide->writer.texts, wide->body, atom->variable, statement))
+        return false;
+    for (uint32_t i = 0; i < leaves_of(wide, vector->element)->count; i++)
+        if (!vector->are_varying[i])
+            return false;
+    return shape->definition == NULL ? vector->is_owned : makes_cells(wide, shape->definition);
+}
+
+/* A copy to replace an element in. */
+static WideVector copy_of(Wide *wide, const WideValue *source)
+{
     const char *length = length_of(wide, source);
     WideVector made = new_made(wide, vector_of(wide, source)->element, length);
     wide_end_lanes(wide);
-    memset(made.are_varying, true, value->count);
+    memset(made.are_varying, true, leaves_of(wide, made.element)->count);
     take_made(wide, &made, length);
     const char *turn = open_loop(wide, length);
     const WideValue *element = wide_element(wide, source, turn);
     for (uint32_t i = 0; i < element->count; i++)
         store_part(wide, &element->parts[i], true, made.columns[i], turn);
     wide_close(wide);
+    return made;
+}
+
+/* One element replaced, in a copy unless nobody would see the difference. */
+static void write_replace(Wide *wide, const CoreStatement *statement)
+{
+    const WideValue *source = settled_argument(wide, statement, 0), *value = wide_atom(wide, &statement->arguments[1]);
+    const WidePart *index = &wide_atom(wide, &statement->arguments[2])->parts[0];
+    const WideVector made = wide_owns(wide, statement, 0) ? *vector_of(wide, source) : copy_of(wide, source);
     const char *place = index->word;
     if (index->lane != NULL) {
         place = wide_word(wide);
         wide->writer.has_flag = wide->lanes_can_fail = true;
-        wide_lane_line(wide, "const int64_t %s = kernel_index(%s, 0, %s, &%s);", place, wide_scalar(wide, index), length, wide->flag);
+        wide_lane_line(wide, "const int64_t %s = kernel_index(%s, 0, %s, &%s);", place, wide_scalar(wide, index), made.length, wide->flag);
     } else
-        wide_give_up_if(wide, "(uint64_t)%s >= (uint64_t)%s", place, length);
+        wide_give_up_if(wide, "(uint64_t)%s >= (uint64_t)%s", place, made.length);
     for (uint32_t i = 0; i < value->count; i++)
         store_part(wide, &value->parts[i], true, made.columns[i], place);
-    wide_end_lanes(wide);
     give(wide, statement, wide_vector(wide, made));
 }
 
@@ -619,20 +720,6 @@ static void write_piece(Wide *wide, const WideVector *made, const WidePiece *pie
     wide_close(wide);
 }
 
-/* Whether the one use of a vector is to be joined to others, in the same block. */
-static bool is_joined_later(const Wide *wide, CoreVar variable)
-{
-    if (wide->writer.texts->shapes[variable].uses != 1)
-        return false;
-    for (uint32_t i = 0; i < wide->block->statement_count; i++) {
-        const CoreStatement *statement = &wide->block->statements[i];
-        for (uint32_t a = 0; a < 2 && statement->kind == CORE_OP && statement->op == OP_APPEND; a++)
-            if (!statement->arguments[a].is_constant && statement->arguments[a].variable == variable)
-                return true;
-    }
-    return false;
-}
-
 /* Pieces that are joined pieces themselves are these. */
 static WideVector joined(Wide *wide, TypeId element, const WidePiece pieces[2])
 {
@@ -655,7 +742,7 @@ static void join_pieces(Wide *wide, const CoreStatement *statement, const WidePi
 {
     TypeId element = write_element_type(&wide->writer, write_type(&wide->writer, statement->target));
     WideVector whole = joined(wide, element, pieces);
-    if (is_joined_later(wide, statement->target)) {
+    if (is_taken_by(wide, statement->target, OP_APPEND)) {
         give(wide, statement, wide_vector(wide, whole));
         return;
     }
@@ -691,10 +778,48 @@ static void write_append(Wide *wide, const CoreStatement *statement)
 
 /* ---- vectors of vectors ---- */
 
+/* Flags that tell which indices are multiples of a number that is the same for all points, as group_by's are: that number; null for others. */
+static const CoreAtom *find_divisor(Wide *wide, const WideVector *flags)
+{
+    if (flags->kind != WIDE_EACH || flags->member_count != 1)
+        return NULL;
+    const WideVector *indices = vector_of(wide, flags->members[0]);
+    const CoreBlock *block = flags->statement->blocks[0];
+    if (indices->kind != WIDE_RANGE || indices->index != NULL || block->statement_count != 2 || !write_is_last(block, 1))
+        return NULL;
+    const CoreStatement *divides = &block->statements[0], *compares = &block->statements[1];
+    bool is_rest = divides->kind == CORE_OP && (divides->op == OP_REMAINDER || divides->op == OP_MODULO) && shape_is_variable(&divides->arguments[0], block->parameters[0]);
+    bool is_zero = compares->kind == CORE_OP && compares->op == OP_EQUAL && shape_is_variable(&compares->arguments[0], divides->target) &&
+                   compares->arguments[1].is_constant && compares->arguments[1].constant.integer == 0;
+    if (!is_rest || !is_zero || shape_is_variable(&divides->arguments[1], block->parameters[0]) || wide_atom(wide, &divides->arguments[1])->parts[0].lane != NULL)
+        return NULL;
+    return &divides->arguments[1];
+}
+
+/* Cut into parts of as many elements each. */
+static void write_regular_parts(Wide *wide, const CoreStatement *statement, const WideValue *base, const WideVector *flags, const CoreAtom *width)
+{
+    TypeId element = write_element_type(&wide->writer, write_type(&wide->writer, statement->target));
+    WideVector parts = {.kind = WIDE_PARTS, .element = element, .base = base, .width = same_scalar(wide, width)};
+    const char *length = length_of(wide, base);
+    if (strcmp(length, flags->length) != 0)
+        wide_give_up_if(wide, "%s != %s", length, flags->length);
+    if (!width->is_constant || width->constant.integer <= 0)
+        wide_give_up_if(wide, "%s <= 0", parts.width);
+    parts.length = same_int(wide, "kernel_wide_part_count(%s, %s)", length, parts.width);
+    give(wide, statement, wide_vector(wide, parts));
+}
+
 /* Cut by flags that are the same for all points. */
 static void write_flag_partition(Wide *wide, const CoreStatement *statement)
 {
     const WideValue *base = settled_argument(wide, statement, 0);
+    const WideVector *tests = argument(wide, statement, 1);
+    const CoreAtom *width = find_divisor(wide, tests);
+    if (width != NULL) {
+        write_regular_parts(wide, statement, base, tests, width);
+        return;
+    }
     const WideVector *flags = vector_of(wide, make(wide, wide_atom(wide, &statement->arguments[1])));
     if (flags->kind != WIDE_MADE || flags->are_varying[0] || flags->length == NULL)
         wide_refuse(wide);
@@ -714,7 +839,8 @@ static const char *width_of(Wide *wide, const WideVector *rows)
     switch (rows->kind) {
     case WIDE_ROWS:
     case WIDE_PARTS: {
-        const char *width = same_int(wide, "kernel_wide_width(%s, %s, &failed)", rows->lengths, rows->length);
+        const char *width = rows->width == NULL ? same_int(wide, "kernel_wide_width(%s, %s, &failed)", rows->lengths, rows->length)
+                                                : same_int(wide, "kernel_wide_part_width(%s, %s, &failed)", length_of(wide, rows->base), rows->width);
         write_check(&wide->writer);
         return width;
     }
@@ -768,13 +894,19 @@ static void start_total(Wide *wide, const char *total, Op operator, ScalarType t
     wide_end_lanes(wide);
 }
 
+static const char *total_place(Wide *wide, const char *total, bool is_varying)
+{
+    return is_varying ? arena_format(wide->writer.arena, "%s[lane]", total) : total;
+}
+
+/* `total` is where the running value is. */
 static void write_step(Wide *wide, Op operator, ScalarType type, bool is_varying, const char *total, const char *x)
 {
     Text *out = wide->writer.out;
     if (reduce_is_ordered(operator, type)) {
         char sign = operator == OP_SUM ? '+' : '*';
         if (is_varying)
-            wide_lane_line(wide, "%s[lane] = %s[lane] %c %s;", total, total, sign, x);
+            wide_lane_line(wide, "%s = %s %c %s;", total, total, sign, x);
         else
             wide_line(wide, "%s = %s %c %s;", total, total, sign, x);
         return;
@@ -786,7 +918,7 @@ static void write_step(Wide *wide, Op operator, ScalarType type, bool is_varying
     }
     wide->writer.out = &wide->lanes;
     wide->writer.depth++;
-    reduce_write_step(&wide->writer, operator, type, arena_format(wide->writer.arena, "%s[lane]", total), x);
+    reduce_write_step(&wide->writer, operator, type, total, x);
     wide->writer.depth--;
     wide->writer.out = out;
 }
@@ -815,6 +947,7 @@ static WidePart counted(Wide *wide, const WideVector *source, const WideValue *v
 typedef struct Exact {
     const WideValue *value;
     const char *length, *total;
+    bool is_in_loop; /* the total is a variable in the loop over lanes */
     Op operator;
     ScalarType type;
 } Exact;
@@ -823,8 +956,9 @@ typedef struct Exact {
 static bool write_exact_step(Wide *wide, const Exact *exact, const char *index)
 {
     WidePart part = counted(wide, vector_of(wide, exact->value), exact->value, index, exact->operator, exact->type);
-    write_step(wide, exact->operator, exact->type, part.lane != NULL, exact->total, wide_scalar(wide, &part));
-    return part.lane != NULL;
+    bool is_varying = part.lane != NULL;
+    write_step(wide, exact->operator, exact->type, is_varying, total_place(wide, exact->total, is_varying && !exact->is_in_loop), wide_scalar(wide, &part));
+    return is_varying;
 }
 
 /* The same for several elements at a time, so that the total is not read and written for each; the rest is left. */
@@ -837,10 +971,21 @@ static void write_exact_steps(Wide *wide, const Exact *exact, const char *index)
     wide_close(wide);
 }
 
+/* Of a few elements, which differ from point to point: one after the other, in the loop over lanes that there is. */
+static WidePart write_exact_few(Wide *wide, Exact exact, uint32_t count, ScalarType result, const char *initial)
+{
+    const char *c = reduce_total_type(exact.operator, exact.type);
+    exact.is_in_loop = true;
+    wide_lane_line(wide, "%s %s = (%s)%s;", c, exact.total, c, initial);
+    for (uint32_t i = 0; i < count; i++)
+        write_exact_step(wide, &exact, known_int(wide, i));
+    return read_scalar(wide, (LeafType)result, true, "(%s)%s", c_type(result), exact.total);
+}
+
 /* Whether it differs from point to point, and is done in one loop over lanes, is known when the loop was written. */
 static void write_exact(Wide *wide, const CoreStatement *statement, Op operator, ScalarType type)
 {
-    enum { SHORT = 1600 }; /* text */
+    enum { SHORT = 1600, FEW = 8 }; /* text, elements */
     const WideValue *value = wide_atom(wide, &statement->arguments[0]);
     const WideVector *source = vector_of(wide, value);
     ScalarType result = operator == OP_COUNT_TRUE ? SCALAR_I64 : type;
@@ -854,6 +999,10 @@ static void write_exact(Wide *wide, const CoreStatement *statement, Op operator,
     wide_close(wide);
     bool is_light = is_varying && wide->loop == loop + 1 && text->length < SHORT;
     wide->writer.out = outer;
+    if (is_light && source->known_length > 0 && source->known_length <= FEW) {
+        give_part(wide, statement, write_exact_few(wide, exact, source->known_length, result, initial));
+        return;
+    }
     start_total(wide, exact.total, operator, type, is_varying, initial);
     wide_line(wide, "int64_t %s = 0;", index);
     if (is_light)
@@ -908,13 +1057,13 @@ static void write_scan(Wide *wide, const CoreStatement *statement, const Fold *f
     bool is_varying = made.are_varying[0] = part.lane != NULL;
     const char *x = wide_scalar(wide, &part), *given = arena_format(wide->writer.arena, is_varying ? "(%s)%s[lane]" : "(%s)%s", c_type(type), total);
     if (fold->is_inclusive)
-        write_step(wide, fold->operator, type, is_varying, total, x);
+        write_step(wide, fold->operator, type, is_varying, total_place(wide, total, is_varying), x);
     if (is_ordered && !fold->is_inclusive)
         given = arena_format(wide->writer.arena, "%s == 0 ? %s : %s", index, neutral, given);
     WidePart output = read_scalar(wide, (LeafType)type, is_varying, "%s", given);
     store_part(wide, &output, is_varying, made.columns[0], index);
     if (!fold->is_inclusive)
-        write_step(wide, fold->operator, type, is_varying, total, x);
+        write_step(wide, fold->operator, type, is_varying, total_place(wide, total, is_varying), x);
     wide_close(wide);
     wide->writer.out = outer;
     take_made(wide, &made, length);
@@ -948,7 +1097,7 @@ static void write_same_elements(Wide *wide, const CoreStatement *statement)
 {
     const WideValue *value = wide_atom(wide, &statement->arguments[0]);
     const VariableShape *shape = &wide->writer.texts->shapes[statement->target];
-    bool is_delayed = shape->uses == 1 && shape->is_delayed;
+    bool is_delayed = (shape->uses == 1 && shape->is_delayed) || is_taken_by(wide, statement->target, OP_FLAG_PARTITION);
     give(wide, statement, is_delayed ? value : settled(wide, value));
 }
 

@@ -258,8 +258,7 @@ void write_hoist_cells(Writer *writer, const CoreBlock *block)
 {
     for (uint32_t i = 0; i < block->statement_count; i++) {
         const CoreStatement *statement = &block->statements[i];
-        bool is_read = statement->kind == CORE_OP && (statement->op == OP_ELEMENT || statement->op == OP_INSIDE);
-        if (is_read && write_is_kept(writer->program, writer->function, statement->arguments[0].variable)) {
+        if (shape_takes_element(statement) && write_is_kept(writer->program, writer->function, statement->arguments[0].variable)) {
             const Layout *elements = write_layout(writer, write_type(writer, statement->target));
             const char *array = writer->texts->values[statement->arguments[0].variable][VECTOR_ARRAY], *stride;
             for (uint32_t leaf = 0; leaf < elements->count; leaf++)

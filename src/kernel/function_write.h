@@ -174,6 +174,10 @@ void forks_write_task(FunctionTexts *texts, CoreFunctionId function, Text *out);
 /* Finds filters that are made together, in a block and those inside. */
 void filters_mark(FunctionTexts *texts, const CoreBlock *block);
 
+/* ---- function_windows.c ---- */
+/* Finds vectors of rows that are made as they are read, in a block and those inside. */
+void windows_mark(FunctionTexts *texts, const CoreBlock *block);
+
 /* ---- function_fold.c ---- */
 /* An operator that gives one of its two operands, as a decision between them says that cannot fail and takes neither loop nor call. */
 typedef struct Pick {

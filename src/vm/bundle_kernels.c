@@ -18,11 +18,12 @@ enum {
     PIECE_PICOSECONDS = 20000000,
     PIECES_EACH = 64,         /* of a thread, at least, where points may differ, */
     PIECES_EACH_ALIKE = 8,    /* ... and where they are alike */
-    FIRING_PICOSECONDS = 500000000, /* for each thread */
+    FIRING_PICOSECONDS = 500000000, /* for each thread, */
+    FIRING_BYTES = 1 << 20,   /* ... and what streams below the root hold in the meantime: what reads them should find it in a cache */
     LONG_PIECES = 256,        /* a loop that takes as long as so many pieces is shared */
     COPY_PICOSECONDS = 300,   /* for an element */
     COLUMN_MAX = 64 << 20,    /* bytes: larger columns of one repeated element are not written out */
-    ROOM_LEAST = 4096,        /* elements that a tile may give below the root, */
+    ROOM_LEAST = 1024,        /* elements that a tile may give below the root, */
     ROOM_MOST = 64 << 20,     /* ... and that one point may, */
     COUNTED_MOST = 4 << 20,   /* ... and tiles that were counted, but for one */
     SHARE_LEAST = 128 << 10,   /* elements of a share of a vector in which elements are replaced, */
@@ -37,7 +38,8 @@ struct BundleKernel {
     KernelFunction *function;
     uint32_t *cursors;    /* of `streams`: some input that reads it */
     uint64_t picoseconds; /* that a point took the last time; 0 while none was done */
-    double elements;      /* and how many it gave below the root */
+    double elements;      /* and how many it gave below the root, */
+    size_t element_size;  /* ... each of so many bytes in streams */
 };
 
 /* ---- finding them ---- */
@@ -74,6 +76,15 @@ static bool fits(const Kernel *kernel)
            kernel->scans.count <= TABLE_MAX && kernel->partials.count <= TABLE_MAX;
 }
 
+static size_t bytes_below_root(const Plan *plan, const Kernel *kernel)
+{
+    size_t size = 0;
+    for (uint32_t i = 0; i < kernel->outputs.count; i++)
+        if (fuse_scope_of_stream(plan->network, kernel, kernel->outputs.items[i]) != KERNEL_ROOT)
+            size += plan->streams[kernel->outputs.items[i]].size;
+    return size;
+}
+
 static void add_kernel(Vm *vm, Plan *plan, const Kernel *kernel)
 {
     Bundle *bundle = bundle_add(plan, kernel->scopes.items[KERNEL_ROOT].points, kernel->scopes.count + 1);
@@ -86,6 +97,7 @@ static void add_kernel(Vm *vm, Plan *plan, const Kernel *kernel)
     bundle->kernel = ARENA_NEW(&vm->arena, BundleKernel);
     *bundle->kernel = (BundleKernel){.kernel = kernel,
                                      .function = code_of_kernel(vm, kernel),
+                                     .element_size = bytes_below_root(plan, kernel),
                                      .cursors = ARENA_ARRAY(&vm->arena, uint32_t, kernel->streams.count)};
     for (uint32_t i = 0; i < kernel->streams.count; i++)
         bundle->kernel->cursors[i] = find_cursor(bundle, plan, kernel->streams.items[i]);
@@ -103,11 +115,17 @@ bool bundle_kernels_find(Vm *vm, Plan *plan)
 
 /* ---- how many points ---- */
 
+/* Whether a point may take much longer than another. Loops that are linear are gone through for a few points only. */
+static bool has_unlike_points(const Kernel *kernel)
+{
+    return kernel->has_loops && !kernel->is_linear;
+}
+
 /* Whether nothing is put aside for its points, and they are gone over once: then there may be as many as there are. */
 static bool leaves_nothing(const Kernel *kernel)
 {
     bool is_on_root = kernel->given == 0 && kernel->stored == 0;
-    return !kernel->has_loops && kernel->scans.count == 0 && is_on_root;
+    return !has_unlike_points(kernel) && kernel->scans.count == 0 && is_on_root;
 }
 
 size_t bundle_kernel_most(const Vm *vm, const Bundle *bundle)
@@ -125,13 +143,21 @@ static size_t whole_lanes(const Kernel *kernel, size_t points)
     return kernel->has_lanes ? (points + KERNEL_LANES - 1) / KERNEL_LANES * KERNEL_LANES : points;
 }
 
+/* Points of a kernel with loops that a thread does in a firing. */
+static size_t points_of_firing(const BundleKernel *kernel)
+{
+    if (kernel->picoseconds == 0)
+        return FIRST_POINTS;
+    double by_time = (double)FIRING_PICOSECONDS / (double)kernel->picoseconds;
+    double bytes = kernel->elements * (double)kernel->element_size, by_bytes = bytes * by_time > FIRING_BYTES ? FIRING_BYTES / bytes : by_time;
+    return whole_lanes(kernel->kernel, (size_t)by_bytes + 1);
+}
+
 size_t bundle_kernel_limit(const Vm *vm, const Bundle *bundle, size_t count, bool is_over)
 {
     const BundleKernel *kernel = bundle->kernel;
-    if (kernel->kernel->has_loops && !kernel->kernel->is_strided) {
-        uint64_t each = kernel->picoseconds == 0 ? FIRST_POINTS : FIRING_PICOSECONDS / kernel->picoseconds + 1;
-        return least(count, whole_lanes(kernel->kernel, (size_t)each) * vm->options.threads);
-    }
+    if (kernel->kernel->has_loops && !kernel->kernel->is_strided)
+        return least(count, points_of_firing(kernel) * vm->options.threads);
     bool is_last_block = is_over && count < COMBINE_BLOCK;
     return bundle->needs_blocks && !is_last_block ? count - count % COMBINE_BLOCK : count;
 }
@@ -477,13 +503,24 @@ static void find_tallies(Doing *doing)
     memset(doing->given, 0, tiles * kernel->scopes.count * sizeof *doing->given);
 }
 
+/* What a point is expected to take. */
+static uint64_t picoseconds_of(const BundleKernel *kernel)
+{
+    return kernel->picoseconds == 0 ? 1000 : kernel->picoseconds;
+}
+
 static size_t grain_of(const Doing *doing)
 {
     const BundleKernel *kernel = doing->bundle->kernel;
     if (kernel->kernel->has_loops)
         return doing->tile;
-    size_t grain = team_grain(doing->vm->team, kernel->picoseconds == 0 ? 1000 : kernel->picoseconds);
+    size_t grain = team_grain(doing->vm->team, picoseconds_of(kernel));
     return (grain + doing->tile - 1) / doing->tile * doing->tile;
+}
+
+static void run_tiles(Doing *doing)
+{
+    team_run_long(doing->vm->team, doing->count, grain_of(doing), doing->count * picoseconds_of(doing->bundle->kernel), do_tiles, doing);
 }
 
 /* ---- where results go ---- */
@@ -537,7 +574,7 @@ static bool count_tiles(Doing *doing)
 {
     find_tallies(doing);
     doing->wants_totals = true;
-    team_run(doing->vm->team, doing->count, grain_of(doing), do_tiles, doing);
+    run_tiles(doing);
     doing->wants_totals = false;
     return !atomic_load(&doing->has_failed);
 }
@@ -909,12 +946,11 @@ static void do_all_tiles(Doing *doing)
         team_run(doing->vm->team, doing->shares, 1, do_shares, doing);
         return;
     }
-    size_t grain = grain_of(doing);
-    bool is_shared = team_shares(doing->vm->team, doing->count, grain);
+    bool is_shared = team_shares(doing->vm->team, doing->count, grain_of(doing));
     if (doing->kernel->scans.count > 0 && is_shared) {
         start_carries(doing, tile_count(doing), true);
         doing->wants_totals = true;
-        team_run(doing->vm->team, doing->count, grain, do_tiles, doing);
+        run_tiles(doing);
         doing->wants_totals = false;
         join_carries(doing);
     } else if (doing->kernel->scans.count > 0) {
@@ -922,7 +958,7 @@ static void do_all_tiles(Doing *doing)
         doing->is_in_order = true;
     }
     if (!atomic_load(&doing->has_failed))
-        team_run(doing->vm->team, doing->count, grain, do_tiles, doing);
+        run_tiles(doing);
 }
 
 /* ---- counting what is given ----

@@ -1,7 +1,7 @@
 /* WORDS: the words of texts. They are vectors in the arrays of the texts, all that is written are places.
  *
- * Texts whose characters are in the same array are taken together, so that one cell stands for the array of all their words. A team shares many texts: words
- * are counted first, and so each member knows where its own go. */
+ * Texts whose characters are in the same array are taken together, so that one cell stands for the array of all their words. Those that follow each other there, as the lines
+ * of a file do, are cut as if they were one. A team shares many texts: words are counted first, and so each member knows where its own go. */
 #include "vm/nodes.h"
 #include "vm/text_cuts.h"
 
@@ -26,7 +26,7 @@ typedef struct Texts {
     Array *array;
     Cells starts, lengths;
     size_t count;
-    int64_t *ends;
+    int64_t *ends; /* null if nobody wants them */
     TextCuts cuts;
 } Texts;
 
@@ -35,13 +35,47 @@ static int64_t integer_at(Cells cells, size_t i)
     return ((const int64_t *)cells.data)[cells_index(cells, i)];
 }
 
-static CutText text_at(const Texts *texts, size_t i)
+static int64_t text_end(const Texts *texts, size_t i)
 {
-    size_t start = (size_t)integer_at(texts->starts, i), length = (size_t)integer_at(texts->lengths, i);
-    const Column *chars = texts->array == NULL ? NULL : &texts->array->columns[0];
-    if (length == 0)
+    return integer_at(texts->starts, i) + integer_at(texts->lengths, i);
+}
+
+static const char *characters(const Texts *texts)
+{
+    return texts->array->columns[0].data;
+}
+
+static bool is_uniform(const Texts *texts)
+{
+    return texts->array != NULL && texts->array->columns[0].is_uniform;
+}
+
+/* Whether the next text follows this one, with the end of a line between them. */
+static bool is_followed(const Texts *texts, size_t i)
+{
+    int64_t end = text_end(texts, i), next = integer_at(texts->starts, i + 1);
+    if (next <= end || next > end + 2 || next > (int64_t)texts->array->count)
+        return false;
+    return characters(texts)[next - 1] == '\n' && (next == end + 1 || characters(texts)[end] == '\r');
+}
+
+/* How many texts from this one on follow each other. */
+static size_t stretch_length(const Texts *texts, size_t i)
+{
+    size_t length = 1;
+    bool can_follow = texts->array != NULL && !is_uniform(texts);
+    while (can_follow && i + length < texts->count && is_followed(texts, i + length - 1))
+        length++;
+    return length;
+}
+
+/* All of them. */
+static CutText stretch_at(const Texts *texts, size_t i, size_t length)
+{
+    size_t start = (size_t)integer_at(texts->starts, i), end = (size_t)text_end(texts, i + length - 1);
+    if (end == start)
         return (CutText){0};
-    return (CutText){(const char *)chars->data + start, length, chars->capacity - start, (int64_t)start};
+    return (CutText){characters(texts) + start, end - start, texts->array->columns[0].capacity - start, (int64_t)start};
 }
 
 /* One character for all: one word, or none. */
@@ -58,26 +92,43 @@ static void cut_uniform(const Texts *texts, size_t i, size_t *position, TextCuts
     *position = length;
 }
 
-static bool is_uniform(const Texts *texts)
+/* Cuts texts that follow each other, from a position in the first of them on, as long as there is room. Gives where in the array it is then. */
+static int64_t cut_stretch(Texts *texts, size_t i, size_t length, size_t position)
 {
-    return texts->array != NULL && texts->array->columns[0].is_uniform;
+    if (is_uniform(texts))
+        cut_uniform(texts, i, &position, &texts->cuts);
+    else {
+        CutText text = stretch_at(texts, i, length);
+        texts->loops->words(&text, &position, &texts->cuts);
+    }
+    return integer_at(texts->starts, i) + (int64_t)position;
+}
+
+/* Says for texts [first, end), of which the words from `word` on are, where their words end. */
+static void note_ends(const Texts *texts, size_t first, size_t end, size_t word, int64_t total)
+{
+    for (size_t i = first; texts->ends != NULL && i < end; i++) {
+        while (word < texts->cuts.count && texts->cuts.starts[word] < text_end(texts, i))
+            word++;
+        texts->ends[i] = total + (int64_t)word;
+    }
 }
 
 /* Cuts texts from the first on, as long as there is room; gives how many are done. */
 static size_t cut_texts(Texts *texts, size_t *position, int64_t total)
 {
-    for (size_t i = 0; i < texts->count; i++) {
-        CutText text = {0};
-        if (is_uniform(texts))
-            cut_uniform(texts, i, position, &texts->cuts);
-        else {
-            text = text_at(texts, i);
-            texts->loops->words(&text, position, &texts->cuts);
-        }
-        if (*position < (size_t)integer_at(texts->lengths, i))
-            return i;
+    for (size_t i = 0; i < texts->count;) {
+        size_t first = i, word = texts->cuts.count, end = i + stretch_length(texts, i);
+        int64_t reached = cut_stretch(texts, i, end - i, *position);
+        while (i < end && text_end(texts, i) <= reached)
+            i++;
+        note_ends(texts, first, i, word, total);
         *position = 0;
-        texts->ends[i] = total + (int64_t)texts->cuts.count;
+        if (i < end) {
+            int64_t start = integer_at(texts->starts, i);
+            *position = reached > start ? (size_t)(reached - start) : 0;
+            return i;
+        }
     }
     return texts->count;
 }
@@ -96,7 +147,7 @@ static Texts piece_of(const SharedTexts *shared, size_t piece)
     Texts texts = *shared->texts;
     size_t first = piece * shared->pieces.length;
     texts.count = least(shared->pieces.length, texts.count - first);
-    texts.ends += first;
+    texts.ends = texts.ends == NULL ? NULL : texts.ends + first;
     texts.starts.data = (const int64_t *)texts.starts.data + cells_index(texts.starts, first);
     texts.lengths.data = (const int64_t *)texts.lengths.data + cells_index(texts.lengths, first);
     return texts;
@@ -109,8 +160,9 @@ static void count_pieces(void *context, size_t first, size_t end, uint32_t membe
     for (size_t piece = first; piece < end; piece++) {
         Texts texts = piece_of(shared, piece);
         size_t count = 0;
-        for (size_t i = 0; i < texts.count; i++) {
-            CutText text = text_at(&texts, i);
+        for (size_t i = 0, length; i < texts.count; i += length) {
+            length = stretch_length(&texts, i);
+            CutText text = stretch_at(&texts, i, length);
             count += texts.loops->count_words(&text);
         }
         shared->counts[piece] = count;
@@ -125,12 +177,7 @@ static void cut_pieces(void *context, size_t first, size_t end, uint32_t member)
         Texts texts = piece_of(shared, piece);
         size_t before = shared->counts[piece], position = 0;
         texts.cuts = (TextCuts){texts.cuts.starts + before, texts.cuts.lengths + before, 0, shared->counts[piece + 1] - before};
-        for (size_t i = 0; i < texts.count; i++) {
-            CutText text = text_at(&texts, i);
-            position = 0;
-            texts.loops->words(&text, &position, &texts.cuts);
-            texts.ends[i] = shared->total + (int64_t)(before + texts.cuts.count);
-        }
+        cut_texts(&texts, &position, shared->total + (int64_t)before);
     }
 }
 
@@ -204,7 +251,7 @@ static Texts next_texts(Firing *firing, size_t count, size_t room)
         .lengths = firing_cells(firing, WORDS_LENGTH),
         .count = count_same(arrays, count),
     };
-    texts.ends = firing_reserve(firing, WORDS_ENDS, texts.count);
+    texts.ends = firing_is_wanted(firing, WORDS_ENDS) ? firing_reserve(firing, WORDS_ENDS, texts.count) : NULL;
     texts.cuts = (TextCuts){firing_reserve(firing, WORDS_OUT_START, room), firing_reserve(firing, WORDS_OUT_LENGTH, room), 0, room};
     return texts;
 }
@@ -218,7 +265,8 @@ static void give(Firing *firing, const Texts *texts, size_t done)
     firing_produce_uniform(firing, WORDS_OUT_ARRAY, &texts->array, words);
     firing_produce(firing, WORDS_OUT_START, words);
     firing_produce(firing, WORDS_OUT_LENGTH, words);
-    firing_produce(firing, WORDS_ENDS, done);
+    if (texts->ends != NULL)
+        firing_produce(firing, WORDS_ENDS, done);
     firing_set_frontier(firing, WORDS_ENDS, state->total);
     inputs_consume(firing, (Inputs){WORDS_DRIVER, WORDS_INPUTS}, done);
 }

@@ -14,7 +14,7 @@
 
 enum {
     PIECES = 64,     /* of a thread, at most: more cost more than they even out */
-    WIDE_PIECES = 4, /* ... at least, where points are done many at once, */
+    WIDE_PIECES = 2, /* ... at least, where points are done many at once, */
     WIDE_GRAIN = 16 * KERNEL_WIDE, /* ... which those of a piece should allow */
     SHARING_THREADS = 4, /* that one point feeds with calls, */
     SHARED_LEAST = 4096, /* ... of so many elements, for pieces of a microsecond */
@@ -272,9 +272,9 @@ typedef struct Handover {
     _Atomic size_t done; /* points before the first that was not, of all that have ended */
     volatile bool has_failed;
     atomic_bool is_left; /* ... and other code can do it */
+    size_t count, grain; /* points, and those of a piece */
     /* where calls are offered to other threads: */
     Forks *forks;
-    size_t count, grain;
     _Atomic size_t next;     /* point that nobody has taken yet */
     _Atomic size_t finished; /* points */
     KernelTogether together; /* without members if each point is done by one thread */
@@ -331,6 +331,13 @@ static void do_points(void *context, size_t first, size_t end, uint32_t member)
         atomic_store(&handover->is_left, true);
     handover->has_failed = true;
     lower(&handover->done, first + (size_t)done);
+}
+
+/* Pieces of `grain` points. */
+static void do_pieces(void *context, size_t first, size_t end, uint32_t member)
+{
+    const Handover *handover = context;
+    do_points(context, first * handover->grain, least(handover->count, end * handover->grain), member);
 }
 
 /* Takes points as long as there are some; then helps with those of others. */
@@ -423,7 +430,7 @@ static size_t grain_of(const Vm *vm, const Call *call, size_t count)
 {
     size_t threads = team_size(vm->team), grain = count / (PIECES * threads);
     if (code_is_wide(vm, call->plan->network->function)) {
-        size_t wanted = least(WIDE_GRAIN, count / (WIDE_PIECES * threads));
+        size_t wanted = threads == 1 ? count : least(WIDE_GRAIN, count / (WIDE_PIECES * threads));
         grain = grain > wanted ? grain : wanted;
     }
     return grain == 0 ? 1 : grain;
@@ -456,7 +463,7 @@ static bool hand_over(Vm *vm, Call *call, KernelFunction *code)
     } else if (team_size(vm->team) > 1 && code_is_shared(vm, call->plan->network->function))
         run_shared(&handover);
     else
-        team_run(vm->team, count, handover.grain, do_points, &handover);
+        team_run(vm->team, (count + handover.grain - 1) / handover.grain, 1, do_pieces, &handover);
     size_t done = atomic_load(&handover.done);
     adopt_results(&handover, done);
     give_back(&handover);

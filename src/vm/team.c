@@ -315,10 +315,10 @@ static void wait_for_members(Team *team)
         team->waiting_time += machine_clock() - start;
 }
 
-/* Waking takes about as long as several pieces: for a few of them it is not worth it. Loops over pieces that were cut beforehand are large. */
-static bool is_worth_waking(Team *team, size_t grains)
+/* Waking takes about as long as several pieces: for a few of them it is not worth it. */
+static bool is_worth_waking(Team *team, uint64_t picoseconds)
 {
-    return grains >= WAKING_PIECES || team->loop.grain == 1 ||
+    return picoseconds / WAKING_PIECES >= team->options.piece_picoseconds ||
            atomic_load_explicit(&team->sleepers, memory_order_relaxed) + 1 < team->started;
 }
 
@@ -334,7 +334,7 @@ static void run_shared(Team *team, size_t grains)
     wait_for_members(team);
 }
 
-void team_run(Team *team, size_t count, size_t grain, TeamWork *work, void *context)
+void team_run_long(Team *team, size_t count, size_t grain, uint64_t picoseconds, TeamWork *work, void *context)
 {
     if (count == 0)
         return;
@@ -350,7 +350,7 @@ void team_run(Team *team, size_t count, size_t grain, TeamWork *work, void *cont
         bug("team", "a loop inside a loop");
     team->is_running = true;
     team->loop = (Loop){.work = work, .context = context, .count = count, .grain = grain, .members = members};
-    if (members > 1 && is_worth_waking(team, grains))
+    if (members > 1 && is_worth_waking(team, picoseconds))
         run_shared(team, grains);
     else {
         team->loop.members = 1;
@@ -360,6 +360,13 @@ void team_run(Team *team, size_t count, size_t grain, TeamWork *work, void *cont
     team->is_running = false;
     if (stop_reason(team->options.stop) != STOP_NOT)
         team->options.stopped(team->options.context);
+}
+
+/* Loops over pieces that were cut beforehand are large. */
+void team_run(Team *team, size_t count, size_t grain, TeamWork *work, void *context)
+{
+    uint64_t pieces = grain == 1 ? WAKING_PIECES : count / grain + 1;
+    team_run_long(team, count, grain, team == NULL ? 0 : pieces * team->options.piece_picoseconds, work, context);
 }
 
 uint32_t team_start(Team *team)

@@ -47,6 +47,8 @@ static inline bool team_shares(const Team *team, size_t count, size_t grain)
 typedef void TeamWork(void *context, size_t first, size_t end, uint32_t member);
 /* Has `work` done for all of [0, count), in pieces that begin at multiples of `grain`. */
 void team_run(Team *team, size_t count, size_t grain, TeamWork *work, void *context);
+/* The same where it is known that all items take about that long together, if one member does them: grains may be larger than what is worth a piece. */
+void team_run_long(Team *team, size_t count, size_t grain, uint64_t picoseconds, TeamWork *work, void *context);
 
 /* How many members there are now, all of them started. */
 uint32_t team_start(Team *team);

@@ -29,8 +29,8 @@ typedef struct TextCutLoops {
     void (*lines)(const CutText *text, int64_t *start, TextCuts *cuts);
     /* Words are what stands between spaces, tabs, newlines and carriage returns. */
     size_t (*count_words)(const CutText *text);
-    /* Adds the words from byte *position on, before which no word goes on, as many as there is room for; *position is behind the last of them, or at the end of the
-     * text. */
+    /* Adds the words from byte *position on, before which no word goes on, as many as there is room for; *position is where the next one begins, or at the end of
+     * the text. */
     void (*words)(const CutText *text, size_t *position, TextCuts *cuts);
 } TextCutLoops;
 

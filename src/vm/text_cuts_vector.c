@@ -172,47 +172,66 @@ static bool is_blank(char c)
     return c == ' ' || c == '\n' || c == '\t' || c == '\r';
 }
 
+static size_t next_word(const CutText *text, size_t i)
+{
+    while (i < text->length && is_blank(text->bytes[i]))
+        i++;
+    return i;
+}
+
 /* One word at a time, for where there is little room. */
 static void few_words(const CutText *text, size_t *position, TextCuts *cuts)
 {
-    size_t i = *position;
-    while (i < text->length && cuts->count < cuts->room) {
-        size_t start = i;
-        while (i < text->length && !is_blank(text->bytes[i]))
-            i++;
-        if (i > start) {
-            cuts->starts[cuts->count] = text->offset + (int64_t)start;
-            cuts->lengths[cuts->count++] = (int64_t)(i - start);
-        } else
-            i++;
+    size_t i = next_word(text, *position);
+    for (size_t start; i < text->length && cuts->count < cuts->room; i = next_word(text, i)) {
+        for (start = i; i < text->length && !is_blank(text->bytes[i]); i++)
+            continue;
+        cuts->starts[cuts->count] = text->offset + (int64_t)start;
+        cuts->lengths[cuts->count++] = (int64_t)(i - start);
     }
     *position = i;
+}
+
+/* Places of bits are written in groups, up to some too many at the end: that is cheaper than a branch for each, for how many there are is hard to predict. */
+enum { GROUP = 8 };
+
+/* Where the first bit is, which is taken away; anything if there is none, and that without a branch. */
+static inline uint64_t take_place(uint64_t *bits)
+{
+    uint64_t place = first_bit(*bits | (uint64_t)1 << (BLOCK - 1));
+    *bits &= *bits - 1;
+    VECTOR_HIDE(place);
+    return place;
+}
+
+static inline void write_starts(int64_t *starts, uint64_t firsts, int64_t base)
+{
+    for (size_t i = 0, count = count_bits(firsts); i < count; i += GROUP)
+        for (size_t k = i; k < i + GROUP; k++)
+            starts[k] = base + (int64_t)take_place(&firsts);
+}
+
+/* What is written too many may overflow. */
+static inline void write_lengths(int64_t *lengths, const int64_t *starts, uint64_t ends, int64_t base)
+{
+    for (size_t i = 0, count = count_bits(ends); i < count; i += GROUP)
+        for (size_t k = i; k < i + GROUP; k++)
+            lengths[k] = (int64_t)((uint64_t)base + take_place(&ends) - (uint64_t)starts[k]);
 }
 
 /* A word that has begun and whose end was not seen yet has its start where it goes to, behind those that are counted. */
 static void words(const CutText *text, size_t *position, TextCuts *cuts)
 {
-    enum { MOST = BLOCK / 2 + 1 }; /* words that end in a block, or behind it */
+    enum { MOST = BLOCK / 2 + 1 + GROUP }; /* words that end in a block, or behind it, and what is written too many */
     int64_t *starts = cuts->starts, *lengths = cuts->lengths;
     size_t count = cuts->count, i = *position;
-    uint64_t carry = 1;
+    uint64_t carry = 1; /* the byte before is a blank */
     for (; i < text->length && cuts->room - count >= MOST; i += BLOCK) {
-        uint64_t blanks = blanks_at(text, i), changes = blanks ^ (blanks << 1 | carry);
+        uint64_t blanks = blanks_at(text, i), blanks_before = blanks << 1 | carry, ends = blanks & ~blanks_before;
         int64_t base = text->offset + (int64_t)i;
-        if (carry == 0 && changes != 0) {
-            lengths[count] = base + (int64_t)first_bit(changes) - starts[count];
-            count++;
-            changes &= changes - 1;
-        }
-        while (changes != 0) {
-            size_t start = first_bit(changes);
-            starts[count] = base + (int64_t)start;
-            changes &= changes - 1;
-            if (changes == 0)
-                break;
-            lengths[count++] = (int64_t)(first_bit(changes) - start);
-            changes &= changes - 1;
-        }
+        write_starts(starts + count + (carry == 0), blanks_before & ~blanks, base);
+        write_lengths(lengths + count, starts + count, ends, base);
+        count += count_bits(ends);
         carry = blanks >> (BLOCK - 1);
     }
     cuts->count = count;

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-enum { SLOTS_LEAST = 64, TILE = 64, WORD = 8 };
+enum { SLOTS_LEAST = 64, PAIR = 2, TILE = 64, WORD = 8 };
 
 /* ---- texts ---- */
 
@@ -74,25 +74,32 @@ static uint64_t hash_rest(const TextKey *key, uint64_t hash)
     return hash;
 }
 
-/* The head and the hash; each word is written once, and not read again soon. */
-static inline void read_words(TextKey *key)
+/* The head of a text, of which as many bytes may be looked at. */
+static inline void load_head(const unsigned char *bytes, size_t length, uint64_t *first, uint64_t *second)
 {
-    size_t length = key->length;
-    uint64_t first, second;
-    if (key->readable >= TEXT_KEY_BYTES) {
-        memcpy(&first, key->bytes, WORD);
-        memcpy(&second, key->bytes + WORD, WORD);
-        keep_first(&first, &second, length);
-    } else {
-        first = slow_head(key, 0);
-        second = slow_head(key, 1);
-    }
-    uint64_t hash = mix(first, second * UINT64_C(0xa0761d6478bd642f));
-    if (length > TEXT_KEY_BYTES)
-        hash = hash_rest(key, hash);
-    key->head[0] = first;
-    key->head[1] = second;
-    key->hash = hash * UINT64_C(0xd6e8feb86659fd93);
+    memcpy(first, bytes, WORD);
+    memcpy(second, bytes + WORD, WORD);
+    keep_first(first, second, length);
+}
+
+static inline uint64_t hash_head(uint64_t first, uint64_t second)
+{
+    return mix(first, second * UINT64_C(0xa0761d6478bd642f));
+}
+
+static inline uint64_t finish_hash(uint64_t hash)
+{
+    return hash * UINT64_C(0xd6e8feb86659fd93);
+}
+
+static void read_words(TextKey *key)
+{
+    if (key->readable >= TEXT_KEY_BYTES)
+        load_head(key->bytes, key->length, &key->head[0], &key->head[1]);
+    else
+        for (size_t i = 0; i < TEXT_KEY_WORDS; i++)
+            key->head[i] = slow_head(key, i);
+    key->hash = finish_hash(hash_rest(key, hash_head(key->head[0], key->head[1])));
 }
 
 static inline void place_key(TextKey *key, const Array *array, size_t start, size_t length)
@@ -134,10 +141,10 @@ static bool has_same_rest(const TextKey *a, const TextKey *b)
 
 /* ---- slots ---- */
 
-/* Where a text may be, modulo the slots. The high bits of a product are its best. */
-static inline size_t first_slot(uint64_t hash)
+/* The first slot where a text may be. It is even, so that the next is in the same line of memory. The high bits of a product are its best. */
+static inline size_t first_slot(const TextKeys *table, uint64_t hash)
 {
-    return (size_t)(hash >> 32 ^ hash);
+    return (size_t)(hash >> 32 ^ hash) & (table->slot_count - PAIR);
 }
 
 static inline size_t next_slot(const TextKeys *table, size_t slot)
@@ -159,7 +166,7 @@ static inline bool is_same(const TextSlot *slot, const TextKey *key, const Array
 /* The slot of a key, or the free one where it belongs. */
 static inline TextSlot *find_slot(const TextKeys *table, const TextKey *key, const Array *keys)
 {
-    size_t at = first_slot(key->hash) & (table->slot_count - 1);
+    size_t at = first_slot(table, key->hash);
     while (table->slots[at].number != 0 && !is_same(&table->slots[at], key, keys))
         at = next_slot(table, at);
     return &table->slots[at];
@@ -182,7 +189,7 @@ static void grow(TextKeys *table, Memory *memory, const Array *keys)
     for (size_t i = 0; i < table->slot_count; i++) {
         if (table->slots[i].number == 0)
             continue;
-        size_t at = first_slot(slot_hash(&table->slots[i], keys)) & (grown.slot_count - 1);
+        size_t at = first_slot(&grown, slot_hash(&table->slots[i], keys));
         while (grown.slots[at].number != 0)
             at = next_slot(&grown, at);
         grown.slots[at] = table->slots[i];
@@ -217,72 +224,92 @@ typedef struct Lookup {
 /* What is known of the keys of a tile. */
 typedef struct Tile {
     uint64_t head[TEXT_KEY_WORDS][TILE];
-    uint64_t length[TILE];
-    uint32_t slot[TILE];
+    uint64_t length[TILE]; /* more than TEXT_KEY_BYTES if the rest of it is not true */
+    size_t slot[TILE];
 } Tile;
 
-static int64_t look_up_row(const Lookup *lookup, size_t i)
+/* Kept out of the loop over a tile, where it is rarely called. */
+__attribute__((noinline)) static int64_t look_up_row(const Lookup *lookup, size_t i)
 {
     TextKey key;
     row_key(&key, lookup->rows, i);
     return (int64_t)find_slot(lookup->table, &key, lookup->keys)->number - 1;
 }
 
-/* Reads keys that are all in one array, and asks for their slots. */
-static void read_tile(const Lookup *lookup, size_t first, size_t count, Tile *tile)
+/* The bytes that all of the rows are places in, as most are: a chunk of words can be of two blocks of a file. Null if there are none such. */
+static const Column *common_bytes(const Cells *rows, size_t first, size_t count)
 {
-    const Column *column = &(*(Array *const *)lookup->rows[0].data)->columns[0];
+    Array *const *arrays = (Array *const *)rows[0].data + cells_index(rows[0], first);
+    const Column *column = arrays[0] == NULL ? NULL : &arrays[0]->columns[0];
+    bool is_same = !rows[1].is_uniform && !rows[2].is_uniform && column != NULL && !column->is_uniform && column->capacity >= TEXT_KEY_BYTES;
+    for (size_t i = 1; !rows[0].is_uniform && is_same && i < count; i++)
+        is_same = arrays[i] == arrays[0];
+    return is_same ? column : NULL;
+}
+
+/* Reads keys that are all in the same bytes, and asks for their slots. */
+static void read_tile(const Lookup *lookup, const Column *column, size_t first, size_t count, Tile *tile)
+{
     const unsigned char *bytes = column->data;
     const int64_t *starts = (const int64_t *)lookup->rows[1].data + first, *lengths = (const int64_t *)lookup->rows[2].data + first;
-    size_t readable = column->capacity, mask = lookup->table->slot_count - 1;
-    const TextSlot *slots = lookup->table->slots;
+    size_t last = column->capacity - TEXT_KEY_BYTES; /* where all of a head may be looked at */
+    TextKeys table = *lookup->table;
     for (size_t i = 0; i < count; i++) {
-        size_t start = (size_t)starts[i];
-        TextKey key = {.bytes = bytes + start, .readable = readable - start, .length = (size_t)lengths[i]};
-        read_words(&key);
-        size_t slot = first_slot(key.hash) & mask;
-        __builtin_prefetch(&slots[slot]);
-        tile->head[0][i] = key.head[0];
-        tile->head[1][i] = key.head[1];
-        tile->length[i] = key.length;
-        tile->slot[i] = (uint32_t)slot;
+        size_t start = (size_t)starts[i], length = (size_t)lengths[i];
+        uint64_t head[TEXT_KEY_WORDS];
+        load_head(bytes + (start <= last ? start : last), length, &head[0], &head[1]);
+        size_t slot = first_slot(&table, finish_hash(hash_head(head[0], head[1])));
+        __builtin_prefetch(&table.slots[slot]);
+        tile->head[0][i] = head[0];
+        tile->head[1][i] = head[1];
+        tile->length[i] = start <= last ? length : SIZE_MAX;
+        tile->slot[i] = slot;
     }
 }
 
-/* While slots come from memory, the next ones are asked for. What is not in the first slot where it may be is looked for anew. A free slot looks like the empty text's, and
- * tells that it is not there. */
-static int64_t look_up_tile(const Lookup *lookup, size_t first, size_t count, int64_t *numbers)
+/* The number in a slot, if that key is there, otherwise 0. */
+static inline uint64_t number_if_there(const TextSlot *slot, const Tile *tile, size_t i)
+{
+    uint64_t differences = (slot->head[0] ^ tile->head[0][i]) | (slot->head[1] ^ tile->head[1][i]) | (slot->length ^ tile->length[i]);
+    return slot->number & -(uint64_t)(differences == 0);
+}
+
+/* While slots come from memory, the next ones are asked for. What is in neither of the first two slots where it may be, which cannot be told beforehand and so is found without
+ * a branch, is looked for anew. */
+static int64_t look_up_tile(const Lookup *lookup, const Column *column, size_t first, size_t count, int64_t *numbers)
 {
     Tile tile;
+    const TextSlot *slots = lookup->table->slots;
     int64_t all = 0;
-    read_tile(lookup, first, count, &tile);
+    read_tile(lookup, column, first, count, &tile);
     for (size_t i = 0; i < count; i++) {
-        const TextSlot *slot = &lookup->table->slots[tile.slot[i]];
-        uint64_t differences = (slot->head[0] ^ tile.head[0][i]) | (slot->head[1] ^ tile.head[1][i]) | (slot->length ^ tile.length[i]);
-        bool is_found = differences == 0 && tile.length[i] <= TEXT_KEY_BYTES;
-        numbers[i] = is_found ? (int64_t)slot->number - 1 : look_up_row(lookup, first + i);
-        all |= numbers[i];
+        const TextSlot *pair = &slots[tile.slot[i]];
+        uint64_t number = number_if_there(&pair[0], &tile, i) | number_if_there(&pair[1], &tile, i);
+        bool is_found = number != 0 && tile.length[i] <= TEXT_KEY_BYTES;
+        int64_t found = is_found ? (int64_t)number - 1 : look_up_row(lookup, first + i);
+        numbers[i] = found;
+        all |= found;
     }
     return all;
 }
 
-static bool can_tile(const TextKeys *table, const Cells *rows)
+static int64_t look_up_rows(const Lookup *lookup, size_t first, size_t count, int64_t *numbers)
 {
-    return rows[0].is_uniform && !rows[1].is_uniform && !rows[2].is_uniform && table->slot_count <= UINT32_MAX &&
-           *(Array *const *)rows[0].data != NULL && !(*(Array *const *)rows[0].data)->columns[0].is_uniform;
+    int64_t all = 0;
+    for (size_t i = 0; i < count; i++)
+        all |= numbers[i] = look_up_row(lookup, first + i);
+    return all;
 }
 
 bool text_keys_look_up(const TextKeys *table, const Array *keys, const Cells *rows, size_t first, size_t count, int64_t *numbers)
 {
     Lookup lookup = {table, keys, rows};
-    bool is_tiled = can_tile(table, rows);
     int64_t all = 0;
     for (size_t i = 0; i < count; i += TILE) {
         size_t length = least(TILE, count - i);
-        if (is_tiled)
-            all |= look_up_tile(&lookup, first + i, length, numbers + i);
-        for (size_t j = i; !is_tiled && j < i + length; j++)
-            all |= numbers[j] = look_up_row(&lookup, first + j);
+        const Column *column = common_bytes(rows, first + i, length);
+        all |= column != NULL ? look_up_tile(&lookup, column, first + i, length, numbers + i)
+                              : look_up_rows(&lookup, first + i, length, numbers + i);
     }
     return all >= 0;
 }

@@ -60,6 +60,10 @@ static const char library[] =
     "  if n == 0 then grid else\n"
     "  let rows = grid_sum(grid_sum(turned_grid(grid, -1, 0), grid), turned_grid(grid, 1, 0)); all = grid_sum(grid_sum(turned_grid(rows, 0, -1), rows), turned_grid(rows, 0, 2))\n"
     "  in crowd({{if x > 9 then x - 9 else x - y : x in r; y in s} : r in all; s in grid}, n - 1)\n"
+    "function twice_turned(grid : [[int]], n : int) : [[int]] =\n"
+    "  if n == 0 then grid else\n"
+    "  let a = {{x / (n + 1) + 1 : x in row} : row in grid}; b = {{x + 2 * y : x in r; y in s} : r in a; s in rotate(a, 1)}\n"
+    "  in twice_turned({{x - y + z : x in r; y in s; z in t} : r in rotate(b, -1); s in b; t in rotate(b, 5)}, n - 1)\n"
     "function swapped(a : [[int]], b : [int], n : int) : ([[int]], [int]) =\n"
     "  if n == 0 then (a, b) else swapped({{x + n : x in row} : row in a}, {sum(row) + n : row in a}, n - 1)\n"
     "function kept_rows(a : [[int]], n : int) : [[int]] = if n == 0 then a else kept_rows({if #row > 2 then row else {x + 1 : x in row} : row in a}, n - 1)\n"
@@ -175,6 +179,8 @@ static const Case cases[] = {
     {"hull", "v : [(float, float)]", "v", "if #v < 2 then v else hsplit(v, v[0], v[#v - 1])", "[[(0.0, 0.0), (0.5, 2.0), (1.0, 1.0), (1.5, 3.0), (2.0, 0.0)], [], [(0.0, 0.0), (1.0, 0.0)]]"},
     {"totalled", "v : [int], n : int", "v, n", "turned_total(v, n)", "[([1, 2, 3], 5), ([], 3), ([1], 0)]"},
     {"smoothed", "v : [float], n : int", "v, n", "smooth(v, n)", "[([1.0, 4.0, 2.0, 8.0], 3), ([1.0], 2), ([], 0), ([], 1), ([1.0, 2.0], 40)]"},
+    {"turned_twice", "v : [[int]], n : int", "v, n", "twice_turned(v, n)",
+     "[([[1, 2], [3, 4], [5, 6]], 1), ([[1, 2, 3], [1, 2]], 2), ([[7]], 3), ([], 2), ([[]], 1), ([[1], [2]], 2), ([[1, 9], [2, 8], [3, 7], [4, 6], [5, 5], [6, 4], [7, 3], [8, 2], [9, 1], [10, 0], [11, -1]], 3)]"},
     {"crowded", "v : [[int]], n : int", "v, n", "crowd(v, n)",
      "[([[1, 0, 2], [0, 1, 1], [3, 0, 0]], 4), ([], 3), ([[]], 2), ([[1, 2], [3]], 1), ([[1], [2, 3]], 0), ([[5]], 3), ([[1, 2], [3, 4]], 41)]"},
     {"exchanged", "v : [[int]], n : int", "v, n", "swapped(v, [], n)", "[([[1, 2], [3]], 3), ([], 2), ([[1]], 0), ([[1], [], [2, 3]], 50)]"},
@@ -580,6 +586,7 @@ static const Shape shapes[] = {
     {"sums", {"kernel_array(into,", "for (", "kernel_mark(aside)", "FoldSUM_F64", "for (", "for (", ".tile[", "}", "FoldSUM_F64_all", "}", "canonical_F64(", "kernel_release(aside"}},
     {"appended", {"kernel_array(into,", "kernel_copy(", "+ 0] = 1;", "+ 1] = 2;", "for (", "kernel_copy(", "*result0"}},
     {"flows", {"kernel_group(", "for (", "for (", "}", "} else {", "for ("}},
+    {"crowd", {"= kernel_window(aside, ", "for (", "kernel_window_find(", "kernel_window_array(aside, ", "for (", "kernel_array(into, ", "for ("}},
     {"rotated", {"kernel_split(", "for (", "}", "for (", "}"}},
 };
 

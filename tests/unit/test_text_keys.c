@@ -66,14 +66,15 @@ static bool is_same(const Rows *rows, size_t a, size_t b)
     return true;
 }
 
-static void make_rows(Fixture *f, Rows *rows, size_t array_count)
+/* As many rows as `run` are in one array, then perhaps in another. */
+static void make_rows(Fixture *f, Rows *rows, size_t array_count, size_t run)
 {
-    Array *arrays[4];
+    Array *arrays[4], *array = NULL;
     for (size_t i = 0; i < array_count; i++)
         arrays[i] = array_new(&f->memory, f->chars);
     for (size_t i = 0; i < ROWS; i++) {
-        bool is_uniform = array_count > 1 && draw(array_count) == 0; /* the first array has one character only */
-        Array *array = is_uniform ? arrays[0] : arrays[array_count == 1 ? 0 : 1 + draw(array_count - 1)];
+        array = i % run == 0 ? arrays[draw(array_count)] : array;
+        bool is_uniform = array_count > 1 && array == arrays[0]; /* the first array has one character only */
         size_t length = draw(LONGEST), start = array->count;
         if (is_uniform)
             array_append(&f->memory, NULL, array, &(Cells){"a", true}, 0, length);
@@ -97,7 +98,7 @@ static int64_t expected_number(const Rows *rows, const size_t *seen, size_t coun
     return -1;
 }
 
-static void test_rows(Fixture *f, size_t array_count)
+static void test_rows(Fixture *f, size_t array_count, size_t run)
 {
     static Rows rows;
     static size_t seen[ROWS];
@@ -105,7 +106,7 @@ static void test_rows(Fixture *f, size_t array_count)
     TextKeys table = {0};
     Array *keys = array_new(&f->memory, f->text);
     size_t count = 0;
-    make_rows(f, &rows, array_count);
+    make_rows(f, &rows, array_count, run);
     for (size_t i = 0; i < ROWS; i++) {
         int64_t expected = expected_number(&rows, seen, count, i);
         if (i > 0 && i % 100 == 0) {
@@ -138,8 +139,10 @@ int main(void)
     layouts_init(&f.layouts, &f.arena, &f.types);
     f.chars = layout_of(&f.layouts, TYPE_CHAR);
     f.text = layout_of(&f.layouts, type_vector(&f.types, TYPE_CHAR));
-    for (size_t arrays = 1; arrays <= 4; arrays++)
-        test_rows(&f, arrays);
+    for (size_t arrays = 1; arrays <= 4; arrays++) {
+        test_rows(&f, arrays, 1);
+        test_rows(&f, arrays, 150);
+    }
     arena_free(&f.arena);
     check(&f, f.memory.live_bytes == 0, "memory", 0);
     return f.failures != 0;

@@ -22,6 +22,11 @@ typedef uint64_t KernelTruth; /* of a lane, in memory: as wide as most of what a
     __asm__ volatile("");                                                                                             \
     _Pragma("GCC unroll 1") _Pragma("GCC ivdep") for (int lane = 0; lane < KERNEL_WIDE; lane++)
 
+/* ... of a line each, which take less when they are unrolled. */
+#define KERNEL_WIDE_LINE                                                                                              \
+    __asm__ volatile("");                                                                                             \
+    _Pragma("GCC ivdep") for (int lane = 0; lane < KERNEL_WIDE; lane++)
+
 /* The same for some that were brought together: a multiple of KERNEL_PICKED. */
 enum { KERNEL_PICKED = 8 };
 #define KERNEL_PICKED_LOOP(count)                                                                                     \
@@ -44,11 +49,27 @@ MATH_INLINE void *kernel_wide_take(KernelRegion *region, KernelMark mark, int64_
     return kernel_take(region, (size_t)(count + 1) * size);
 }
 
+/* Whether the vectors of all points lie in one array. */
+MATH_INLINE bool kernel_wide_is_one(const KernelArrayRef *arrays)
+{
+    uint64_t difference = 0;
+    KERNEL_WIDE_LOOP
+        difference |= (uint64_t)(uintptr_t)arrays[lane] ^ (uint64_t)(uintptr_t)arrays[0];
+    return difference == 0;
+}
+
 /* Where the cells of each point's vector begin; false if one of them has one cell for all, or they are many. */
 MATH_INLINE bool kernel_wide_cells(const void **cells, const KernelArrayRef *arrays, const int64_t *starts, uint32_t leaf, size_t size, int64_t length)
 {
-    if (length > KERNEL_WIDE_LENGTH)
+    const bool is_one = length > 0 && kernel_wide_is_one(arrays);
+    if (length > KERNEL_WIDE_LENGTH || (is_one && kernel_stride(arrays[0], leaf) != 1))
         return false;
+    if (is_one) {
+        const uintptr_t first = (uintptr_t)kernel_cells(arrays[0], leaf);
+        KERNEL_WIDE_LOOP
+            cells[lane] = (const void *)(first + (uintptr_t)starts[lane] * size);
+        return true;
+    }
     for (int lane = 0; lane < KERNEL_WIDE; lane++) {
         if (length > 0 && kernel_stride(arrays[lane], leaf) != 1)
             return false;
@@ -128,6 +149,18 @@ MATH_INLINE int64_t kernel_wide_parts(const uint8_t *flags, int64_t length, int6
     return count;
 }
 
+/* Parts of `width` elements, of which the last may lack some. */
+MATH_INLINE int64_t kernel_wide_part_count(int64_t length, int64_t width)
+{
+    return length / width + (length % width != 0);
+}
+
+MATH_INLINE int64_t kernel_wide_part_width(int64_t length, int64_t width, OpFlag *failed)
+{
+    *failed |= length > width && length % width != 0;
+    return length < width ? length : width;
+}
+
 MATH_INLINE int64_t kernel_wide_width(const int64_t *lengths, int64_t count, OpFlag *failed)
 {
     int64_t width = count == 0 ? 0 : lengths[0];
@@ -140,7 +173,7 @@ MATH_INLINE int64_t kernel_wide_width(const int64_t *lengths, int64_t count, OpF
 
 /* Does one point; false if it failed. */
 typedef bool KernelPoint(const KernelCall *call, const KernelScalars *scalars, int64_t point);
-/* The same for up to KERNEL_WIDE of them, of the same lengths; false if nothing was done. */
+/* The same for up to KERNEL_WIDE of them, of the same lengths; false if nothing was done. Absent points are like one of them. */
 typedef bool KernelPoints(const KernelCall *call, const KernelScalars *scalars, const int64_t *points, int64_t count);
 /* A number that the lengths of its vectors decide. */
 typedef uint64_t KernelKey(const KernelCall *call, int64_t point);
@@ -161,7 +194,7 @@ typedef struct KernelWideEntry {
     uint32_t misses, hits;
     uint32_t shape_count;
     uint8_t places[KERNEL_WIDE_PLACES]; /* where the shape with such a key may be */
-    KernelShape shapes[KERNEL_WIDE_SHAPES];
+    KernelShape *shapes;
 } KernelWideEntry;
 
 static void kernel_wide_one(KernelWideEntry *entry, int64_t point)
@@ -175,6 +208,8 @@ static void kernel_wide_one(KernelWideEntry *entry, int64_t point)
 static void kernel_wide_shape(KernelWideEntry *entry, KernelShape *shape)
 {
     bool is_tried = shape->count >= (entry->one == NULL ? 1 : KERNEL_WIDE_LEAST);
+    for (int64_t i = shape->count; i < KERNEL_WIDE && is_tried; i++)
+        shape->points[i] = shape->points[0];
     bool is_done = is_tried && entry->many(entry->call, &entry->scalars, shape->points, shape->count);
     entry->hits += is_done;
     entry->misses += is_tried && !is_done;
@@ -205,7 +240,8 @@ static KernelShape *kernel_wide_find(KernelWideEntry *entry, uint64_t key)
 
 __attribute__((noinline, unused)) static uint64_t kernel_wide_entry(const KernelCall *call, KernelKey *key, KernelPoints *many, KernelPoint *one)
 {
-    KernelWideEntry entry = {.call = call, .scalars = kernel_scalars(call), .one = one, .many = many, .least = call->count};
+    KernelShape shapes[KERNEL_WIDE_SHAPES];
+    KernelWideEntry entry = {.call = call, .scalars = kernel_scalars(call), .one = one, .many = many, .least = call->count, .shapes = shapes};
     for (int64_t i = 0; i < call->count; i++) {
         bool is_tried = entry.misses < KERNEL_WIDE_MISSES + entry.hits;
         KernelShape *shape = is_tried ? kernel_wide_find(&entry, key(call, i)) : NULL;
