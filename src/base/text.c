@@ -16,9 +16,14 @@ void text_free(Text *text)
 
 void text_clear(Text *text)
 {
-    text->length = 0;
+    text_cut(text, 0);
+}
+
+void text_cut(Text *text, size_t length)
+{
+    text->length = length;
     if (text->bytes != NULL)
-        text->bytes[0] = '\0';
+        text->bytes[length] = '\0';
 }
 
 static void reserve(Text *text, size_t more)

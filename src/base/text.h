@@ -16,6 +16,8 @@ typedef struct Text {
 void text_init(Text *text, Memory *memory);
 void text_free(Text *text);
 void text_clear(Text *text);
+/* Takes back what was added since it had that length. */
+void text_cut(Text *text, size_t length);
 
 void text_add_bytes(Text *text, const char *bytes, size_t length);
 void text_add(Text *text, const char *string);

@@ -314,6 +314,7 @@ static RecallPart *find_part(Writer *writer, Recall *recall, const Supply *suppl
 {
     if (supply->kind != SUPPLY_EACH || supply->table != NULL)
         return NULL;
+    uint32_t turn = abreast_enter(writer, supply->turn);
     bool *is_index = ARENA_ARRAY(writer->arena, bool, supply->member_count);
     for (uint32_t i = 0; i < supply->member_count; i++)
         is_index[i] = supply->members[i]->kind == SUPPLY_RANGE;
@@ -325,6 +326,7 @@ static RecallPart *find_part(Writer *writer, Recall *recall, const Supply *suppl
         recall->number = supply->statement->target;
     else if (part != NULL)
         add_word_to_key(writer, recall, arena_format(writer->arena, "%u", supply->statement->target));
+    abreast_enter(writer, turn);
     return part;
 }
 
@@ -364,11 +366,13 @@ static void write_all_cells(Writer *writer, Supply *supply, const Recall *recall
 static void fill_part(Writer *writer, const Supply *supply, const char *index)
 {
     const CoreBlock *block = &supply->recall->filling;
+    uint32_t turn = abreast_enter(writer, supply->turn);
     for (uint32_t i = 0; i < supply->member_count; i++)
         if (supply->members[i]->kind == SUPPLY_RANGE)
             writer->texts->values[block->parameters[i]] = supply_step(writer, supply->members[i], index).words;
     write_statements(writer, block);
     write_put(writer, supply->recall, index);
+    abreast_enter(writer, turn);
 }
 
 /* Computes what is not there yet, if it is to be kept. */
@@ -402,6 +406,13 @@ void sequence_write_versions(Writer *writer, Traversal *traversal, TraversalWrit
         return;
     }
     fill_recall(writer, traversal->supply, &recall);
+    if (writer->abreast != NULL) {
+        abreast_end_if(writer, arena_format(writer->arena, "%s == NULL", recall.recalled));
+        write_all_cells(writer, traversal->supply, &recall);
+        write(writer, traversal, context);
+        forget_recall(traversal->supply);
+        return;
+    }
     write_open_brace(writer, arena_format(writer->arena, "if (%s != NULL)", recall.recalled));
     write_all_cells(writer, traversal->supply, &recall);
     write(writer, traversal, context);

@@ -199,13 +199,11 @@ static void write_pushes(Writer *writer, Reduction *reduction, Traversal *traver
 
 /* ---- several sums at once ---- */
 
-enum { TOGETHER_MAX = 4 }; /* sums whose lanes stay in registers */
-
 /* Sums and products of floats over as many elements each. */
 typedef struct Together {
     Sink sink;
-    Reduction *members[TOGETHER_MAX];
-    Traversal *traversals[TOGETHER_MAX];
+    Reduction *members[REDUCE_TOGETHER];
+    Traversal *traversals[REDUCE_TOGETHER];
     uint32_t count;
     const char *first; /* the index from which on a group is taken */
 } Together;
@@ -309,12 +307,13 @@ static void write_alone(Writer *writer, Reduction *reduction, Traversal *travers
 
 static void write_together(Writer *writer, Together *together)
 {
-    Traversal *joined = together->count == 1 ? NULL : sequence_join(writer, together->traversals, together->count);
+    Traversal *joined = together->count < 2 ? NULL : sequence_join(writer, together->traversals, together->count);
     if (joined != NULL && sequence_can_be_light(writer, joined)) {
         together->sink.is_straight = true;
         sequence_write_versions(writer, joined, write_version, together);
         return;
     }
+    abreast_refuse(writer);
     for (uint32_t i = 0; i < together->count; i++)
         write_alone(writer, together->members[i], together->traversals[i]);
 }
@@ -328,6 +327,13 @@ static bool is_ordered_statement(const Writer *writer, const CoreStatement *stat
     *operator = fold.operator;
     *type = type_scalar(writer->program->types, write_element_type(writer, statement->arguments[0].type));
     return reduce_is_ordered(fold.operator, *type);
+}
+
+bool reduce_is_sum(const Writer *writer, const CoreStatement *statement)
+{
+    Op operator;
+    ScalarType type;
+    return is_ordered_statement(writer, statement, &operator, &type);
 }
 
 /* The total is the neutral element, until there are others. */
@@ -370,11 +376,23 @@ static const CoreStatement *find_next(Writer *writer, const Together *together, 
     return NULL;
 }
 
-/* Whether the last of them may be computed in one loop with the others. */
-static bool is_last_fit(Writer *writer, const Together *together)
+/* The same in all turns that are written at once. */
+static void add_turns(Writer *writer, Together *together, const CoreStatement *statement)
 {
-    const Traversal *last = together->traversals[together->count - 1];
-    return sequence_can_be_light(writer, last) && sequence_most(last) == sequence_most(together->traversals[0]);
+    for (uint32_t turn = 1; turn <= abreast_count(writer); turn++) {
+        abreast_enter(writer, turn);
+        add_together(writer, together, statement);
+    }
+    abreast_enter(writer, 0);
+}
+
+/* Whether those from one on may be computed in one loop with the others. */
+static bool are_fit(Writer *writer, const Together *together, uint32_t from)
+{
+    for (uint32_t i = from; i < together->count; i++)
+        if (!sequence_can_be_light(writer, together->traversals[i]) || sequence_most(together->traversals[i]) != sequence_most(together->traversals[0]))
+            return false;
+    return true;
 }
 
 /* Sums that follow and go over as many elements are computed in the same loop, if that does little. */
@@ -382,16 +400,20 @@ static void write_ordered(Writer *writer, const CoreStatement *statement)
 {
     const CoreStatement *next = writer->following, *end = next + writer->following_count;
     Together together = {0};
-    add_together(writer, &together, statement);
-    while (together.count < TOGETHER_MAX && is_last_fit(writer, &together) && (next = find_next(writer, &together, next, end)) != NULL) {
-        add_together(writer, &together, next);
+    uint32_t turns = abreast_count(writer), last = 0;
+    add_turns(writer, &together, statement);
+    while (together.count + turns <= REDUCE_TOGETHER && are_fit(writer, &together, last) && (next = find_next(writer, &together, next, end)) != NULL) {
+        last = together.count;
+        add_turns(writer, &together, next);
         *vec_push(writer->arena, &writer->ahead) = next++->target;
     }
-    uint32_t last = together.count - 1;
-    together.count -= last > 0 && !is_last_fit(writer, &together);
+    uint32_t all = together.count;
+    together.count = are_fit(writer, &together, last) ? all : last;
     write_together(writer, &together);
-    if (together.count == last)
-        write_alone(writer, together.members[last], together.traversals[last]);
+    for (uint32_t i = together.count; i < all; i++)
+        write_alone(writer, together.members[i], together.traversals[i]);
+    if (together.count < all)
+        abreast_refuse(writer);
 }
 
 static void take_and_count(Writer *writer, Sink *sink, Element element)

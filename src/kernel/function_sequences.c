@@ -26,7 +26,7 @@ static Supply *prepare(Writer *writer, const CoreAtom *atom);
 static Supply *new_supply(Writer *writer, SupplyKind kind, TypeId type)
 {
     Supply *supply = ARENA_NEW(writer->arena, Supply);
-    *supply = (Supply){.kind = kind, .type = type};
+    *supply = (Supply){.kind = kind, .type = type, .turn = writer->turn};
     return supply;
 }
 
@@ -104,6 +104,13 @@ static Supply *supply_of_range(Writer *writer, const CoreStatement *statement)
     return supply;
 }
 
+/* How many loops are around a vector; most for what is no vector. */
+static uint32_t level_of(const Writer *writer, const Supply *supply)
+{
+    return supply->vector == NULL || supply->vector->is_constant ? UINT32_MAX : writer->texts->shapes[supply->vector->variable].level;
+}
+
+/* The length of all is that of the one with fewest loops around: others are as long as that one too, and need no loop of their own. */
 static void add_members(Writer *writer, Supply *supply, const CoreAtom *atoms, uint32_t count)
 {
     supply->members = ARENA_ARRAY(writer->arena, Supply *, count);
@@ -115,7 +122,11 @@ static void add_members(Writer *writer, Supply *supply, const CoreAtom *atoms, u
         if (i > 0 && supply->members[i]->length != supply->members[0]->length)
             vectors_fail_if(writer, "%s != %s", supply->members[i]->length, supply->members[0]->length);
     }
-    supply->length = supply->members[0]->length;
+    const Supply *outermost = supply->members[0];
+    for (uint32_t i = 1; i < count; i++)
+        if (level_of(writer, supply->members[i]) < level_of(writer, outermost))
+            outermost = supply->members[i];
+    supply->length = outermost->length;
 }
 
 static Supply *supply_of_each(Writer *writer, const CoreStatement *statement)
@@ -249,7 +260,7 @@ static Element write_body(Writer *writer, const CoreBlock *block)
     return (Element){.words = write_atom(writer, &block->result), .type = block->result.type};
 }
 
-static void bind(Writer *writer, CoreVar parameter, Element element)
+void supply_bind(Writer *writer, CoreVar parameter, Element element)
 {
     if (element.atom != NULL) {
         element.words = vectors_make(writer, element.atom);
@@ -268,16 +279,19 @@ static const CoreBlock *body_of(const Supply *supply)
 static void bind_members(Writer *writer, const Supply *supply, const char *index)
 {
     for (uint32_t i = 0; i < supply->member_count; i++)
-        bind(writer, supply->statement->blocks[0]->parameters[i], supply_step(writer, supply->members[i], index));
+        supply_bind(writer, supply->statement->blocks[0]->parameters[i], supply_step(writer, supply->members[i], index));
 }
 
 static Element step_each(Writer *writer, const Supply *supply, const char *index)
 {
     const CoreBlock *block = body_of(supply);
+    uint32_t turn = abreast_enter(writer, supply->turn);
     bind_members(writer, supply, index);
     if (supply->recall != NULL)
         recall_write_get(writer, supply->recall, index);
-    return write_body(writer, supply->table == NULL ? block : tables_read(writer, supply->table));
+    Element element = write_body(writer, supply->table == NULL ? block : tables_read(writer, supply->table));
+    abreast_enter(writer, turn);
+    return element;
 }
 
 static Element step_scan(Writer *writer, const Supply *supply, const char *index)
@@ -318,6 +332,8 @@ static Element step_read(Writer *writer, const Supply *supply, const char *index
 
 Element supply_step(Writer *writer, const Supply *supply, const char *index)
 {
+    if (supply->given != NULL)
+        return element_of_words(supply, supply->given, false);
     if (supply->place != NULL)
         index = supply->place;
     switch (supply->kind) {
@@ -374,17 +390,7 @@ bool supply_may_go_on(const Writer *writer, const Supply *supply, const Sink *si
 
 /* ---- loops ---- */
 
-/* What a loop changes of the writer. */
-typedef struct Around {
-    const char *into, *aside;
-    bool is_deferred, is_straight;
-    const char *mark;
-    const char *waiting; /* calls that wait, and how many there were before; null if none does */
-    const char *waited;
-} Around;
-
-/* A body that does more than to compute gives back what it took after each turn, and looks whether it is to go on. */
-static Around open_turn(Writer *writer, bool is_straight, bool is_deferred, const Sink *sink)
+Around supply_open_turn(Writer *writer, bool is_straight, bool is_deferred, const Sink *sink)
 {
     Around around = {.into = writer->into, .aside = writer->aside, .is_deferred = writer->is_deferred, .is_straight = is_straight};
     writer->is_deferred = is_deferred;
@@ -404,7 +410,7 @@ static Around open_turn(Writer *writer, bool is_straight, bool is_deferred, cons
     return around;
 }
 
-static void close_turn(Writer *writer, Around around)
+void supply_close_turn(Writer *writer, Around around)
 {
     if (around.waiting != NULL)
         write_line(writer, "if (%s.count == %s)", around.waiting, around.waited);
@@ -436,7 +442,7 @@ static void give_body(Writer *writer, const CoreBlock *block, Sink *sink)
     write_close_brace(writer);
 }
 
-static void give_turn(Writer *writer, const Supply *supply, Sink *sink, const char *index)
+void supply_give_turn(Writer *writer, const Supply *supply, Sink *sink, const char *index)
 {
     const char *outer_index = sink->index;
     if (supply->kind == SUPPLY_EACH && forks_waits(sink, supply->statement->blocks[0])) {
@@ -455,9 +461,9 @@ void supply_write_turn(Writer *writer, const Supply *supply, Sink *sink, const c
 {
     if (supply->windows != NULL)
         windows_write_rows(writer, supply, index);
-    Around around = open_turn(writer, is_straight, is_deferred, sink);
-    give_turn(writer, supply, sink, index);
-    close_turn(writer, around);
+    Around around = supply_open_turn(writer, is_straight, is_deferred, sink);
+    supply_give_turn(writer, supply, sink, index);
+    supply_close_turn(writer, around);
 }
 
 /* A turn of a loop that is written out. */
@@ -478,7 +484,7 @@ static void write_turns_arguments(Writer *writer, const Supply *supply, const Co
     before.statement_count--;
     for (uint32_t turn = 0; turn < supply->few; turn++) {
         for (uint32_t i = 0; i < supply->member_count; i++)
-            bind(writer, block->parameters[i], supply_step(writer, supply->members[i], arena_format(writer->arena, "%u", turn)));
+            supply_bind(writer, block->parameters[i], supply_step(writer, supply->members[i], arena_format(writer->arena, "%u", turn)));
         write_statements(writer, &before);
         arguments[turn] = write_arguments(writer, call, argument_count);
     }
@@ -498,7 +504,7 @@ static void write_forked_turns(Writer *writer, const Supply *supply, Sink *sink,
     ForkedCalls calls = {.call = call, .count = supply->few};
     write_line(writer, "{");
     writer->depth++;
-    Around around = open_turn(writer, false, writer->is_deferred, sink);
+    Around around = supply_open_turn(writer, false, writer->is_deferred, sink);
     write_turns_arguments(writer, supply, call, calls.arguments, &calls.argument_count);
     calls.region = vectors_region(writer, call->target);
     forks_write_calls(writer, &calls);
@@ -508,7 +514,7 @@ static void write_forked_turns(Writer *writer, const Supply *supply, Sink *sink,
         sink->take(writer, sink, (Element){.words = calls.results[turn], .type = block->result.type});
     }
     sink->index = outer_index;
-    close_turn(writer, around);
+    supply_close_turn(writer, around);
     write_close_brace(writer);
 }
 
@@ -525,7 +531,7 @@ const CoreStatement *sequence_element_call(Writer *writer, const Traversal *trav
 }
 
 /* `polls`: a long one looks now and then whether it is to go on. */
-static void loop(Writer *writer, const Supply *supply, Sink *sink, const char *first, const char *end, bool polls)
+static void loop(Writer *writer, Supply *supply, Sink *sink, const char *first, const char *end, bool polls)
 {
     bool waits = supply->kind == SUPPLY_EACH && forks_waits(sink, supply->statement->blocks[0]);
     const CoreStatement *forked = waits ? NULL : find_forked_call(writer, supply);
@@ -536,6 +542,8 @@ static void loop(Writer *writer, const Supply *supply, Sink *sink, const char *f
     if (supply->few > 0)
         return;
     bool straight = supply_is_straight(writer, supply) && sink->is_straight, deferred = straight && supply_may_go_on(writer, supply, sink);
+    if (!straight)
+        first = abreast_write(writer, supply, sink, first, end);
     const char *index = write_word(writer, 0);
     bool had_pending = writer->has_pending;
     writer->has_pending = false;
@@ -633,7 +641,7 @@ static uint32_t find_splits(Writer *writer, const Supply *supply, Split *splits)
 }
 
 /* A loop from `first` on, before `end`, in which the conditions have one value each. */
-static void loop_in_parts(Writer *writer, const Supply *supply, Sink *sink, const Split *splits, uint32_t count, const char *first, const char *end)
+static void loop_in_parts(Writer *writer, Supply *supply, Sink *sink, const Split *splits, uint32_t count, const char *first, const char *end)
 {
     if (count == 0) {
         loop(writer, supply, sink, first, end, true);
@@ -675,7 +683,7 @@ static bool find_divisors(Writer *writer, const Supply *supply)
     return writer->divisors.count > 0;
 }
 
-static void traverse_range(Writer *writer, const Supply *supply, Sink *sink, const char *first, const char *end)
+static void traverse_range(Writer *writer, Supply *supply, Sink *sink, const char *first, const char *end)
 {
     Split splits[SPLITS_MAX];
     bool is_innermost = sink->is_straight && supply_is_straight(writer, supply) && !writer->is_deferred && supply->few == 0;
@@ -713,7 +721,7 @@ bool sequence_is_shareable(const Traversal *traversal)
 
 void sequence_traverse_shared(Writer *writer, Traversal *traversal, Sink *sink)
 {
-    const Supply *supply = traversal->supply;
+    Supply *supply = traversal->supply;
     const char *first = write_word(writer, 0), *end = write_word(writer, 0), *is_fine = supply_is_straight(writer, supply) ? "true" : "false";
     write_line(writer, "const int64_t %s = kernel_part(scalars->call, %s, 0, %s);", first, supply->length, is_fine);
     write_line(writer, "const int64_t %s = kernel_part(scalars->call, %s, 1, %s);", end, supply->length, is_fine);
@@ -775,7 +783,7 @@ static void take_each(Writer *writer, Sink *sink, Element element)
 {
     Through *through = (Through *)(void *)sink;
     const CoreBlock *block = through->statement->blocks[0];
-    bind(writer, block->parameters[0], element);
+    supply_bind(writer, block->parameters[0], element);
     through->outer->index = NULL;
     give_body(writer, block, through->outer);
 }
@@ -883,13 +891,13 @@ void sequence_traverse_filters(Writer *writer, Traversal *const *traversals, Sin
     write_open_brace(writer, arena_format(writer->arena, "for (int64_t %s = %s; %s < %s; %s++)", index, first, index, end, index));
     writer->has_unshared |= writer->loops == 0;
     writer->loops++;
-    Around around = open_turn(writer, true, true, &(Sink){.is_straight = true});
+    Around around = supply_open_turn(writer, true, true, &(Sink){.is_straight = true});
     for (uint32_t i = 0; i < count; i++) {
         Through through = {.outer = sinks[i], .sink = {.index = index}};
         through_filter(&through);
         through.sink.take(writer, &through.sink, supply_step(writer, traversals[i]->supply, index));
     }
-    close_turn(writer, around);
+    supply_close_turn(writer, around);
     writer->loops--;
     write_close_brace(writer);
     bool pends = writer->has_pending;

@@ -37,11 +37,13 @@ struct Supply {
     const char ***elements; /* FEW: words of each */
     IndexTable *table;      /* EACH: what depends on an index alone is read from there; null if there is none */
     const CoreAtom *vector; /* CELLS: whose they are; null if it has no name */
+    const char **given;     /* words of the element, where it is there; else null */
     const char *place;      /* CELLS, RANGE: of the element, where that is not the index; else null */
     RecallPart *recall;     /* EACH: where some of what its body computes is there; otherwise null */
     Windows *windows;       /* EACH: of vectors whose rows are made as they are read; null if there are none */
     const Window *window;   /* WINDOW: the one */
     bool is_of_memory;      /* something that is in memory bounds its length */
+    uint32_t turn;          /* of those that are written at once, whose variables it needs (kernel/function_abreast.c); else 0 */
 };
 
 struct Traversal {
@@ -52,16 +54,36 @@ struct Traversal {
     const char *most;
 };
 
+/* What a loop changes of the writer. */
+typedef struct Around {
+    const char *into, *aside;
+    bool is_deferred, is_straight;
+    const char *mark;
+    const char *waiting; /* calls that wait, and how many there were before; null if none does */
+    const char *waited;
+} Around;
+/* A body that does more than to compute gives back what it took after each turn, and looks whether it is to go on. */
+Around supply_open_turn(Writer *writer, bool is_straight, bool is_deferred, const Sink *sink);
+void supply_close_turn(Writer *writer, Around around);
+/* A parameter of a body is an element from now on. */
+void supply_bind(Writer *writer, CoreVar parameter, Element element);
+
 /* Writes what gives the element of an index. */
 Element supply_step(Writer *writer, const Supply *supply, const char *index);
 /* A turn of a loop: the element of an index is given to the sink, with what is done around it. */
 void supply_write_turn(Writer *writer, const Supply *supply, Sink *sink, const char *index, bool is_straight, bool is_deferred);
+/* The same, and gives it to whoever takes it, perhaps later. */
+void supply_give_turn(Writer *writer, const Supply *supply, Sink *sink, const char *index);
 /* Neither loops nor calls. */
 bool supply_is_straight(const Writer *writer, const Supply *supply);
 /* Whether, where something fails for an element, the rest of the loop may be computed nonetheless. */
 bool supply_may_go_on(const Writer *writer, const Supply *supply, const Sink *sink);
 /* Whether elements can be had in any order. */
 bool supply_is_shareable(const Supply *supply);
+
+/* ---- function_abreast.c ---- */
+/* Writes a loop that takes several turns at once, where that is worth it. Gives a word for where another one is to go on, which takes one at a time. */
+const char *abreast_write(Writer *writer, Supply *each, Sink *sink, const char *first, const char *end);
 
 /* ---- function_tables.c ---- */
 /* What of a comprehension's body depends on an index alone, and is more than an element, is computed before its loop; if there is such. */

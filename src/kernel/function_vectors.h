@@ -216,8 +216,21 @@ Grouping *groups_find(Writer *writer, const Traversal *pairs, const CoreStatemen
 /* What it does if its points are grouped by place, into cells from `start` on; then `else`, which the caller closes. */
 void groups_write(Writer *writer, Grouping *grouping, const Layout *elements, const char **cells, const char *start, const char *length);
 
+/* ---- function_abreast.c ---- */
+/* How many turns of a loop are written at once, at least one. */
+uint32_t abreast_count(const Writer *writer);
+/* The variables of the body have the values of a turn from now on, the first of which is 1; gives the turn whose they had, 0 for none. */
+uint32_t abreast_enter(Writer *writer, uint32_t turn);
+/* The loop is not worth writing so. */
+void abreast_refuse(Writer *writer);
+/* If the condition holds, the loop that takes one turn at a time goes on here. */
+void abreast_end_if(Writer *writer, const char *condition);
+
 /* ---- function_reduce.c ---- */
+enum { REDUCE_TOGETHER = 4 }; /* sums of floats whose lanes stay in registers */
 bool reduce_write(Writer *writer, const CoreStatement *statement);
+/* Whether a statement is a sum or product of floats, which may be computed in one loop with others. */
+bool reduce_is_sum(const Writer *writer, const CoreStatement *statement);
 /* A reduction or scan by an operator that is built in. */
 typedef struct Fold {
     Op operator; /* the reduction that goes with it */

@@ -551,9 +551,10 @@ static bool was_written_ahead(Writer *writer, const CoreStatement *statement)
     return false;
 }
 
-static void write_statement(Writer *writer, const CoreBlock *block, uint32_t number)
+void write_statement_of(Writer *writer, const CoreBlock *block, uint32_t number)
 {
     const CoreStatement *statement = &block->statements[number];
+    c_source(writer->out, writer->depth, writer->sources, statement->span, &writer->shown);
     writer->following = statement + 1;
     writer->following_count = block->statement_count - number - 1;
     if (was_written_ahead(writer, statement))
@@ -614,10 +615,8 @@ void write_statements(Writer *writer, const CoreBlock *block)
         vectors_refuse(writer);
         return;
     }
-    for (uint32_t i = 0; i < block->statement_count; i++) {
-        c_source(writer->out, writer->depth, writer->sources, block->statements[i].span, &writer->shown);
-        write_statement(writer, block, i);
-    }
+    for (uint32_t i = 0; i < block->statement_count; i++)
+        write_statement_of(writer, block, i);
 }
 
 static void write_block(Writer *writer, const CoreBlock *block, Destination destination)
@@ -636,7 +635,7 @@ static void write_block(Writer *writer, const CoreBlock *block, Destination dest
             write_if(writer, statement, destination);
             return;
         }
-        write_statement(writer, block, i);
+        write_statement_of(writer, block, i);
     }
     write_result(writer, block, destination);
 }

@@ -47,6 +47,8 @@ typedef struct KnownDivisor {
     const char *divisor, *word;
 } KnownDivisor;
 
+typedef struct Abreast Abreast; /* kernel/function_abreast.c */
+
 /* A function that is being written. */
 typedef struct Writer {
     FunctionTexts *texts;
@@ -89,6 +91,8 @@ typedef struct Writer {
     const bool *kept;         /* ... by parameter: it never changes, */
     uint32_t loops;           /* ... around what is being written */
     const char **owned;       /* ... by parameter: a flag (kernel/function_turns.c); null if it is no vector */
+    Abreast *abreast;          /* turns of a loop that are written at once (kernel/function_abreast.c), or null, */
+    uint32_t turn;            /* ... and the one of them whose variables have their values, from 1 on; 0 if none */
 } Writer;
 
 /* ---- function_write.c ---- */
@@ -132,8 +136,9 @@ bool write_is_flat(const Writer *writer, const char *array);
 bool write_is_shared(const Writer *writer, const char *array);
 /* Where it was made; null if it was not made here. */
 const char *write_region_of(const Writer *writer, const char *array);
-/* The statements of a block that is not in tail position. */
+/* The statements of a block that is not in tail position; or one of them, by number. */
 void write_statements(Writer *writer, const CoreBlock *block);
+void write_statement_of(Writer *writer, const CoreBlock *block, uint32_t number);
 void write_note_type(Writer *writer, TypeId type);
 /* A statement that only gives new names to what there is; false if it does more. */
 bool write_alias(Writer *writer, const CoreStatement *statement);

@@ -27,9 +27,17 @@ static void let_go(Array *array, uint64_t times, Array **dead)
 }
 
 /* How many cells from `i` on are the same: columns of references are mostly runs. */
+/* How many cells from this one on are of the same array: mostly all, so that many are looked at at once. */
 static size_t run_length(Array *const *cells, size_t i, size_t count)
 {
+    enum { BLOCK = 16 };
     size_t end = i + 1;
+    for (uintptr_t difference = 0; count - end >= BLOCK; end += BLOCK) {
+        for (size_t k = 0; k < BLOCK; k++)
+            difference |= (uintptr_t)cells[end + k] ^ (uintptr_t)cells[i];
+        if (difference != 0)
+            break;
+    }
     while (end < count && cells[end] == cells[i])
         end++;
     return end - i;
@@ -129,7 +137,9 @@ void cells_fill(LeafType type, void *out, const void *value, size_t count)
         return;
     memcpy(out, value, size);
     repeat_first(out, size, count * size);
-    cells_retain(type, out, count);
+    Array *array = type == LEAF_ARRAY ? *(Array *const *)value : NULL;
+    if (array != NULL)
+        array->references += count;
 }
 
 void cells_copy_unretained(LeafType type, void *out, Cells from, size_t first, size_t count)

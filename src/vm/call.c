@@ -17,11 +17,9 @@ static size_t column_bytes(LeafType type, bool is_uniform, size_t count)
     return aligned(leaf_size(type) * (is_uniform ? 1 : count));
 }
 
-static size_t call_bytes(const Signature *signature, const Cells *arguments, size_t count)
+static size_t call_bytes(const Signature *signature, size_t count)
 {
     size_t bytes = sizeof(Call) + (signature->parameter_count + signature->result_count) * sizeof(Cells);
-    for (uint32_t i = 0; i < signature->parameter_count; i++)
-        bytes += column_bytes(signature->parameters[i], arguments[i].is_uniform, count);
     for (uint32_t i = 0; i < signature->result_count; i++)
         bytes += column_bytes(signature->results[i], false, count);
     return bytes;
@@ -29,7 +27,7 @@ static size_t call_bytes(const Signature *signature, const Cells *arguments, siz
 
 Call *call_new(Vm *vm, Signature signature, const Cells *arguments, size_t count)
 {
-    size_t bytes = call_bytes(&signature, arguments, count);
+    size_t bytes = call_bytes(&signature, count);
     Call *call = memory_alloc(vm->memory, bytes);
     call->signature = signature;
     call->bytes = bytes;
@@ -37,11 +35,8 @@ Call *call_new(Vm *vm, Signature signature, const Cells *arguments, size_t count
     call->arguments = (Cells *)(call + 1);
     call->results = call->arguments + signature.parameter_count;
     char *next = (char *)(call->results + signature.result_count);
-    for (uint32_t i = 0; i < signature.parameter_count; i++) {
-        call->arguments[i] = (Cells){.data = next, .is_uniform = arguments[i].is_uniform};
-        cells_copy(signature.parameters[i], next, arguments[i], 0, arguments[i].is_uniform ? 1 : count);
-        next += column_bytes(signature.parameters[i], arguments[i].is_uniform, count);
-    }
+    for (uint32_t i = 0; i < signature.parameter_count; i++)
+        call->arguments[i] = arguments[i];
     for (uint32_t i = 0; i < signature.result_count; i++) {
         call->results[i].data = next;
         next += column_bytes(signature.results[i], false, count);
@@ -50,12 +45,37 @@ Call *call_new(Vm *vm, Signature signature, const Cells *arguments, size_t count
     return call;
 }
 
+/* Before others may change what the arguments are in. */
+static void keep_arguments(Vm *vm, Call *call)
+{
+    const Signature *signature = &call->signature;
+    if (call->kept != NULL)
+        return;
+    for (uint32_t i = 0; i < signature->parameter_count; i++)
+        call->kept_bytes += column_bytes(signature->parameters[i], call->arguments[i].is_uniform, call->count);
+    char *next = call->kept = memory_resize(vm->memory, NULL, 0, ++call->kept_bytes);
+    for (uint32_t i = 0; i < signature->parameter_count; i++) {
+        bool is_uniform = call->arguments[i].is_uniform;
+        cells_copy(signature->parameters[i], next, call->arguments[i], 0, is_uniform ? 1 : call->count);
+        call->arguments[i].data = next;
+        next += column_bytes(signature->parameters[i], is_uniform, call->count);
+    }
+}
+
+static void free_arguments(Vm *vm, Call *call)
+{
+    const Signature *signature = &call->signature;
+    if (call->kept == NULL)
+        return;
+    for (uint32_t i = 0; i < signature->parameter_count; i++)
+        cells_release(vm->memory, signature->parameters[i], call->arguments[i].data, call->arguments[i].is_uniform ? 1 : call->count);
+    memory_free(vm->memory, call->kept, call->kept_bytes);
+}
+
 void call_free(Vm *vm, Call *call)
 {
     const Signature *signature = &call->signature;
-    for (uint32_t i = 0; i < signature->parameter_count; i++)
-        cells_release(vm->memory, signature->parameters[i], call->arguments[i].data,
-                      call->arguments[i].is_uniform ? 1 : call->count);
+    free_arguments(vm, call);
     for (uint32_t i = 0; i < signature->result_count; i++)
         cells_release(vm->memory, signature->results[i], call->results[i].data, call->count);
     if (call->has_failed)
@@ -346,6 +366,7 @@ static void go_on(Vm *vm, Call *call)
         return;
     }
     call->end = next_end(call, is_left_over);
+    keep_arguments(vm, call);
     start_run(vm, top_frame(vm));
 }
 

@@ -34,7 +34,9 @@ struct Call {
     bool has_failed;
     Failure failure;  /* if so; of point `good` */
     CallResult result;
-    Cells *arguments; /* owned by the call: cells and references */
+    Cells *arguments; /* cells and references of whoever asked, or, once others may change these, its own: */
+    void *kept;       /* null while they are not */
+    size_t kept_bytes;
     Cells *results;   /* `count` cells each, 0 where not yet there */
 };
 
@@ -58,7 +60,7 @@ struct Frame {
     uint64_t depth; /* of calls of the program's */
 };
 
-/* Copies the arguments. */
+/* The arguments are copied only if something else runs before the call is done. */
 Call *call_new(Vm *vm, Signature signature, const Cells *arguments, size_t count);
 void call_free(Vm *vm, Call *call);
 void call_start(Vm *vm, Call *call);

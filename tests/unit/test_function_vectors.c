@@ -115,6 +115,25 @@ static const Case cases[] = {
      "[([], 0, 1), ([1.5], 0, 1), ([], 50, 2), ([0.25], 49, 2), ([0.1, 0.7], 1030, 3), ([], 50, 2), ([inf], 8, 0)]"},
     {"sums_fail", "n : int, k : int", "n, k", "let w = [float(12 / (i - k)) : i in iota(n)] in (sum(w), sum({x * float(table[rem(j * k, 9)]) : x in w; j in [0 : n]}), sum({x + 1.0 : x in w}))",
      "[(40, 50), (40, 41), (40, 40), (40, 3), (0, 0), (40, 42), (40, 40)]"},
+    {"abreast", "v : [float], n : int, k : int", "v, n, k",
+     "let w = v ++ [float(i) : i in iota(n)]; rows = [{x * float(i) - 1.0 : x in w} : i in iota(k)] in "
+     "({sum({(x - y) * (x - y) : x in w; y in row}) : row in rows}, {sum({y * x : y in row; x in w}) + 1.0 : row in rows}, [product({1.0 + x / float(i + 1) : x in w}) : i in iota(k)], "
+     "sum({sum({f32(x) * f32(i) : x in w}) : i in iota(k)}), {x + sum({y * x : y in w}) : x in w})",
+     "[([], 0, 0), ([], 0, 3), ([0.5], 0, 4), ([0.1, 0.7], 6, 5), ([0.25], 15, 7), ([0.1, -0.0], 1030, 9), ([nan, inf], 8, 2), ([], -1, 1)]"},
+    {"abreast_waves", "v : [float], n : int, k : int", "v, n, k",
+     "let w = v ++ [float(i) : i in iota(n)]; m = #w in "
+     "{let re = sum({s * float(table[rem(a * j, 8)]) : s in w; j in [0 : m]}); im = sum({s * float(table[rem(a * j + 3, 8)]) : s in w; j in [0 : m]}) in re * re + im * im : a in [1 ..= k]}",
+     "[([], 50, 4), ([0.5], 49, 4), ([0.5], 49, 4), ([0.5], 9, 5), ([0.5], 49, 5), ([], 1030, 3), ([], 0, 3), ([], 50, 1), ([], 50, 0), ([], 50, -1), ([], 50, -9)]"},
+    {"abreast_waiting", "v : [[float]], w : [float]", "v, w",
+     "{let mean = sum({x * y : x in w; y in row}) / float(#w); spread = sum({(x - mean) * (x - mean) : x in w}) in (mean, sqrt(spread), row) : row in v}",
+     "[([[1.0, 2.0], [0.5, 0.25], [3.0, 4.0]], [1.5, 2.5]), ([[1.0], [2.0]], [0.0]), ([[1.0], [2.0, 3.0]], [0.0]), ([[], []], []), ([], [1.0])]"},
+    {"abreast_unalike", "v : [[float]], n : int", "v, n",
+     "({(sum(row), sum({x * x : x in row})) : row in v}, [sum({exp(x) : x in {float(j * i) : j in iota(n)}}) : i in iota(5)], {[sum({x * y : x in row; y in row}) : i in iota(3)] : row in v})",
+     "[([[1.0, 2.0], [], [3.0]], 3), ([], 0), ([[0.1], [0.2, 0.3], [0.4]], 70)]"},
+    {"abreast_fails", "v : [float], n : int", "v, n", "[sum({x * float(table[rem(i * j, n)]) : x in v; j in [0 : #v]}) + float(12 / (i - 6)) : i in iota(n)]",
+     "[([1.0, 2.0], 5), ([1.0, 2.0], 7), ([1.0, 2.0], 9), ([], 4), ([], 7), ([1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0, 11.0, 12.0, 13.0, 14.0, 15.0, 16.0, 17.0, 18.0, 19.0, 20.0, "
+     "21.0, 22.0, 23.0, 24.0, 25.0, 26.0, 27.0, 28.0, 29.0, 30.0, 31.0, 32.0, 33.0], 6), ([1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0, 11.0, 12.0, 13.0, 14.0, 15.0, 16.0, 17.0, 18.0, 19.0, 20.0, "
+     "21.0, 22.0, 23.0, 24.0, 25.0, 26.0, 27.0, 28.0, 29.0, 30.0, 31.0, 32.0, 33.0], 10)]"},
     {"light", "v : [float], n : int", "v, n", "let w = flatten([v, [float(i) : i in iota(n)]]) in (sum({x * y - 1.0 : x in w; y in w}), product({1.0 + x / 65536.0 : x in w}), sum({f32(x) : x in w}))",
      "[([1.5, -2.0], 0), ([], 0), ([-0.0], 0), ([inf, nan, 2.0], 6), ([0.1, 0.2], 1022), ([0.1, 0.2], 1023), ([], 2060)]"},
     {"products", "v : [float], w : [int]", "v, w", "(product(v), product(w), product([f32(x) : x in v]))", "[([1.5, 2.0], [3, -4]), ([], [])]"},
