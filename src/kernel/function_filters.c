@@ -1,6 +1,7 @@
 /* Filters in an innermost loop: vectors of those elements for which a condition holds.
  *
- * Long ones are packed several elements at a time. Filters of one block over the same vector, as `{e in a | e < p}` and `{e in a | e > p}`, are one loop: all of them are made where the first is. */
+ * They are packed several elements at a time. Filters of one block over the same vector, as `{e in a | e < p}` and `{e in a | e > p}`, are one loop if each does little for an element: all of them are made where the
+ * first is. */
 #include "kernel/function_vectors.h"
 
 /* ---- which are made together ---- */
@@ -92,19 +93,33 @@ void filters_mark(FunctionTexts *texts, const CoreBlock *block)
     }
 }
 
-/* ---- loops ---- */
+/* ---- vectors that are made ---- */
 
 /* A filter that is being written. */
 typedef struct Filter {
-    Sink sink;         /* of a long one: flags say which elements are kept, and those are put together later */
+    Sink sink;         /* flags say which elements are kept, and those are put together later */
     Store to;
     Store tile;        /* where the elements at hand are meanwhile, */
     const char **kept; /* ... unless they are cells of a vector, which these words point to */
     const char *first; /* index of the first element at hand */
     const char *flags;
+    const char *room;  /* elements that there is room for */
 } Filter;
 
-static void take_for_packing(Writer *writer, Sink *sink, Element element, const char *condition)
+static void begin_filter(Writer *writer, const FilterSource *source, Filter *filter, const char *room)
+{
+    filter->to.cells = ARENA_ARRAY(writer->arena, const char *, filter->to.elements->count);
+    filter->to.array = vectors_new_array(writer, source->region, filter->to.elements, room, filter->to.cells);
+    filter->to.count = write_word(writer, 0);
+    write_line(writer, "int64_t %s = 0;", filter->to.count);
+}
+
+static void end_filter(Writer *writer, const Filter *filter)
+{
+    write_line(writer, "kernel_array_end(%s, %s, %s, %s);", filter->to.region, filter->to.array, filter->to.count, vectors_sizes(writer, filter->to.elements));
+}
+
+static void take_flag(Writer *writer, Sink *sink, Element element, const char *condition)
 {
     const Filter *filter = (const Filter *)(const void *)sink;
     const char *place = arena_format(writer->arena, "%s - %s", sink->index, filter->first);
@@ -113,23 +128,22 @@ static void take_for_packing(Writer *writer, Sink *sink, Element element, const 
     write_line(writer, "%s[%s] = %s;", filter->flags, place, condition);
 }
 
-static void begin_filter(Writer *writer, const FilterSource *source, Filter *filter)
+static Filter new_filter(const Writer *writer, const FilterSource *source)
 {
     const Layout *elements = write_layout(writer, write_element_type(writer, source->type));
-    *filter = (Filter){.to = {.elements = elements, .region = source->region}, .tile = {.elements = elements}};
-    filter->sink = (Sink){.take_if = take_for_packing, .is_straight = true, .region = source->region};
-    filter->kept = sequence_kept_cells(writer, source->traversal);
-    filter->to.cells = ARENA_ARRAY(writer->arena, const char *, elements->count);
-    filter->to.array = vectors_new_array(writer, source->region, elements, sequence_most(source->traversal), filter->to.cells);
-    filter->to.count = write_word(writer, 0);
-    filter->to.sink = (Sink){.take_if = vectors_take_next_if, .is_straight = true, .region = source->region};
-    write_line(writer, "int64_t %s = 0;", filter->to.count);
+    Filter filter = {.to = {.elements = elements, .region = source->region}, .tile = {.elements = elements}};
+    filter.sink = (Sink){.take_if = take_flag, .is_straight = true, .region = source->region};
+    filter.to.sink = (Sink){.take_if = vectors_take_next_if, .is_straight = true, .region = source->region};
+    filter.kept = sequence_kept_cells(writer, source->traversal);
+    return filter;
 }
 
-static void declare_tile(Writer *writer, Filter *filter, const char *first)
+/* ---- in tiles ----
+ * A loop that takes long is done for some elements, then those that are kept are packed. */
+
+static void declare_tile(Writer *writer, Filter *filter)
 {
     const Layout *elements = filter->tile.elements;
-    filter->first = first;
     filter->flags = write_word(writer, 0);
     filter->tile.cells = ARENA_ARRAY(writer->arena, const char *, elements->count);
     for (uint32_t i = 0; i < elements->count && filter->kept == NULL; i++) {
@@ -149,89 +163,148 @@ static void pack_tile(Writer *writer, const Filter *filter, const char *most, co
     write_line(writer, "%s += kernel_count_kept(%s, %s - %s);", filter->to.count, filter->flags, end, filter->first);
 }
 
-static void traverse(Writer *writer, const FilterSource *sources, Filter *filters, uint32_t count, bool packs, const char *first, const char *end)
+static void write_tiles(Writer *writer, const FilterSource *source, Filter *filter)
 {
-    if (count == 1 && packs)
-        sequence_traverse_part(writer, sources[0].traversal, &filters[0].sink, first, end);
-    else if (count == 1)
-        sequence_traverse(writer, sources[0].traversal, &filters[0].to.sink);
-    if (count == 1)
-        return;
-    Traversal **traversals = ARENA_ARRAY(writer->arena, Traversal *, count);
-    Sink **sinks = ARENA_ARRAY(writer->arena, Sink *, count);
-    for (uint32_t i = 0; i < count; i++) {
-        traversals[i] = sources[i].traversal;
-        sinks[i] = packs ? &filters[i].sink : &filters[i].to.sink;
-    }
-    sequence_traverse_filters(writer, traversals, sinks, count, first, end);
-}
-
-/* Long filters, several elements at a time. */
-static void write_packing(Writer *writer, const FilterSource *sources, Filter *filters, uint32_t count)
-{
-    const char *first = write_word(writer, 0), *end = write_word(writer, 0), *most = sequence_most(sources[0].traversal);
+    const char *first = filter->first = write_word(writer, 0), *end = write_word(writer, 0), *most = sequence_most(source->traversal);
     write_open_brace(writer, arena_format(writer->arena, "for (int64_t %s = 0; %s < %s; %s += KERNEL_PACK)", first, first, most, first));
     write_line(writer, "const int64_t %s = %s - %s < KERNEL_PACK ? %s : %s + KERNEL_PACK;", end, most, first, most, first);
-    for (uint32_t i = 0; i < count; i++)
-        declare_tile(writer, &filters[i], first);
-    traverse(writer, sources, filters, count, true, first, end);
-    for (uint32_t i = 0; i < count; i++)
-        pack_tile(writer, &filters[i], most, end);
+    declare_tile(writer, filter);
+    sequence_traverse_part(writer, source->traversal, &filter->sink, first, end);
+    pack_tile(writer, filter, most, end);
     write_close_brace(writer);
 }
 
-/* Of long ones, those that follow others are moved to where these end. */
-static void end_together(Writer *writer, const Filter *filters, uint32_t count)
+static void make_in_tiles(Writer *writer, const FilterSource *source, Filter *filter)
 {
-    const char *arrays = write_word(writer, 0);
-    Text text;
-    text_init(&text, writer->out->memory);
-    for (uint32_t i = 0; i < count; i++)
-        text_addf(&text, "%s%s", i == 0 ? "" : ", ", filters[i].to.array);
-    write_line(writer, "KernelArray *%s[] = {%s};", arrays, text_string(&text));
-    text_clear(&text);
-    for (uint32_t i = 0; i < count; i++)
-        text_addf(&text, "%s%s", i == 0 ? "" : ", ", filters[i].to.count);
-    write_line(writer, "kernel_arrays_end(%s, %s, (const int64_t[]){%s}, %u, %s);", filters[0].to.region, arrays, text_string(&text), count,
-               vectors_sizes(writer, filters[0].to.elements));
-    text_free(&text);
-    for (uint32_t i = 0; i < count; i++)
-        write_line(writer, "%s = %s[%u];", filters[i].to.array, arrays, i);
+    const char *most = sequence_most(source->traversal);
+    begin_filter(writer, source, filter, most);
+    write_open_brace(writer, arena_format(writer->arena, "if (KERNEL_PACKS && %s >= KERNEL_PACK_LEAST)", most));
+    write_tiles(writer, source, filter);
+    write_else(writer);
+    sequence_traverse(writer, source->traversal, &filter->to.sink);
+    write_close_brace(writer);
+    end_filter(writer, filter);
 }
 
-static void end_one_by_one(Writer *writer, const Filter *filters, uint32_t count)
+/* ---- in groups ----
+ * Light loops are done for as many elements as a register has, and what is kept stays in registers until it is stored. Several long ones are done twice, to begin with so as to know
+ * how many elements each keeps. */
+
+/* Filters in one loop. */
+typedef struct Group {
+    const FilterSource *sources;
+    Filter *filters;
+    uint32_t count;
+    size_t cell; /* bytes of the smallest: flags are as large, and there are as many elements in a group as a register has of them */
+} Group;
+
+typedef Sink *SinkOf(Filter *filter);
+
+static Sink *store_of(Filter *filter)
 {
-    for (uint32_t i = 0; i < count; i++)
-        write_line(writer, "kernel_array_end(%s, %s, %s, %s);", filters[i].to.region, filters[i].to.array, filters[i].to.count, vectors_sizes(writer, filters[i].to.elements));
+    return &filter->to.sink;
 }
 
-static void end_filters(Writer *writer, const Filter *filters, uint32_t count, const char *most)
+static Sink *flags_of(Filter *filter)
 {
-    if (count > 1) {
-        write_open_brace(writer, arena_format(writer->arena, "if (%s >= KERNEL_PACK_LEAST)", most));
-        end_together(writer, filters, count);
-        write_else(writer);
+    return &filter->sink;
+}
+
+static void traverse(Writer *writer, const Group *group, SinkOf *sink_of, const char *first, const char *end)
+{
+    Traversal **traversals = ARENA_ARRAY(writer->arena, Traversal *, group->count);
+    Sink **sinks = ARENA_ARRAY(writer->arena, Sink *, group->count);
+    for (uint32_t i = 0; i < group->count; i++) {
+        traversals[i] = group->sources[i].traversal;
+        sinks[i] = sink_of(&group->filters[i]);
     }
-    end_one_by_one(writer, filters, count);
-    if (count > 1)
-        write_close_brace(writer);
+    sequence_traverse_filters(writer, traversals, sinks, group->count, first, end);
+}
+
+static void take_count(Writer *writer, Sink *sink, Element element, const char *condition)
+{
+    (void)element;
+    write_line(writer, "%s += %s;", ((const Filter *)(const void *)sink)->room, condition);
+}
+
+/* What a single one does not need of its room is given back in the end anyway. */
+static void write_rooms(Writer *writer, const Group *group, const char *most)
+{
+    if (group->count == 1) {
+        group->filters[0].room = most;
+        return;
+    }
+    for (uint32_t i = 0; i < group->count; i++) {
+        group->filters[i].room = write_word(writer, 0);
+        group->filters[i].sink.take_if = take_count;
+        write_line(writer, "int64_t %s = %s < KERNEL_COUNT_LEAST ? %s : 0;", group->filters[i].room, most, most);
+    }
+    write_open_brace(writer, arena_format(writer->arena, "if (%s >= KERNEL_COUNT_LEAST)", most));
+    traverse(writer, group, flags_of, "0", most);
+    write_close_brace(writer);
+}
+
+static void pack_group(Writer *writer, const Filter *filter, size_t cell)
+{
+    const char *bits = write_word(writer, 0);
+    write_line(writer, "const uint64_t %s = kernel_bits_%zu(%s);", bits, cell, filter->flags);
+    for (uint32_t i = 0; i < filter->to.elements->count; i++)
+        write_line(writer, "kernel_keep_%zu(%s + %s, %s + %s, %s, KERNEL_REGISTER / %zu);", leaf_size(filter->to.elements->leaves[i].type), filter->to.cells[i],
+                   filter->to.count, filter->kept[i], filter->first, bits, cell);
+    write_line(writer, "%s += __builtin_popcountll(%s);", filter->to.count, bits);
+}
+
+static void write_groups(Writer *writer, const Group *group, const char *first, const char *most)
+{
+    const char *lanes = arena_format(writer->arena, "KERNEL_REGISTER / %zu", group->cell);
+    write_open_brace(writer, arena_format(writer->arena, "for (; KERNEL_PACKS && %s - %s >= %s; %s += %s)", most, first, lanes, first, lanes));
+    for (uint32_t i = 0; i < group->count; i++) {
+        Filter *filter = &group->filters[i];
+        filter->first = first;
+        filter->flags = write_word(writer, 0);
+        filter->sink.take_if = take_flag;
+        write_line(writer, "int%zu_t %s[%s];", 8 * group->cell, filter->flags, lanes);
+    }
+    text_add(writer->out, "#pragma GCC unroll 1\n"); /* else it is no loop any more when vectors are looked for */
+    traverse(writer, group, flags_of, first, arena_format(writer->arena, "%s + %s", first, lanes));
+    for (uint32_t i = 0; i < group->count; i++)
+        pack_group(writer, &group->filters[i], group->cell);
+    write_close_brace(writer);
+}
+
+static size_t smallest_cell(const Layout *elements)
+{
+    size_t smallest = leaf_size(elements->leaves[0].type);
+    for (uint32_t i = 1; i < elements->count; i++)
+        smallest = leaf_size(elements->leaves[i].type) < smallest ? leaf_size(elements->leaves[i].type) : smallest;
+    return smallest;
+}
+
+/* What does not belong to the vector is stored behind what does: a register, at most. */
+static void make_in_groups(Writer *writer, const FilterSource *sources, Filter *filters, uint32_t count)
+{
+    const char *most = sequence_most(sources[0].traversal);
+    Group group = {sources, filters, count, smallest_cell(filters[0].to.elements)};
+    write_rooms(writer, &group, most);
+    for (uint32_t i = 0; i < count; i++)
+        begin_filter(writer, &sources[i], &filters[i], arena_format(writer->arena, "%s + KERNEL_REGISTER / %zu", filters[i].room, group.cell));
+    const char *first = write_word(writer, 0);
+    write_line(writer, "int64_t %s = 0;", first);
+    write_groups(writer, &group, first, most);
+    traverse(writer, &group, store_of, first, most);
+    for (uint32_t i = 0; i < count; i++)
+        end_filter(writer, &filters[i]);
 }
 
 void filters_make(Writer *writer, const FilterSource *sources, uint32_t count, const char ***words)
 {
     Filter *filters = ARENA_ARRAY(writer->arena, Filter, count);
-    const char *most = sequence_most(sources[0].traversal);
-    if (count > 1)
-        vectors_fail_if(writer, "!kernel_arrays_fit(%s, %s, %u, %s)", sources[0].region, most, count,
-                        vectors_sizes(writer, write_layout(writer, write_element_type(writer, sources[0].type))));
     for (uint32_t i = 0; i < count; i++)
-        begin_filter(writer, &sources[i], &filters[i]);
-    write_open_brace(writer, arena_format(writer->arena, "if (KERNEL_PACKS && %s >= KERNEL_PACK_LEAST)", most));
-    write_packing(writer, sources, filters, count);
-    write_else(writer);
-    traverse(writer, sources, filters, count, false, "0", most);
-    write_close_brace(writer);
-    end_filters(writer, filters, count, most);
+        filters[i] = new_filter(writer, &sources[i]);
+    if (sequence_is_light_filter(writer, sources[0].traversal))
+        make_in_groups(writer, sources, filters, count);
+    else
+        make_in_tiles(writer, &sources[0], &filters[0]);
     for (uint32_t i = 0; i < count; i++)
         words[i] = vectors_words(writer, filters[i].to.array, "0", filters[i].to.count);
 }

@@ -926,6 +926,17 @@ const char **sequence_kept_cells(const Writer *writer, const Traversal *traversa
     return NULL;
 }
 
+bool sequence_is_light_filter(const Writer *writer, const Traversal *traversal)
+{
+    const Supply *each = traversal->supply;
+    CoreBlock condition = *each->statement->blocks[0]; /* which the guard comes after */
+    condition.statement_count--;
+    for (uint32_t i = 0; i < each->member_count; i++)
+        if (!is_light(writer, each->members[i]))
+            return false;
+    return sequence_kept_cells(writer, traversal) != NULL && shape_is_light(writer->texts, &condition);
+}
+
 bool sequence_is_filter(const Writer *writer, const Traversal *traversal)
 {
     if (!traversal->filters || writer->is_deferred || traversal->supply->few > 0 || !supply_is_straight(writer, traversal->supply))

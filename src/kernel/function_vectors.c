@@ -449,7 +449,7 @@ static bool make_together(Writer *writer, const CoreStatement *statement, Traver
         traversal = count == 0 ? traversal : sequence_prepare(writer, filter);
         bool is_alike = count == 0 || (sequence_most(traversal) == sequence_most(sources[0].traversal) && vectors_region(writer, target) == sources[0].region &&
                                        write_layout(writer, write_element_type(writer, filter->type)) == elements);
-        if (!is_alike || !is_filter(writer, traversal, filter->type))
+        if (!is_alike || !is_filter(writer, traversal, filter->type) || !sequence_is_light_filter(writer, traversal))
             return false;
         sources[count] = (FilterSource){traversal, filter->type, vectors_region(writer, target)};
         targets[count++] = target;

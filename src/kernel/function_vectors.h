@@ -75,6 +75,8 @@ void sequence_traverse_part(Writer *writer, Traversal *traversal, Sink *sink, co
 void sequence_traverse_filters(Writer *writer, Traversal *const *traversals, Sink *const *sinks, uint32_t count, const char *first, const char *end);
 /* Of a filter that keeps elements of a vector as they are: pointers to these; else null. */
 const char **sequence_kept_cells(const Writer *writer, const Traversal *traversal);
+/* Whether a filter is one of these, whose condition is light. */
+bool sequence_is_light_filter(const Writer *writer, const Traversal *traversal);
 /* The same of a light one that has a few elements left: it does not look whether it is to go on. */
 void sequence_traverse_few(Writer *writer, Traversal *traversal, Sink *sink, const char *first, const char *end);
 /* What a long loop does now and then, unless it is bounded by what is in memory: it looks whether it is to go on. */
@@ -137,7 +139,7 @@ typedef struct FilterSource {
     TypeId type;
     const char *region;
 } FilterSource;
-/* The vectors of filters that go through as many elements. If there are several, they are those of vectors, and have elements of one layout, in one region. */
+/* The vectors of filters that go through as many elements. If there are several, they are light, and have elements of one layout, in one region. */
 void filters_make(Writer *writer, const FilterSource *sources, uint32_t count, const char ***words);
 
 /* ---- function_turns.c ---- */

@@ -25,7 +25,7 @@ typedef struct Lane {
 
 typedef enum WideKind {
     WIDE_GIVEN,   /* a vector as the VM has it: array and start, and `columns` with `strides`; of each point another one if it differs, then `columns` are arrays of pointers */
-    WIDE_MADE,    /* cells in `columns` */
+    WIDE_MADE,    /* cells in `columns`; where there are `same`, cells from `filled` on are only made of these when they are wanted */
     WIDE_ROWS,    /* of vectors: `columns` are arrays of pointers to their cells, `lengths` their lengths */
     WIDE_COLUMNS, /* of `base`, a vector of vectors */
     WIDE_COLUMN,  /* elements `index` of the vectors in `base` */
@@ -59,6 +59,8 @@ typedef struct WideVector {
     const char **columns; /* by leaf of the element */
     const char **strides; /* ... 0 where one cell is that of all elements; null unless it is given to all points */
     bool *are_varying;    /* ... whether its cells differ from point to point */
+    const char **same;    /* null, or by leaf: the elements from `same_from` on, by index, which are the same for all points */
+    const char *same_from, *filled;
     const char *starts, *lengths, *index, *width;
     const WideValue *base;
     const CoreStatement *statement;

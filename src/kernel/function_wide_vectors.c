@@ -139,8 +139,22 @@ static const WideValue *read_own(Wide *wide, const WideVector *vector, const cha
     return wide_value(wide, parts, leaves->count);
 }
 
+/* Makes the cells of elements that are the same for all points, up to this index. */
+static void fill_cells(Wide *wide, const WideVector *vector, const char *end)
+{
+    if (vector->same == NULL)
+        return;
+    wide_line(wide, "for (; %s < %s; %s++) {", vector->filled, end, vector->filled);
+    for (uint32_t i = 0; i < leaves_of(wide, vector->element)->count; i++) {
+        wide_line(wide, "    KERNEL_WIDE_LINE");
+        wide_line(wide, "        %s[%s][lane] = %s[%s];", vector->columns[i], vector->filled, vector->same[i], vector->filled);
+    }
+    wide_line(wide, "}");
+}
+
 static const WideValue *read_made(Wide *wide, const WideVector *vector, const char *index, bool in_lanes)
 {
+    fill_cells(wide, vector, in_lanes ? vector->length : arena_format(wide->writer.arena, "%s + 1", index));
     const Layout *leaves = leaves_of(wide, vector->element);
     WidePart *parts = ARENA_ARRAY(wide->writer.arena, WidePart, leaves->count);
     for (uint32_t i = 0; i < leaves->count; i++)
@@ -294,6 +308,98 @@ static void note_varying(Wide *wide, const WideVector *made, const WideValue *va
     }
 }
 
+/* The elements of a vector from `from` on, where they are the same for all points, by the same indices; null if that is not known of any, or of all. Elements before are not
+ * there. */
+static const WideValue *view_same(Wide *wide, const WideValue *value, const char **from)
+{
+    const WideVector *vector = vector_of(wide, value);
+    WideVector view = *vector;
+    if (vector->kind == WIDE_MADE && vector->same != NULL) {
+        view.columns = vector->same;
+        view.are_varying = ARENA_ARRAY(wide->writer.arena, bool, leaves_of(wide, view.element)->count);
+        view.same = NULL;
+        *from = vector->same_from;
+    } else if (vector->kind == WIDE_PARTS && vector->width != NULL) {
+        view.base = view_same(wide, vector->base, from);
+        if (view.base == NULL)
+            return NULL;
+        *from = same_int(wide, "kernel_wide_part_count(%s, %s)", *from, vector->width);
+    } else if (vector->kind == WIDE_EACH && vector->member_count == 1) {
+        view.members = ARENA_ARRAY(wide->writer.arena, const WideValue *, 1);
+        view.members[0] = view_same(wide, vector->members[0], from);
+        if (view.members[0] == NULL)
+            return NULL;
+    } else
+        return NULL;
+    return wide_vector(wide, view);
+}
+
+/* Of a vector that is made one after the other: elements `begin` to `end` of another one, or one element if `end` is 1, at `place` and after. */
+typedef struct Segment {
+    const WideValue *vector, *element;
+    const char *begin, *end, *place;
+} Segment;
+
+/* A vector of which some segments may be the same for all points: these are only kept once. */
+static WideVector new_partly_same(Wide *wide, TypeId element, const char *length)
+{
+    const Layout *leaves = leaves_of(wide, element);
+    WideVector made = new_made(wide, element, length);
+    memset(made.are_varying, true, leaves->count);
+    take_made(wide, &made, length);
+    made.same = ARENA_ARRAY(wide->writer.arena, const char *, leaves->count);
+    made.filled = wide_word(wide);
+    for (uint32_t i = 0; i < leaves->count; i++) {
+        made.same[i] = wide_word(wide);
+        take_cells(wide, (ScalarType)leaves->leaves[i].type, false, made.same[i], length);
+    }
+    wide_line(wide, "int64_t %s = 0;", made.filled);
+    return made;
+}
+
+static bool differs(const WideValue *value)
+{
+    for (uint32_t i = 0; i < value->count; i++)
+        if (value->parts[i].lane != NULL)
+            return true;
+    return false;
+}
+
+/* Gives whether it differs from point to point, which is known once it is written. */
+static bool write_segment(Wide *wide, const WideVector *made, const Segment *segment)
+{
+    Text *outer = wide_begin_apart(wide), *text = wide->writer.out;
+    const char *index = segment->vector == NULL ? segment->begin : wide_word(wide);
+    if (segment->vector == NULL)
+        wide_open(wide, "if (%s > 0) {", segment->end);
+    else
+        wide_open(wide, "for (int64_t %s = %s; %s < %s; %s++) {", index, segment->begin, index, segment->end, index);
+    const WideValue *element = segment->vector == NULL ? segment->element : wide_element(wide, segment->vector, index);
+    const char *place = same_int(wide, "%s + %s", segment->place, index);
+    bool is_varying = differs(element);
+    for (uint32_t i = 0; i < element->count; i++)
+        store_part(wide, &element->parts[i], is_varying, is_varying ? made->columns[i] : made->same[i], place);
+    wide_close(wide);
+    wide->writer.out = outer;
+    bool is_first = strcmp(segment->place, "0") == 0 && strcmp(segment->begin, "0") == 0;
+    if (is_varying && !is_first)
+        fill_cells(wide, made, same_int(wide, "%s + %s", segment->place, segment->begin));
+    wide_add_apart(wide, outer, text);
+    if (is_varying)
+        wide_line(wide, "%s = %s + %s;", made->filled, segment->place, segment->end);
+    return is_varying;
+}
+
+/* `is_varying` is what the last segment is. */
+static const WideValue *end_segments(Wide *wide, WideVector made, bool is_varying)
+{
+    if (is_varying)
+        made.same = NULL;
+    else
+        made.same_from = same_int(wide, "%s%s", made.filled, "");
+    return wide_vector(wide, made);
+}
+
 /* Of scalars. Which of them differ is known once the loop is written. */
 static const WideValue *make_flat(Wide *wide, const WideValue *value)
 {
@@ -311,6 +417,17 @@ static const WideValue *make_flat(Wide *wide, const WideValue *value)
     take_made(wide, &made, length);
     wide_add_apart(wide, outer, text);
     return wide_vector(wide, made);
+}
+
+/* The same where elements from `from` on are made of those of `view`. */
+static const WideValue *make_split(Wide *wide, const WideValue *value, const WideValue *view, const char *from)
+{
+    const char *length = length_of(wide, value);
+    wide_end_lanes(wide);
+    WideVector made = new_partly_same(wide, vector_of(wide, value)->element, length);
+    made.known_length = vector_of(wide, value)->known_length;
+    write_segment(wide, &made, &(Segment){.vector = value, .begin = "0", .end = from, .place = "0"});
+    return end_segments(wide, made, write_segment(wide, &made, &(Segment){.vector = view, .begin = from, .end = length, .place = "0"}));
 }
 
 /* Of vectors, which lie in memory each. */
@@ -368,10 +485,21 @@ static const WideValue *make_filtered(Wide *wide, const WideVector *filter)
     return wide_vector(wide, made);
 }
 
+static const WideValue *make(Wide *wide, const WideValue *value);
+
+/* All cells of a vector of which some were not made. */
+static const WideValue *make_whole(Wide *wide, const WideVector *vector)
+{
+    WideVector whole = *vector;
+    fill_cells(wide, vector, vector->length);
+    whole.same = NULL;
+    return wide_vector(wide, whole);
+}
+
 /* A part of a vector that is in memory is there too. */
 static const WideValue *make_slice(Wide *wide, const WideVector *slice)
 {
-    const WideVector *base = vector_of(wide, slice->base);
+    const WideVector *base = vector_of(wide, make(wide, slice->base));
     const Layout *leaves = leaves_of(wide, base->element);
     WideVector made = *base;
     made.length = slice->length;
@@ -394,7 +522,7 @@ static const WideValue *make(Wide *wide, const WideValue *value)
 {
     const WideVector *vector = vector_of(wide, value);
     if (is_in_memory(vector->kind))
-        return value;
+        return vector->same == NULL ? value : make_whole(wide, vector);
     if (wide->branches > 0 || vector->kind == WIDE_GUARD || vector->kind == WIDE_JOINED)
         wide_refuse(wide);
     if (vector->kind == WIDE_FILTER)
@@ -402,8 +530,11 @@ static const WideValue *make(Wide *wide, const WideValue *value)
     if (vector->kind == WIDE_SLICE && vector_of(wide, vector->base)->kind == WIDE_MADE)
         return make_slice(wide, vector);
     const Layout *layout = write_layout(&wide->writer, vector->element);
-    bool is_of_vectors = layout->count == VECTOR_LEAVES && layout->leaves[0].type == LEAF_ARRAY;
-    return is_of_vectors ? make_rows(wide, value, layout) : make_flat(wide, value);
+    if (layout->count == VECTOR_LEAVES && layout->leaves[0].type == LEAF_ARRAY)
+        return make_rows(wide, value, layout);
+    const char *from;
+    const WideValue *view = view_same(wide, value, &from);
+    return view == NULL ? make_flat(wide, value) : make_split(wide, value, view, from);
 }
 
 const WideValue *wide_made(Wide *wide, const WideValue *value)
@@ -683,7 +814,7 @@ static void write_replace(Wide *wide, const CoreStatement *statement)
 {
     const WideValue *source = settled_argument(wide, statement, 0), *value = wide_atom(wide, &statement->arguments[1]);
     const WidePart *index = &wide_atom(wide, &statement->arguments[2])->parts[0];
-    const WideVector made = wide_owns(wide, statement, 0) ? *vector_of(wide, source) : copy_of(wide, source);
+    const WideVector made = wide_owns(wide, statement, 0) ? *vector_of(wide, make(wide, source)) : copy_of(wide, source);
     const char *place = index->word;
     if (index->lane != NULL) {
         place = wide_word(wide);
@@ -706,18 +837,6 @@ static WidePiece piece_of_vector(Wide *wide, const WideValue *value)
 static WidePiece piece_of_element(const WideValue *value, const char *length)
 {
     return (WidePiece){.element = value, .length = length};
-}
-
-static void write_piece(Wide *wide, const WideVector *made, const WidePiece *piece, const char *first)
-{
-    if (piece->vector == NULL)
-        wide_open(wide, "if (%s > 0) {", piece->length);
-    const char *index = piece->vector == NULL ? "0" : open_loop(wide, piece->length);
-    const WideValue *element = piece->vector == NULL ? piece->element : wide_element(wide, piece->vector, index);
-    const char *place = same_int(wide, "%s + %s", first, index);
-    for (uint32_t i = 0; i < element->count; i++)
-        store_part(wide, &element->parts[i], true, made->columns[i], place);
-    wide_close(wide);
 }
 
 /* Pieces that are joined pieces themselves are these. */
@@ -746,16 +865,16 @@ static void join_pieces(Wide *wide, const CoreStatement *statement, const WidePi
         give(wide, statement, wide_vector(wide, whole));
         return;
     }
-    WideVector made = new_made(wide, element, whole.length);
-    memset(made.are_varying, true, leaves_of(wide, element)->count);
     wide_end_lanes(wide);
-    take_made(wide, &made, whole.length);
+    WideVector made = new_partly_same(wide, element, whole.length);
     const char *first = "0";
+    bool is_varying = false;
     for (uint32_t i = 0; i < whole.piece_count; i++) {
-        write_piece(wide, &made, &whole.pieces[i], first);
-        first = i + 1 == whole.piece_count ? first : same_int(wide, "%s + %s", first, whole.pieces[i].length);
+        const WidePiece *piece = &whole.pieces[i];
+        is_varying = write_segment(wide, &made, &(Segment){piece->vector, piece->element, "0", piece->length, first});
+        first = i + 1 == whole.piece_count ? first : same_int(wide, "%s + %s", first, piece->length);
     }
-    give(wide, statement, wide_vector(wide, made));
+    give(wide, statement, end_segments(wide, made, is_varying));
 }
 
 static void write_append(Wide *wide, const CoreStatement *statement)

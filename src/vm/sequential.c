@@ -241,6 +241,27 @@ static Sizes measure(const Call *call)
     return sizes;
 }
 
+/* At least what the largest point has: lengths joined bit by bit, which takes less than comparing them. */
+static uint64_t bound_largest(const Call *call)
+{
+    uint64_t bound = 1;
+    for (uint32_t leaf = 0; leaf + 2 < call->signature.parameter_count; leaf++) {
+        if (call->signature.parameters[leaf] != LEAF_ARRAY || call->arguments[leaf + 2].is_uniform)
+            continue;
+        const uint64_t *lengths = call->arguments[leaf + 2].data;
+        uint64_t bits = 0;
+        for (size_t i = call->good; i < call->count; i++)
+            bits |= lengths[i];
+        bound += bits;
+    }
+    return bound;
+}
+
+static bool is_fair(uint64_t threads, uint64_t largest, uint64_t total)
+{
+    return 2 * threads * largest <= 3 * total;
+}
+
 /* Nobody should have more than half as much again as a fair share: another level of a recursion by networks costs more than what that loses. */
 static bool is_worth_it(const Vm *vm, const Call *call)
 {
@@ -250,8 +271,10 @@ static bool is_worth_it(const Vm *vm, const Call *call)
         return true;
     if (count < threads)
         return false;
+    if (is_fair(threads, bound_largest(call), count))
+        return true;
     Sizes sizes = measure(call);
-    return 2 * threads * sizes.largest <= 3 * sizes.total;
+    return is_fair(threads, sizes.largest, sizes.total);
 }
 
 /* One point, all threads. */

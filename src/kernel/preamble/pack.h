@@ -5,8 +5,10 @@
 #include "kernel/preamble/ops.h"
 
 enum {
-    KERNEL_PACK = 256,      /* elements that are computed before they are packed */
-    KERNEL_PACK_LEAST = 64, /* for fewer it is not worth it */
+    KERNEL_PACK = 256,            /* elements that are computed before they are packed */
+    KERNEL_PACK_LEAST = 64,       /* for fewer it is not worth it */
+    KERNEL_COUNT_LEAST = 1 << 14, /* as many are counted first where that takes little: else there would be room for all of them */
+    KERNEL_REGISTER = 64,         /* bytes of a group of elements */
 };
 
 /* Flags are 0 or 1. */
@@ -31,32 +33,43 @@ typedef uint64_t Pack8 __attribute__((may_alias));
         given += flags[i];                                                                                            \
     }
 
+/* For each size of cells:
+ *
+ *     uint64_t kernel_bits_8(flags)                    of the flags of a group, each as large as a cell: which are not 0
+ *     void kernel_keep_8(to, from, bits, count)        puts those of `count` elements, a register at least, one after the other whose bit is set; a register is written beyond the last
+ *     void kernel_pack_8(to, from, flags, count, room) the same of elements with flags of a byte
+ */
 #if defined __AVX512VBMI2__ && defined __AVX512BW__ && !defined __clang__
 
 enum { KERNEL_PACKS = 1 }; /* several elements at a time */
 
-typedef char PackFlags __attribute__((vector_size(64), aligned(1)));
-
-/* As many elements at a time as a register has; the bits of 64 flags serve for 64 / LANES of them. */
-#define PACK(name, Element, Lane, compress)                                                                           \
-    typedef Lane name##Register __attribute__((vector_size(64)));                                                     \
-    MATH_INLINE void name(void *to, const void *from, const uint8_t *restrict flags, int64_t count, int64_t room)     \
+#define PACK(size, Element, Lane, test, compress)                                                                     \
+    typedef Lane Register##size __attribute__((vector_size(64)));                                                     \
+    typedef Lane Memory##size __attribute__((vector_size(64), aligned(1), may_alias));                                \
+    MATH_INLINE uint64_t kernel_bits_##size(const void *flags)                                                        \
+    {                                                                                                                 \
+        Register##size few = *(const Memory##size *)flags;                                                            \
+        return (uint64_t)test(few, few, ~UINT64_C(0)) & ~UINT64_C(0) >> (64 - KERNEL_REGISTER / size);                \
+    }                                                                                                                 \
+    MATH_INLINE void kernel_keep_##size(void *to, const void *from, uint64_t bits, int64_t count)                     \
+    {                                                                                                                 \
+        Element *out = (Element *)to;                                                                                 \
+        for (int64_t k = 0; k < count; k += KERNEL_REGISTER / size) {                                                 \
+            uint64_t mask = bits >> k & ~UINT64_C(0) >> (64 - KERNEL_REGISTER / size);                                \
+            Register##size some = *(const Memory##size *)(const void *)((const Element *)from + k);                   \
+            *(Memory##size *)(void *)out = compress(some, some, mask);                                                \
+            out += __builtin_popcountll(mask);                                                                        \
+        }                                                                                                             \
+    }                                                                                                                 \
+    MATH_INLINE void kernel_pack_##size(void *to, const void *from, const uint8_t *restrict flags, int64_t count, int64_t room) \
     {                                                                                                                 \
         Element *out = (Element *)to;                                                                                 \
         const Element *elements = (const Element *)from;                                                              \
-        enum { LANES = 64 / sizeof(Element) };                                                                        \
         int64_t i = 0, given = 0;                                                                                     \
         for (; i + 64 <= count && given + 64 <= room; i += 64) {                                                      \
-            PackFlags few = *(const PackFlags *)(const void *)(flags + i);                                            \
-            uint64_t bits = __builtin_ia32_ptestmb512(few, few, ~UINT64_C(0));                                        \
-            for (int64_t k = 0; k < 64; k += LANES) {                                                                 \
-                name##Register some;                                                                                  \
-                uint64_t mask = bits >> k & (~UINT64_C(0) >> (64 - LANES));                                           \
-                memcpy(&some, elements + i + k, sizeof some);                                                         \
-                some = compress(some, some, mask);                                                                    \
-                memcpy(out + given, &some, sizeof some);                                                              \
-                given += __builtin_popcountll(mask);                                                                  \
-            }                                                                                                         \
+            uint64_t bits = kernel_bits_1(flags + i);                                                                 \
+            kernel_keep_##size(out + given, elements + i, bits, 64);                                                  \
+            given += __builtin_popcountll(bits);                                                                      \
         }                                                                                                             \
         PACK_PLAIN                                                                                                    \
     }
@@ -65,8 +78,23 @@ typedef char PackFlags __attribute__((vector_size(64), aligned(1)));
 
 enum { KERNEL_PACKS = 0 };
 
-#define PACK(name, Element, Lane, compress)                                                                           \
-    MATH_INLINE void name(void *to, const void *from, const uint8_t *restrict flags, int64_t count, int64_t room)     \
+#define PACK(size, Element, Lane, test, compress)                                                                     \
+    MATH_INLINE uint64_t kernel_bits_##size(const void *flags)                                                        \
+    {                                                                                                                 \
+        uint64_t bits = 0;                                                                                            \
+        for (int k = 0; k < KERNEL_REGISTER / size; k++)                                                              \
+            bits |= (uint64_t)(((const Element *)flags)[k] != 0) << k;                                                \
+        return bits;                                                                                                  \
+    }                                                                                                                 \
+    MATH_INLINE void kernel_keep_##size(void *to, const void *from, uint64_t bits, int64_t count)                     \
+    {                                                                                                                 \
+        Element *out = (Element *)to;                                                                                 \
+        for (int64_t k = 0; k < count; k++) {                                                                         \
+            *out = ((const Element *)from)[k];                                                                        \
+            out += bits >> k & 1;                                                                                     \
+        }                                                                                                             \
+    }                                                                                                                 \
+    MATH_INLINE void kernel_pack_##size(void *to, const void *from, const uint8_t *restrict flags, int64_t count, int64_t room) \
     {                                                                                                                 \
         Element *out = (Element *)to;                                                                                 \
         const Element *elements = (const Element *)from;                                                              \
@@ -76,10 +104,10 @@ enum { KERNEL_PACKS = 0 };
 
 #endif
 
-PACK(kernel_pack_1, Pack1, char, __builtin_ia32_compressqi512_mask)
-PACK(kernel_pack_2, Pack2, short, __builtin_ia32_compresshi512_mask)
-PACK(kernel_pack_4, Pack4, int, __builtin_ia32_compresssi512_mask)
-PACK(kernel_pack_8, Pack8, long long, __builtin_ia32_compressdi512_mask)
+PACK(1, Pack1, char, __builtin_ia32_ptestmb512, __builtin_ia32_compressqi512_mask)
+PACK(2, Pack2, short, __builtin_ia32_ptestmw512, __builtin_ia32_compresshi512_mask)
+PACK(4, Pack4, int, __builtin_ia32_ptestmd512, __builtin_ia32_compresssi512_mask)
+PACK(8, Pack8, long long, __builtin_ia32_ptestmq512, __builtin_ia32_compressdi512_mask)
 #undef PACK
 #undef PACK_PLAIN
 

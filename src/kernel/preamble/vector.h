@@ -8,6 +8,7 @@
 enum {
     KERNEL_GROWTH = 64,         /* elements that there is room for at first where nobody knows how many there will be */
     KERNEL_ONTO_MAX = 1 << 20,  /* that there is room for at first, at most, where somebody has guessed how many there will be */
+    KERNEL_SPARE = 64,          /* that there may be room for behind others: columns are not moved for that */
     KERNEL_LOOP = 1 << 16,      /* bytes that a loop may take before it moves together what it needs, */
     KERNEL_LEFTOVER = 1 << 10,  /* ... and that it may leave behind */
     KERNEL_LATER_MAX = 1024,    /* calls of a comprehension that wait for each other, */
@@ -67,9 +68,10 @@ MATH_INLINE KernelArray *kernel_array(KernelRegion *region, int64_t count, uint3
 MATH_INLINE void kernel_array_end(KernelRegion *region, KernelArray *array, int64_t count, uint32_t columns, const uint8_t *sizes)
 {
     char *end = (char *)array->columns[columns - 1].data;
-    bool is_last = region->top == end + kernel_column_bytes((int64_t)array->columns[columns - 1].capacity + (array->columns[columns - 1].capacity == 0), sizes[columns - 1]);
+    int64_t room = (int64_t)array->columns[columns - 1].capacity;
+    bool is_last = region->top == end + kernel_column_bytes(room + (room == 0), sizes[columns - 1]), is_full = columns > 1 && room - count <= KERNEL_SPARE;
     array->count = (size_t)count;
-    if (!is_last) {
+    if (!is_last || is_full) {
         for (uint32_t i = 0; i < columns; i++)
             kernel_clear_nothing((char *)array->columns[i].data, count);
         return;
@@ -84,43 +86,6 @@ MATH_INLINE void kernel_array_end(KernelRegion *region, KernelArray *array, int6
         to += kernel_column_bytes(count + (count == 0), sizes[i]);
     }
     region->top = to;
-}
-
-/* Sees to it that several such arrays can be made one after the other; false if there is no memory. */
-MATH_INLINE bool kernel_arrays_fit(KernelRegion *region, int64_t count, uint32_t array_count, uint32_t columns, const uint8_t *sizes)
-{
-    if ((uint64_t)count > (uint64_t)KERNEL_COUNT_MAX)
-        return false;
-    size_t bytes = array_count * kernel_array_bytes(count, columns, sizes);
-    return __builtin_expect((size_t)(region->end - region->top) >= bytes, 1) || kernel_region_grow(region, bytes);
-}
-
-/* Fewer elements came than these arrays have room for: they are moved together, and the array of each may be another one then. */
-__attribute__((noinline, unused)) static void kernel_arrays_end(KernelRegion *region, KernelArray **arrays, const int64_t *counts, uint32_t array_count, uint32_t columns,
-                                                                const uint8_t *sizes)
-{
-    size_t whole = kernel_array_bytes((int64_t)arrays[0]->count, columns, sizes);
-    char *to = (char *)arrays[0];
-    bool is_row = region->top == to + array_count * whole;
-    for (uint32_t k = 0; k < array_count; k++)
-        is_row &= (char *)arrays[k] == to + k * whole;
-    for (uint32_t k = 0; k < array_count && !is_row; k++)
-        kernel_array_end(region, arrays[k], counts[k], columns, sizes);
-    for (uint32_t k = 0; k < array_count && is_row; k++) {
-        KernelArray *moved = (KernelArray *)(void *)to;
-        __builtin_memmove(moved, arrays[k], sizeof(KernelArray) + columns * sizeof(KernelColumn));
-        moved->count = (size_t)counts[k];
-        to += kernel_header_bytes(columns);
-        for (uint32_t i = 0; i < columns; i++) {
-            __builtin_memmove(to, moved->columns[i].data, (size_t)counts[k] * sizes[i]);
-            moved->columns[i].data = to;
-            moved->columns[i].capacity = (size_t)counts[k];
-            kernel_clear_nothing(to, counts[k]);
-            to += kernel_column_bytes(counts[k] + (counts[k] == 0), sizes[i]);
-        }
-        arrays[k] = moved;
-        region->top = to;
-    }
 }
 
 /* An array of the same elements with twice the room. */
