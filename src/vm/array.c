@@ -486,15 +486,22 @@ static bool has_own_array(const Column *column)
     return array != NULL && array->references == 1;
 }
 
+void array_start_inner(Memory *memory, Array *array, uint32_t leaf)
+{
+    Column *column = &array->columns[leaf];
+    if (array->count > 0 || column->is_uniform)
+        return;
+    make_room(memory, column, sizeof(Array *), 1);
+    *(Array **)column->data = array_new(memory, array->layout->leaves[leaf].elements);
+    column->is_uniform = true;
+}
+
 static void prepare_zeros(Memory *memory, Array *array, uint32_t leaf, size_t count)
 {
     Leaf kind = array->layout->leaves[leaf];
     Column *column = &array->columns[leaf];
-    if (kind.type == LEAF_ARRAY && array->count == 0 && !column->is_uniform) {
-        make_room(memory, column, sizeof(Array *), 1);
-        *(Array **)column->data = array_new(memory, kind.elements);
-        column->is_uniform = true;
-    }
+    if (kind.type == LEAF_ARRAY)
+        array_start_inner(memory, array, leaf);
     if (kind.type == LEAF_ARRAY && has_own_array(column))
         return;
     if (column->is_uniform)

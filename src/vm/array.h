@@ -65,6 +65,8 @@ void array_append(Memory *memory, Team *team, Array *array, const Cells *cells, 
 /* Appends elements [start, start + count) of an array of the same layout, perhaps itself. */
 void array_append_slice(Memory *memory, Team *team, Array *array, const Array *from, size_t start, size_t count);
 
+/* A column of arrays of which there are no elements yet gets one, new and empty, for all that will be appended. */
+void array_start_inner(Memory *memory, Array *array, uint32_t leaf);
 /* The column is not uniform afterwards; nothing else changes. */
 void array_write_out(Memory *memory, Array *array, uint32_t leaf);
 /* That many elements stand behind the last, in all columns that are not uniform: they belong to the array now. */

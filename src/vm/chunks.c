@@ -24,11 +24,22 @@ size_t chunk_bytes(uint8_t size)
     return (size_t)LEAST_BYTES << size;
 }
 
-void chunks_init(Chunks *chunks, const Vm *vm, const FlowNetwork *network)
+/* Streams that have buffers: somebody wants to see their elements, and there may be more than one. */
+static size_t buffer_count(const Plan *plan)
 {
+    size_t count = 0;
+    for (FlowStreamId id = 1; id < plan->stream_count; id++)
+        count += plan->streams[id].is_looked_at && plan->network->streams.items[id].space != FLOW_UNIT;
+    return count;
+}
+
+void chunks_init(Chunks *chunks, const Vm *vm, const Plan *plan)
+{
+    const FlowNetwork *network = plan->network;
+    size_t buffers = buffer_count(plan);
     size_t budget = vm->options.memory_limit / 16 < instance_bytes ? vm->options.memory_limit / 16 : instance_bytes;
     *chunks = (Chunks){.is_fixed = vm->options.chunk != 0, .slow_limit = SLOW_WINDOWS, .most = CHUNK_SIZES - 1};
-    while (chunks->most > 0 && chunk_bytes(chunks->most) * network->streams.count > budget)
+    while (chunks->most > 0 && chunk_bytes(chunks->most) * buffers > budget)
         chunks->most--;
     uint8_t size = flow_has_root(network) ? FUNCTION_SIZE : FIRST_SIZE;
     chunks->size = chunks->most < size ? chunks->most : size;

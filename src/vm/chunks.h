@@ -37,7 +37,8 @@ typedef struct Chunks {
 
 size_t chunk_bytes(uint8_t size);
 
-void chunks_init(Chunks *chunks, const Vm *vm, const FlowNetwork *network);
+/* The plan knows who reads what. */
+void chunks_init(Chunks *chunks, const Vm *vm, const Plan *plan);
 /* Elements of a buffer. */
 uint32_t chunks_elements(const Chunks *chunks, const Vm *vm, size_t element_size);
 /* What the plan's instances have done in `time` nanoseconds; they then follow the size it decides on, each when chunks_follow is called. */

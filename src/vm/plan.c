@@ -220,13 +220,13 @@ static Plan *make_plan(Vm *vm, FlowNetworkId id)
                    .network = network,
                    .node_count = network->nodes.count,
                    .stream_count = network->streams.count};
-    chunks_init(&plan->chunks, vm, network);
     plan_nodes(vm, plan);
     plan_streams(vm, plan);
     plan_inputs(vm, plan);
     plan_readers(vm, plan);
     plan_waking(plan);
     plan_order(vm, plan);
+    chunks_init(&plan->chunks, vm, plan);
     return plan;
 }
 

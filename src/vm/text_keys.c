@@ -174,6 +174,8 @@ static inline TextSlot *find_slot(const TextKeys *table, const TextKey *key, con
 
 static uint64_t slot_hash(const TextSlot *slot, const Array *keys)
 {
+    if (slot->length <= TEXT_KEY_BYTES)
+        return finish_hash(hash_head(slot->head[0], slot->head[1]));
     TextKey held;
     held_key(&held, keys, slot->number - 1);
     read_words(&held);
@@ -316,40 +318,22 @@ bool text_keys_look_up(const TextKeys *table, const Array *keys, const Cells *ro
 
 /* ---- adding ---- */
 
-/* The array of all texts that are held; they are one after the other in it. */
-static Array *held_bytes(Memory *memory, Array *keys)
-{
-    if (keys->count > 0)
-        return array_retain(*(Array *const *)keys->columns[0].data);
-    return array_new(memory, keys->layout->leaves[0].elements);
-}
-
-static void append_bytes(Memory *memory, Array *bytes, const TextKey *key)
-{
-    Cells cells = {.data = key->bytes};
-    if (key->readable > 0)
-        array_append(memory, NULL, bytes, &cells, 0, key->length);
-    for (size_t i = 0; key->readable == 0 && i < key->length; i++)
-        array_append(memory, NULL, bytes, &cells, 0, 1);
-}
-
-/* After a failed allocation bytes may be held that are of no key. */
+/* All texts that are held are in one array, one after the other. */
 static void append_key(Memory *memory, Array *keys, const TextKey *key)
 {
-    Array *bytes = held_bytes(memory, keys);
-    jmp_buf recovery, *outer = memory->on_failure;
-    memory->on_failure = &recovery;
-    bool has_failed = setjmp(recovery) != 0;
-    if (!has_failed) {
-        int64_t start = (int64_t)bytes->count, length = (int64_t)key->length;
-        Cells cells[] = {{&bytes, true}, {&start, true}, {&length, true}};
-        append_bytes(memory, bytes, key);
-        array_append(memory, NULL, keys, cells, 0, 1);
-    }
-    memory->on_failure = outer;
-    array_release(memory, bytes);
-    if (has_failed)
-        memory_fail(memory);
+    array_start_inner(memory, keys, 0);
+    Array *bytes = *(Array *const *)keys->columns[0].data;
+    array_reserve(memory, bytes, key->length);
+    array_reserve(memory, keys, 1);
+    char *end = (char *)bytes->columns[0].data + bytes->count;
+    if (key->readable > 0)
+        memcpy(end, key->bytes, key->length);
+    else if (key->length > 0)
+        memset(end, key->bytes[0], key->length);
+    ((int64_t *)keys->columns[1].data)[keys->count] = (int64_t)bytes->count;
+    ((int64_t *)keys->columns[2].data)[keys->count] = (int64_t)key->length;
+    array_count_more(memory, bytes, key->length);
+    array_count_more(memory, keys, 1);
 }
 
 int64_t text_keys_find(TextKeys *table, Memory *memory, Array *keys, const Cells *rows, size_t i)
