@@ -14,8 +14,7 @@
 
 enum {
     PIECES = 64,     /* of a thread, at most: more cost more than they even out */
-    WIDE_PIECES = 2, /* ... at least, where points are done many at once, */
-    WIDE_GRAIN = 16 * KERNEL_WIDE, /* ... which those of a piece should allow */
+    WIDE_GRAIN = 16 * KERNEL_WIDE, /* points of a piece, where many are done at once: fewer leave lanes empty */
     SHARING_THREADS = 4, /* that one point feeds with calls, */
     SHARED_LEAST = 4096, /* ... of so many elements, for pieces of a microsecond */
     OWN_BLOCK = 2 * KERNEL_BLOCK, /* bytes of a block that a thread keeps */
@@ -453,7 +452,7 @@ static size_t grain_of(const Vm *vm, const Call *call, size_t count)
 {
     size_t threads = team_size(vm->team), grain = count / (PIECES * threads);
     if (code_is_wide(vm, call->plan->network->function)) {
-        size_t wanted = threads == 1 ? count : least(WIDE_GRAIN, count / (WIDE_PIECES * threads));
+        size_t wanted = threads == 1 ? count : least(WIDE_GRAIN, (count + threads - 1) / threads);
         grain = grain > wanted ? grain : wanted;
     }
     return grain == 0 ? 1 : grain;
