@@ -63,11 +63,6 @@ bool emit_is_flat(const Emitter *e, uint32_t number, uint32_t *rest)
     return true;
 }
 
-static bool can_be_slow(const Emitter *e, const FlowNode *node)
-{
-    return node->op == FLOW_OPERATION && e->has_fast && op_text_has_fast(node->core_op, node->scalar, member_result_type(e->network, node));
-}
-
 static void emit_flat_if(Emitter *e, uint32_t number)
 {
     const struct {
@@ -75,7 +70,7 @@ static void emit_flat_if(Emitter *e, uint32_t number)
         bool is_wanted;
         Word outer;
     } flags[] = {{"failed", emit_any_inside(e, number, emit_can_fail), emit_flag_name(e, "failed")},
-                 {"slow", emit_any_inside(e, number, can_be_slow), emit_flag_name(e, "slow")}};
+                 {"slow", emit_any_inside(e, number, emit_can_be_slow), emit_flag_name(e, "slow")}};
     enum { FLAGS = sizeof flags / sizeof *flags };
     uint32_t outer = e->flat;
     Word condition = emit_condition_of(e, number);

@@ -94,6 +94,8 @@ __attribute__((format(printf, 3, 4))) void emit_value(Emitter *e, FlowStreamId s
 /* `failed` or `slow`; of what is computed in vain, another one. */
 Word emit_flag_name(const Emitter *e, const char *name);
 void emit_operation(Emitter *e, const FlowNode *node);
+/* Whether an operation is written for most operands, too: then it may set `slow`. */
+bool emit_can_be_slow(const Emitter *e, const FlowNode *node);
 void emit_count(Emitter *e, const FlowNode *node);
 /* The variable that counts a scope's points within their parent. */
 Word emit_counter(const Emitter *e, uint32_t scope);

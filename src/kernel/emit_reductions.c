@@ -173,7 +173,7 @@ static bool is_fit_for_groups(const Emitter *e, const FlowNode *node)
     switch (node->op) {
     case FLOW_OPERATION:
         target = member_result_type(e->network, node);
-        return !op_text_needs_math(node->core_op, node->scalar, target) && !(e->has_fast && op_text_has_fast(node->core_op, node->scalar, target));
+        return !op_text_needs_math(node->core_op, node->scalar, target) && !emit_can_be_slow(e, node);
     case FLOW_FOLD: return emit_fills_tiles(e, node) || emit_scope_of(e, node) == KERNEL_ROOT;
     case FLOW_RANGE:
     case FLOW_LOCAL_INDEX:

@@ -16,7 +16,7 @@ static bool is_harmless(const Emitter *e, const FlowNode *node)
     switch (node->op) {
     case FLOW_OPERATION: {
         ScalarType target = member_result_type(e->network, node);
-        return !op_text_can_fail(node->core_op, node->scalar, target) && !op_text_has_fast(node->core_op, node->scalar, target);
+        return !op_text_can_fail(node->core_op, node->scalar, target) && !op_text_has_fast(node->core_op, node->scalar, target) && !emit_can_be_slow(e, node);
     }
     case FLOW_RANGE:
     case FLOW_PACK:

@@ -1,5 +1,7 @@
 #include "kernel/emit_internal.h"
 
+#include <math.h>
+
 /* ---- values ---- */
 
 Word emit_canonical(LeafType type, Word value)
@@ -204,6 +206,22 @@ static void emit_step(Emitter *e, FlowOperand operand)
     emit_output(e, operand.stream);
 }
 
+/* Whether it divides floats by a constant for which multiplications are faster, and give the same bits (preamble/vector.h). Powers of two are left to the C compiler. */
+static bool divides_by_constant(const FlowNode *node)
+{
+    if (node->core_op != OP_DIVIDE || node->scalar != SCALAR_F64 || !node->inputs[1].is_constant)
+        return false;
+    double divisor = node->inputs[1].constant.f64;
+    int exponent;
+    return divisor >= 0x1p-50 && divisor <= 0x1p50 && frexp(divisor, &exponent) != 0.5;
+}
+
+bool emit_can_be_slow(const Emitter *e, const FlowNode *node)
+{
+    return e->has_fast && node->op == FLOW_OPERATION &&
+           (divides_by_constant(node) || op_text_has_fast(node->core_op, node->scalar, member_result_type(e->network, node)));
+}
+
 void emit_operation(Emitter *e, const FlowNode *node)
 {
     FlowOperand result = {.type = (LeafType)SCALAR_I64, .stream = node->outputs[0]};
@@ -222,7 +240,7 @@ void emit_operation(Emitter *e, const FlowNode *node)
     bool is_narrow = is_wanted && narrow_has(&e->narrow, (FlowOperand){.type = (LeafType)target, .stream = node->outputs[0]});
     ScalarType scalar = is_narrow ? SCALAR_I32 : node->scalar;
     target = is_narrow ? SCALAR_I32 : target;
-    bool has_fast = e->has_fast && op_text_has_fast(node->core_op, scalar, target);
+    bool divides = e->has_fast && divides_by_constant(node), has_fast = divides || (e->has_fast && op_text_has_fast(node->core_op, scalar, target));
     if (is_wanted)
         begin_value(e, node->outputs[0]);
     else {
@@ -235,7 +253,10 @@ void emit_operation(Emitter *e, const FlowNode *node)
     op_text(e->out, node->core_op, scalar, target, arguments, failed.text);
     if (has_fast) {
         text_add(e->out, " : ");
-        op_text_fast(e->out, node->core_op, scalar, target, arguments, failed.text, slow.text);
+        if (divides)
+            text_addf(e->out, "kernel_divide_by_constant(%s, %s, %s)", arguments[0], arguments[1], slow.text);
+        else
+            op_text_fast(e->out, node->core_op, scalar, target, arguments, failed.text, slow.text);
     }
     text_add(e->out, is_wanted ? ";\n" : ");\n");
     if (is_wanted)

@@ -646,17 +646,37 @@ MATH_INLINE KernelDivisor kernel_divisor(double y, OpFlag *slow)
     return (KernelDivisor){y, -reciprocal, high, __builtin_fma(-high, y, 1.0) / y};
 }
 
-/* x / y, to the bit: the product with both parts is off by less than a unit in the last place, and then its correction by what it leaves over rounds as division does (Markstein 1990).
- * No sum is of zeros with different signs, so a zero keeps its own. The flag is set where x is neither 0 nor from 2^-511 up to 2^513: in these the first two bits of the exponent differ, so
- * that the first is 1 when 2^61 is added. */
+/* x / y, to the bit, where neither it nor what is left over comes near the ends of the range: the product with both parts is off by less than a unit in the last place, and then its
+ * correction by what it leaves over rounds as division does (Markstein 1990). No sum is of zeros with different signs, so a zero keeps its own. */
+MATH_INLINE double kernel_quotient(double x, KernelDivisor divisor)
+{
+    const double quotient = __builtin_fma(x, divisor.high, x * divisor.low);
+    return __builtin_fma(__builtin_fma(quotient, divisor.y, -x), divisor.against, quotient);
+}
+
+/* The flag is set where x is neither 0 nor from 2^-511 up to 2^513: in these the first two bits of the exponent differ, so that the first is 1 when 2^61 is added. */
 MATH_INLINE double kernel_divide_by(double x, KernelDivisor divisor, OpFlag *slow)
 {
     const uint64_t beyond = ~(math_bits(x) + (UINT64_C(1) << 61)), nonzero = -(uint64_t)(x != 0); /* masks, as comparisons of vectors give them */
     *slow |= nonzero & beyond & UINT64_C(1) << 62;
-    const double quotient = __builtin_fma(x, divisor.high, x * divisor.low);
-    return __builtin_fma(__builtin_fma(quotient, divisor.y, -x), divisor.against, quotient);
+    return kernel_quotient(x, divisor);
+}
+
+/* The same by a constant y from 2^-50 to 2^50, which leaves more to x: also what exponentials are far from the middle. */
+MATH_INLINE double kernel_divide_by_constant(double x, double y, OpFlag *slow)
+{
+    OpFlag never = 0;
+    const double size = __builtin_fabs(x);
+    *slow |= -(uint64_t)(x != 0) & -(uint64_t)!((size >= 0x1p-900) & (size <= 0x1p900));
+    return kernel_quotient(x, kernel_divisor(y, &never));
 }
 #else
+MATH_INLINE double kernel_divide_by_constant(double x, double y, OpFlag *slow)
+{
+    (void)slow;
+    return x / y;
+}
+
 typedef struct KernelDivisor {
     double y;
 } KernelDivisor;
