@@ -113,15 +113,20 @@ void forks_add_lengths(const Writer *writer, const CoreStatement *call, const ch
             text_addf(sum, "%s%s", sum->length == 0 ? "" : " + ", arguments[leaf + VECTOR_LENGTH]);
 }
 
+const char *forks_take_sum(Writer *writer, Text *sum)
+{
+    const char *text = sum->length == 0 ? "0" : arena_text(writer->arena, text_string(sum), sum->length);
+    text_free(sum);
+    return text;
+}
+
 static const char *total_length(Writer *writer, const ForkedCalls *calls)
 {
     Text text;
     text_init(&text, writer->out->memory);
     for (uint32_t turn = 0; turn < calls->count; turn++)
         forks_add_lengths(writer, calls->call, calls->arguments[turn], &text);
-    const char *total = text.length == 0 ? "0" : arena_text(writer->arena, text_string(&text), text.length);
-    text_free(&text);
-    return total;
+    return forks_take_sum(writer, &text);
 }
 
 static void write_task(Writer *writer, ForkedCall call)
@@ -258,9 +263,7 @@ static const char *lengths_of(Writer *writer, const CoreStatement *call, const c
     Text text;
     text_init(&text, writer->out->memory);
     forks_add_lengths(writer, call, arguments, &text);
-    const char *lengths = text.length == 0 ? "0" : arena_text(writer->arena, text_string(&text), text.length);
-    text_free(&text);
-    return lengths;
+    return forks_take_sum(writer, &text);
 }
 
 void forks_add_later(Writer *writer, Sink *sink)

@@ -119,9 +119,7 @@ static const char *total_length(Writer *writer, const Steps *steps)
     for (uint32_t i = 0; i < steps->count; i++)
         if (single_call(&steps->items[i]) != NULL)
             forks_add_lengths(writer, steps->items[i].part->call, steps->items[i].words, &text);
-    const char *total = text.length == 0 ? "0" : arena_text(writer->arena, text_string(&text), text.length);
-    text_free(&text);
-    return total;
+    return forks_take_sum(writer, &text);
 }
 
 static ForkedCall forked_call(Writer *writer, const Step *step)

@@ -199,6 +199,8 @@ void forks_end_later(Writer *writer, const Store *to);
 const char *forks_name(const Writer *writer, CoreFunctionId function);
 /* Adds the lengths of the vectors that a call is given to a sum of such. */
 void forks_add_lengths(const Writer *writer, const CoreStatement *call, const char **arguments, Text *sum);
+/* Such a sum as a word; its text is freed. */
+const char *forks_take_sum(Writer *writer, Text *sum);
 
 /* ---- function_onto.c ---- */
 /* What a block in tail position gives is put onto what there is. */
