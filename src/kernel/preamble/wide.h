@@ -136,6 +136,43 @@ MATH_INLINE int kernel_wide_pick(const KernelTruth *conditions, int *pick)
     return full;
 }
 
+/* Points that tell what a value is at all others, if it is linear in the bits of a number x (kernel/linear.h): where lanes have numbers one after the other, the last multiple of KERNEL_WIDE
+ * that is not above the first, and what is more than that by a power of two up to KERNEL_WIDE; as many as KERNEL_BASIS at least, some of them twice. Gives the place of the first after that
+ * multiple; -1 if lanes have other numbers. */
+enum {
+    KERNEL_BASIS_BITS = 7,
+    KERNEL_BASIS = (KERNEL_BASIS_BITS + 1 + KERNEL_PICKED - 1) & ~(KERNEL_PICKED - 1),
+};
+_Static_assert(1 << KERNEL_BASIS_BITS == 2 * KERNEL_WIDE, "bits by which the numbers of lanes differ from a multiple of KERNEL_WIDE");
+
+MATH_INLINE int64_t kernel_wide_basis(int64_t *basis, const int64_t *x)
+{
+    const int64_t first = x[0], start = first & (KERNEL_WIDE - 1);
+    int64_t differences = 0;
+    KERNEL_WIDE_LOOP
+        differences |= x[lane] ^ (int64_t)((uint64_t)first + (uint64_t)lane);
+    if (differences != 0 || first < 0 || first > INT64_MAX - 2 * KERNEL_WIDE)
+        return -1;
+    for (int i = 0; i < KERNEL_BASIS; i++)
+        basis[i] = first - start + (i == 0 || i > KERNEL_BASIS_BITS ? 0 : INT64_C(1) << (i - 1));
+    return start;
+}
+
+/* What such a value is for all lanes, in place of what it is at these points. */
+#define KERNEL_WIDE_SPREAD(x, start)                                                                                  \
+    do {                                                                                                              \
+        __typeof__(*(x)) spread[2 * KERNEL_WIDE] KERNEL_WIDE_ALIGNED;                                                 \
+        spread[0] = (x)[0];                                                                                           \
+        _Pragma("GCC unroll 8") for (int bit = 0; bit < KERNEL_BASIS_BITS; bit++)                                     \
+        {                                                                                                             \
+            const __typeof__(*(x)) difference = (x)[bit + 1] ^ (x)[0];                                                \
+            for (int i = 0; i < 1 << bit; i++)                                                                        \
+                spread[(1 << bit) + i] = spread[i] ^ difference;                                                      \
+        }                                                                                                             \
+        KERNEL_WIDE_LOOP                                                                                              \
+        (x)[lane] = spread[(start) + lane];                                                                           \
+    } while (0)
+
 /* FLAG_PARTITION: a part begins at each true, and at the first element. Gives how many there are. */
 MATH_INLINE int64_t kernel_wide_parts(const uint8_t *flags, int64_t length, int64_t *starts, int64_t *lengths)
 {
