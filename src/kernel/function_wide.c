@@ -555,15 +555,13 @@ static bool is_flat(const Layout *elements)
     return true;
 }
 
-/* Whether nothing but operations on scalars is done there: then both sides may be computed, and one be chosen. */
-static bool is_of_scalars(Wide *wide, const CoreBlock *block)
+/* Whether what fits into a loop over lanes may be computed where it is not wanted: then so are both sides of an `if`, and one is chosen. In place of an element that is not there the first cell is
+ * read, so only what ends the run may not. */
+static bool is_harmless(const CoreBlock *block)
 {
-    const Types *types = wide->writer.program->types;
     for (uint32_t i = 0; i < block->statement_count; i++) {
         const CoreStatement *statement = &block->statements[i];
-        if (statement->kind == CORE_OP && statement->argument_count > 0 && !type_is_scalar(types, statement->arguments[0].type))
-            return false;
-        if (statement->kind == CORE_MAKE || (statement->kind == CORE_IF && (!is_of_scalars(wide, statement->blocks[0]) || !is_of_scalars(wide, statement->blocks[1]))))
+        if (statement->kind == CORE_IF && (!is_harmless(statement->blocks[0]) || !is_harmless(statement->blocks[1])))
             return false;
     }
     return !shape_gives_up(block);
@@ -618,7 +616,7 @@ static void write_lane_if(Wide *wide, const CoreStatement *statement, const Wide
     const char **words = ARENA_ARRAY(wide->writer.arena, const char *, leaves->count);
     for (uint32_t i = 0; i < leaves->count; i++)
         words[i] = wide_word(wide);
-    if (is_of_scalars(wide, statement->blocks[0]) && is_of_scalars(wide, statement->blocks[1]))
+    if (is_harmless(statement->blocks[0]) && is_harmless(statement->blocks[1]))
         write_choice(wide, statement, wide_scalar(wide, condition), words);
     else {
         for (uint32_t i = 0; i < leaves->count; i++)

@@ -3,10 +3,11 @@
 #define RUNNEL_KERNEL_PREAMBLE_WIDE_H
 
 #include "kernel/preamble/function.h"
+#include "kernel/preamble/pack.h"
 #include "kernel/preamble/vector.h"
 
 enum {
-    KERNEL_WIDE_LEAST = 16,        /* fewer are done one by one, if there is code for that */
+    KERNEL_WIDE_LEAST = KERNEL_WIDE / 4, /* fewer are done one by one, if there is code for that */
     KERNEL_WIDE_LENGTH = 256,      /* elements of a vector at most, */
     KERNEL_WIDE_BYTES = 1 << 20,   /* ... and bytes of all, so that they stay in caches: the rest is done one by one */
     KERNEL_WIDE_SHAPES = 32,       /* lengths that points are sorted by, */
@@ -125,11 +126,14 @@ MATH_INLINE bool kernel_wide_any(const KernelTruth *conditions, int count)
 /* The lanes for which a condition holds, and some of them once more; gives how many these are, a multiple of KERNEL_PICKED. */
 MATH_INLINE int kernel_wide_pick(const KernelTruth *conditions, int *pick)
 {
-    int count = 0;
-    for (int lane = 0; lane < KERNEL_WIDE; lane++) {
-        pick[count] = lane;
-        count += conditions[lane] != 0;
+    int lanes[KERNEL_WIDE] KERNEL_WIDE_ALIGNED;
+    uint8_t flags[KERNEL_WIDE] KERNEL_WIDE_ALIGNED;
+    KERNEL_WIDE_LOOP {
+        lanes[lane] = lane;
+        flags[lane] = conditions[lane] != 0;
     }
+    kernel_pack_4(pick, lanes, flags, KERNEL_WIDE, KERNEL_WIDE + KERNEL_PICKED);
+    const int count = (int)kernel_count_kept(flags, KERNEL_WIDE);
     const int full = (count + KERNEL_PICKED - 1) & ~(KERNEL_PICKED - 1);
     for (int lane = count; lane < full; lane++)
         pick[lane] = pick[0];
@@ -140,10 +144,10 @@ MATH_INLINE int kernel_wide_pick(const KernelTruth *conditions, int *pick)
  * that is not above the first, and what is more than that by a power of two up to KERNEL_WIDE; as many as KERNEL_BASIS at least, some of them twice. Gives the place of the first after that
  * multiple; -1 if lanes have other numbers. */
 enum {
-    KERNEL_BASIS_BITS = 7,
+    KERNEL_BASIS_BITS = __builtin_ctz(2 * KERNEL_WIDE),
     KERNEL_BASIS = (KERNEL_BASIS_BITS + 1 + KERNEL_PICKED - 1) & ~(KERNEL_PICKED - 1),
 };
-_Static_assert(1 << KERNEL_BASIS_BITS == 2 * KERNEL_WIDE, "bits by which the numbers of lanes differ from a multiple of KERNEL_WIDE");
+_Static_assert((KERNEL_WIDE & (KERNEL_WIDE - 1)) == 0, "multiples of KERNEL_WIDE have their last bits in common");
 
 MATH_INLINE int64_t kernel_wide_basis(int64_t *basis, const int64_t *x)
 {
