@@ -5,7 +5,7 @@
  * What is the same for all points is computed once, as in a sequential version: lengths, indices, conditions that decide what is done next. What differs is computed in loops over
  * the points, *lanes*, each as long as a run of operations on scalars, so that compilers make vectors of them; between two of those it lies in an array. A vector is cells of all lanes for each
  * of its elements. So the vectors of all points have the same lengths: points are sorted by the lengths of what they are given, and a function in which a length or a loop depends on
- * anything else has no wide version. Elements at the end of a vector that are the same for all points are kept once, and have cells only where these are wanted. A loop that counts from one constant to another is written turn by turn (function_wide_known.c), so that what it computes stays in registers. It gives up where an operation fails or a vector is long; then the points are done one by one. */
+ * anything else has no wide version. Elements at the end of a vector that are the same for all points are kept once, and have cells only where these are wanted. A loop that counts from one constant to another is written turn by turn (function_wide_known.c), so that what it computes stays in registers. A vector that nobody else has is changed in place. It gives up where an operation fails or a vector is long; then the points are done one by one. */
 #ifndef RUNNEL_KERNEL_FUNCTION_WIDE_H
 #define RUNNEL_KERNEL_FUNCTION_WIDE_H
 
