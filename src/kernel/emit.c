@@ -348,7 +348,7 @@ void emit_c(const EmitContext *context, const Fusion *const *fusions, uint32_t c
     text_init(&program, out->memory);
     emit_program(context, fusions, count, &program, &types, &with_math);
     kernel_preamble(out, types, with_math);
-    kernel_preamble_calls(out);
+    kernel_preamble_calls(out, function_texts_wide(context->functions));
     text_add(out, "\n/* ==== kernels ==== */\n");
     text_add_bytes(out, text_string(&program), program.length);
     text_free(&program);

@@ -313,6 +313,27 @@ static void need_callees(FunctionTexts *texts, const CoreBlock *block, bool *inl
     need_global(texts, &block->result);
 }
 
+/* Whether each point has vectors of its own. */
+static bool takes_own_vectors(const FunctionTexts *texts, CoreFunctionId id)
+{
+    const CoreFunction *function = texts->program->functions.items[id];
+    for (uint32_t i = function->shared_count; i < function->body->parameter_count; i++)
+        if (shape_has_arrays(texts, texts->program->variables.items[function->body->parameters[i]].type))
+            return true;
+    return false;
+}
+
+/* Points that are given scalars only are all alike, and fill larger blocks; what they have in common is then computed less often, and more of them are brought together where few go another way. */
+uint32_t function_texts_wide(const FunctionTexts *texts)
+{
+    enum { WIDER = 2 * KERNEL_WIDE };
+    uint32_t wide = WIDER;
+    for (uint32_t i = 0; i < texts->entries.count; i++)
+        if (texts->is_wide[texts->entries.items[i]] && takes_own_vectors(texts, texts->entries.items[i]))
+            wide = KERNEL_WIDE;
+    return wide;
+}
+
 void function_texts_write(FunctionTexts *texts, const Sources *sources, Text *out, ClassSet *types, bool *with_math)
 {
     for (uint32_t i = 0; i < texts->functions.count; i++)

@@ -77,6 +77,8 @@ bool function_text_gives_arrays(const FunctionTexts *texts, CoreFunctionId funct
 /* Writes the functions that are needed. The types that their operations have to do with are added to *types; sets *with_math if the preamble
  * must be. `sources`, for comments, may be null. */
 void function_texts_write(FunctionTexts *texts, const Sources *sources, Text *out, ClassSet *types, bool *with_math);
+/* How many points the wide versions among them do at once. */
+uint32_t function_texts_wide(const FunctionTexts *texts);
 
 /* Whether a function also exists at many points at once, NAME_lanes: it is one loop, which each point leaves when it likes. It takes how many points there are, no more than
  * KERNEL_LANES; pointers to as many values of each argument, which it changes, and to those of the result; then the rest as usual. Vectors are the same for all points: of them it

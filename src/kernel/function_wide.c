@@ -43,16 +43,24 @@ static bool is_line(const Wide *wide)
     return !wide->lanes_can_fail && end != NULL && end[1] == '\0';
 }
 
+/* How many lanes are done. */
+static const char *lane_count(Wide *wide)
+{
+    if (wide->is_at_basis)
+        return "KERNEL_BASIS";
+    return wide->pick == NULL ? "KERNEL_WIDE" : arena_format(wide->writer.arena, "%s_count", wide->pick);
+}
+
 void wide_end_lanes(Wide *wide)
 {
     if (wide->lanes.length == 0)
         return;
     if (wide->branches > 0)
         wide_refuse(wide);
-    if (wide->pick == NULL)
+    if (wide->pick == NULL && !wide->is_at_basis)
         wide_line(wide, "%s {", is_line(wide) ? "KERNEL_WIDE_LINE" : "KERNEL_WIDE_LOOP");
     else
-        wide_line(wide, "KERNEL_PICKED_LOOP(%s_count) {", wide->pick);
+        wide_line(wide, "KERNEL_PICKED_LOOP(%s) {", lane_count(wide));
     if (wide->lanes_can_fail)
         wide_line(wide, "    OpFlag lane_failed = 0;");
     if (wide->lanes_can_fail && wide->mask != NULL)
@@ -170,8 +178,12 @@ const char *wide_scalar(Wide *wide, const WidePart *part)
         return part->word;
     if (part->lane->loop == wide->loop)
         return part->lane->word;
+    bool is_before = part->lane->number < wide->picked_from, is_outside = wide->pick != NULL && is_before;
+    if (wide->is_at_basis && is_before) {
+        wide->writer.has_flag = wide->lanes_can_fail = true;
+        return part->lane->at_basis;
+    }
     part->lane->is_stored = true;
-    bool is_outside = wide->pick != NULL && part->lane->number < wide->picked_from;
     const char *at = is_outside ? arena_format(wide->writer.arena, "%s[lane]", wide->pick) : "lane";
     return arena_format(wide->writer.arena, part->lane->loop == 0 ? "%s[%s]" : "%s_w[%s]", part->lane->word, at);
 }
@@ -292,6 +304,8 @@ static void write_scalar(Wide *wide, const CoreStatement *statement)
         wide_line(wide, "const %s %s = %s;", c_type(target), word, text_string(&text));
     text_free(&text);
     WidePart part = in_lanes ? wide_lane(wide, target, word) : wide_same(target, word);
+    if (in_lanes)
+        wide_note_form(wide, statement, values, part.lane);
     wide->values[statement->target] = wide_value(wide, &part, 1);
 }
 
@@ -541,15 +555,13 @@ static bool is_flat(const Layout *elements)
     return true;
 }
 
-/* Whether nothing but operations on scalars is done there: then both sides may be computed, and one be chosen. */
-static bool is_of_scalars(Wide *wide, const CoreBlock *block)
+/* Whether what fits into a loop over lanes may be computed where it is not wanted: then so are both sides of an `if`, and one is chosen. In place of an element that is not there the first cell is
+ * read, so only what ends the run may not. */
+static bool is_harmless(const CoreBlock *block)
 {
-    const Types *types = wide->writer.program->types;
     for (uint32_t i = 0; i < block->statement_count; i++) {
         const CoreStatement *statement = &block->statements[i];
-        if (statement->kind == CORE_OP && statement->argument_count > 0 && !type_is_scalar(types, statement->arguments[0].type))
-            return false;
-        if (statement->kind == CORE_MAKE || (statement->kind == CORE_IF && (!is_of_scalars(wide, statement->blocks[0]) || !is_of_scalars(wide, statement->blocks[1]))))
+        if (statement->kind == CORE_IF && (!is_harmless(statement->blocks[0]) || !is_harmless(statement->blocks[1])))
             return false;
     }
     return !shape_gives_up(block);
@@ -604,7 +616,7 @@ static void write_lane_if(Wide *wide, const CoreStatement *statement, const Wide
     const char **words = ARENA_ARRAY(wide->writer.arena, const char *, leaves->count);
     for (uint32_t i = 0; i < leaves->count; i++)
         words[i] = wide_word(wide);
-    if (is_of_scalars(wide, statement->blocks[0]) && is_of_scalars(wide, statement->blocks[1]))
+    if (is_harmless(statement->blocks[0]) && is_harmless(statement->blocks[1]))
         write_choice(wide, statement, wide_scalar(wide, condition), words);
     else {
         for (uint32_t i = 0; i < leaves->count; i++)
@@ -639,8 +651,7 @@ static void write_masked_side(Wide *wide, const CoreBlock *block, const WidePart
     const WidePart *outer = wide->mask;
     wide_end_lanes(wide);
     mask->lane->is_stored = true;
-    wide_open(wide, "if (kernel_wide_any(%s_w, %s)) {", mask->lane->word,
-              wide->pick == NULL ? "KERNEL_WIDE" : arena_format(wide->writer.arena, "%s_count", wide->pick));
+    wide_open(wide, "if (kernel_wide_any(%s_w, %s)) {", mask->lane->word, lane_count(wide));
     wide->mask = mask;
     if (shape_gives_up(block))
         wide_line(wide, "return false;");
@@ -1109,8 +1120,11 @@ static const WideValue *write_own_parameter(Wide *wide, const Layout *leaves, co
     WideValue value = {0, ARENA_ARRAY(wide->writer.arena, WidePart, leaves->count)};
     for (uint32_t i = 0; i < leaves->count; i++) {
         if (leaves->leaves[i].type != LEAF_ARRAY) {
-            value.parts[value.count++] = wide_array_lane(wide, (ScalarType)leaves->leaves[i].type, words[i]);
-            value.parts[value.count - 1].lane->is_given = true;
+            WidePart part = wide_array_lane(wide, (ScalarType)leaves->leaves[i].type, words[i]);
+            part.lane->is_given = true;
+            if (part.type == SCALAR_I64)
+                wide_note_index(wide, part.lane);
+            value.parts[value.count++] = part;
             continue;
         }
         value.parts[value.count++] = write_own_vector(wide, leaves->leaves[i].elements, words + i);
@@ -1201,6 +1215,7 @@ static void add_text(const Wide *wide, const Text *body, Text *out)
             text_addf(out, "    %s %s%s[KERNEL_WIDE] KERNEL_WIDE_ALIGNED;\n", lane->type == SCALAR_BOOL ? "KernelTruth" : c_type(lane->type), lane->word,
                       lane->loop == 0 ? "" : "_w");
     }
+    wide_add_bases(wide, out);
     const char *rest = text_string(body);
     for (const char *mark; (mark = strchr(rest, STORE_MARK)) != NULL;) {
         char *end;

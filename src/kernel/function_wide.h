@@ -5,11 +5,12 @@
  * What is the same for all points is computed once, as in a sequential version: lengths, indices, conditions that decide what is done next. What differs is computed in loops over
  * the points, *lanes*, each as long as a run of operations on scalars, so that compilers make vectors of them; between two of those it lies in an array. A vector is cells of all lanes for each
  * of its elements. So the vectors of all points have the same lengths: points are sorted by the lengths of what they are given, and a function in which a length or a loop depends on
- * anything else has no wide version. Elements at the end of a vector that are the same for all points are kept once, and have cells only where these are wanted. A loop that counts from one constant to another is written turn by turn (function_wide_known.c), so that what it computes stays in registers. It gives up where an operation fails or a vector is long; then the points are done one by one. */
+ * anything else has no wide version. Elements at the end of a vector that are the same for all points are kept once, and have cells only where these are wanted. A loop that counts from one constant to another is written turn by turn (function_wide_known.c), so that what it computes stays in registers. A vector that nobody else has is changed in place. It gives up where an operation fails or a vector is long; then the points are done one by one. */
 #ifndef RUNNEL_KERNEL_FUNCTION_WIDE_H
 #define RUNNEL_KERNEL_FUNCTION_WIDE_H
 
 #include "kernel/function_vectors.h"
+#include "kernel/linear_form.h"
 
 enum { WIDE_CALLS = 8 }; /* nested, at most: the text of what is called is written where that is */
 
@@ -21,6 +22,10 @@ typedef struct Lane {
     bool is_stored; /* there is an array, `word`_w */
     bool is_given;  /* ... which is a parameter */
     uint32_t number;
+    Form form;             /* how it depends on a parameter, */
+    const char *at_basis;  /* ... if that is linearly, its value at the points of the basis (function_wide_linear.c); null if that is not known */
+    struct Lane *index;    /* ... that parameter, */
+    bool has_basis;        /* ... and whether there are such points of it */
 } Lane;
 
 typedef enum WideKind {
@@ -97,6 +102,7 @@ typedef struct Wide {
     const WidePart *mask;  /* the lanes that count: failures of others do not; null if all do */
     const char *pick;      /* the numbers of those that are done, which are lanes of their own here; null if all are. Lanes before this one are where they were: */
     uint32_t picked_from;
+    bool is_at_basis;      /* lanes are the points of a basis here, and those before are computed for these */
     const WideValue **values; /* by variable */
     const CoreBlock *block;   /* that is being written */
     const CoreBlock *body;    /* ... of the function or comprehension that it belongs to */
@@ -136,6 +142,23 @@ bool wide_write_name(Wide *wide, const CoreStatement *statement);
 Text *wide_begin_apart(Wide *wide);
 /* It goes where what follows does. */
 void wide_add_apart(Wide *wide, Text *outer, Text *text);
+
+/* ---- function_wide_linear.c ---- */
+Form wide_form(const WidePart *part);
+/* Notes that a lane is an integer of which points may have one after the other. */
+void wide_note_index(Wide *wide, Lane *lane);
+/* Notes how the result of an operation depends on its arguments. */
+void wide_note_form(Wide *wide, const CoreStatement *statement, const WideValue *const *arguments, Lane *result);
+/* The same for a value that is another where a condition holds, and 0 elsewhere. */
+void wide_note_choice(const WidePart *condition, const WidePart *value, Lane *result);
+/* The parameter that a value depends on linearly, as do all lanes from one on that depend on any; null if there is none. */
+Lane *wide_linear_in(const Wide *wide, uint32_t first_lane, const WidePart *part);
+/* What is written in between is done at the points of the parameter's basis, if there is one, and in the end a total of it is brought to all lanes; what is then written up to the end of the
+ * block is done if there is none. */
+void wide_begin_basis(Wide *wide, Lane *index);
+void wide_end_basis(Wide *wide, const Lane *index, const char *total);
+/* The points of the bases that are wanted. */
+void wide_add_bases(const Wide *wide, Text *out);
 
 /* ---- function_wide_known.c ---- */
 const WideValue *wide_known(Wide *wide, ScalarType type, Scalar value);

@@ -1000,17 +1000,31 @@ static void write_width(Wide *wide, const CoreStatement *statement)
 
 /* ---- reductions ---- */
 
+static const char *total_type(Op operator, ScalarType type)
+{
+    return reduce_is_ordered(operator, type) ? c_type(type) : reduce_total_type(operator, type);
+}
+
 /* A running value: a variable, or an array of them. */
+static void declare_total(Wide *wide, const char *total, Op operator, ScalarType type, bool is_varying)
+{
+    wide_line(wide, is_varying ? "%s %s[KERNEL_WIDE] KERNEL_WIDE_ALIGNED;" : "%s %s;", total_type(operator, type), total);
+}
+
+static void clear_total(Wide *wide, const char *total, Op operator, ScalarType type, bool is_varying, const char *initial)
+{
+    const char *c = total_type(operator, type);
+    if (is_varying)
+        wide_lane_line(wide, "%s[lane] = (%s)%s;", total, c, initial);
+    else
+        wide_line(wide, "%s = (%s)%s;", total, c, initial);
+    wide_end_lanes(wide);
+}
+
 static void start_total(Wide *wide, const char *total, Op operator, ScalarType type, bool is_varying, const char *initial)
 {
-    const char *c = reduce_is_ordered(operator, type) ? c_type(type) : reduce_total_type(operator, type);
-    if (!is_varying) {
-        wide_line(wide, "%s %s = (%s)%s;", c, total, c, initial);
-        return;
-    }
-    wide_line(wide, "%s %s[KERNEL_WIDE] KERNEL_WIDE_ALIGNED;", c, total);
-    wide_lane_line(wide, "%s[lane] = (%s)%s;", total, c, initial);
-    wide_end_lanes(wide);
+    declare_total(wide, total, operator, type, is_varying);
+    clear_total(wide, total, operator, type, is_varying, initial);
 }
 
 static const char *total_place(Wide *wide, const char *total, bool is_varying)
@@ -1059,7 +1073,10 @@ static WidePart counted(Wide *wide, const WideVector *source, const WideValue *v
     const WidePart *element = &wide_atom(wide, &guard->statement->blocks[0]->result)->parts[0], *condition = &guard->condition->parts[0];
     bool in_lanes = element->lane != NULL || condition->lane != NULL;
     const char *test = wide_scalar(wide, condition);
-    return read_scalar(wide, (LeafType)type, in_lanes, "%s ? %s : %s", test, wide_scalar(wide, element), reduce_neutral(&wide->writer, operator, type));
+    WidePart part = read_scalar(wide, (LeafType)type, in_lanes, "%s ? %s : %s", test, wide_scalar(wide, element), reduce_neutral(&wide->writer, operator, type));
+    if (in_lanes)
+        wide_note_choice(condition, element, part.lane);
+    return part;
 }
 
 /* A reduction whose order does not matter. */
@@ -1071,13 +1088,17 @@ typedef struct Exact {
     ScalarType type;
 } Exact;
 
-/* True if it differs from point to point. */
-static bool write_exact_step(Wide *wide, const Exact *exact, const char *index)
+static ScalarType exact_result(const Exact *exact)
+{
+    return exact->operator == OP_COUNT_TRUE ? SCALAR_I64 : exact->type;
+}
+
+static WidePart write_exact_step(Wide *wide, const Exact *exact, const char *index)
 {
     WidePart part = counted(wide, vector_of(wide, exact->value), exact->value, index, exact->operator, exact->type);
     bool is_varying = part.lane != NULL;
     write_step(wide, exact->operator, exact->type, is_varying, total_place(wide, exact->total, is_varying && !exact->is_in_loop), wide_scalar(wide, &part));
-    return is_varying;
+    return part;
 }
 
 /* The same for several elements at a time, so that the total is not read and written for each; the rest is left. */
@@ -1091,9 +1112,10 @@ static void write_exact_steps(Wide *wide, const Exact *exact, const char *index)
 }
 
 /* Of a few elements, which differ from point to point: one after the other, in the loop over lanes that there is. */
-static WidePart write_exact_few(Wide *wide, Exact exact, uint32_t count, ScalarType result, const char *initial)
+static WidePart write_exact_few(Wide *wide, Exact exact, uint32_t count)
 {
-    const char *c = reduce_total_type(exact.operator, exact.type);
+    ScalarType result = exact_result(&exact);
+    const char *c = reduce_total_type(exact.operator, exact.type), *initial = reduce_neutral(&wide->writer, exact.operator, result);
     exact.is_in_loop = true;
     wide_lane_line(wide, "%s %s = (%s)%s;", c, exact.total, c, initial);
     for (uint32_t i = 0; i < count; i++)
@@ -1101,33 +1123,70 @@ static WidePart write_exact_few(Wide *wide, Exact exact, uint32_t count, ScalarT
     return read_scalar(wide, (LeafType)result, true, "(%s)%s", c_type(result), exact.total);
 }
 
-/* Whether it differs from point to point, and is done in one loop over lanes, is known when the loop was written. */
+/* Its loop, apart. */
+typedef struct ExactLoop {
+    Text *text;
+    WidePart part;        /* of an element */
+    uint32_t first_lane;
+    bool is_light;        /* it is done in one loop over lanes, and short */
+} ExactLoop;
+
+static ExactLoop write_exact_loop(Wide *wide, const Exact *exact, const char *index)
+{
+    enum { SHORT = 1600 }; /* text */
+    Text *outer = wide_begin_apart(wide);
+    ExactLoop loop = {.text = wide->writer.out, .first_lane = wide->all.count};
+    wide_open(wide, "for (; %s < %s; %s++) {", index, exact->length, index);
+    uint32_t number = wide->loop;
+    loop.part = write_exact_step(wide, exact, index);
+    wide_close(wide);
+    loop.is_light = loop.part.lane != NULL && wide->loop == number + 1 && loop.text->length < SHORT;
+    wide->writer.out = outer;
+    return loop;
+}
+
+static void write_exact_total(Wide *wide, const Exact *exact, const ExactLoop *loop, const char *index)
+{
+    ScalarType result = exact_result(exact);
+    clear_total(wide, exact->total, exact->operator, exact->type, loop->part.lane != NULL, reduce_neutral(&wide->writer, exact->operator, result));
+    wide_line(wide, "int64_t %s = 0;", index);
+    if (loop->is_light)
+        write_exact_steps(wide, exact, index);
+    wide_add_apart(wide, wide->writer.out, loop->text);
+}
+
+/* One that is linear in a parameter, where that allows to do it at the points of a basis only. */
+static void write_linear_total(Wide *wide, const Exact *exact, const char *index, Lane *parameter)
+{
+    wide_begin_basis(wide, parameter);
+    ExactLoop loop = write_exact_loop(wide, exact, index);
+    write_exact_total(wide, exact, &loop, index);
+    wide_end_basis(wide, parameter, exact->total);
+}
+
+/* Whether it differs from point to point, and how, is known when the loop was written. */
 static void write_exact(Wide *wide, const CoreStatement *statement, Op operator, ScalarType type)
 {
-    enum { SHORT = 1600, FEW = 8 }; /* text, elements */
+    enum { FEW = 8 }; /* elements */
     const WideValue *value = wide_atom(wide, &statement->arguments[0]);
     const WideVector *source = vector_of(wide, value);
-    ScalarType result = operator == OP_COUNT_TRUE ? SCALAR_I64 : type;
-    const char *initial = reduce_neutral(&wide->writer, operator, result), *index = wide_word(wide);
     Exact exact = {.value = value, .length = length_of(wide, source->kind == WIDE_FILTER ? source->members[0] : value), .operator = operator, .type = type};
+    const char *index = wide_word(wide);
     exact.total = wide_word(wide);
-    Text *outer = wide_begin_apart(wide), *text = wide->writer.out;
-    wide_open(wide, "for (; %s < %s; %s++) {", index, exact.length, index);
-    uint32_t loop = wide->loop;
-    bool is_varying = write_exact_step(wide, &exact, index);
-    wide_close(wide);
-    bool is_light = is_varying && wide->loop == loop + 1 && text->length < SHORT;
-    wide->writer.out = outer;
-    if (is_light && source->known_length > 0 && source->known_length <= FEW) {
-        give_part(wide, statement, write_exact_few(wide, exact, source->known_length, result, initial));
+    ExactLoop loop = write_exact_loop(wide, &exact, index);
+    bool is_varying = loop.part.lane != NULL;
+    if (loop.is_light && source->known_length > 0 && source->known_length <= FEW) {
+        give_part(wide, statement, write_exact_few(wide, exact, source->known_length));
         return;
     }
-    start_total(wide, exact.total, operator, type, is_varying, initial);
-    wide_line(wide, "int64_t %s = 0;", index);
-    if (is_light)
-        write_exact_steps(wide, &exact, index);
-    wide_add_apart(wide, outer, text);
-    give_total(wide, statement, result, is_varying, exact.total);
+    Lane *linear_in = operator == OP_PARITY ? wide_linear_in(wide, loop.first_lane, &loop.part) : NULL;
+    declare_total(wide, exact.total, operator, type, is_varying);
+    if (linear_in != NULL)
+        write_linear_total(wide, &exact, index, linear_in);
+    write_exact_total(wide, &exact, &loop, index);
+    if (linear_in != NULL)
+        wide_close(wide);
+    give_total(wide, statement, exact_result(&exact), is_varying, exact.total);
 }
 
 /* Sums and products of floats, as math/combine.h orders them; what is absent is the exact identity. */

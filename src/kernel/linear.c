@@ -1,19 +1,7 @@
 #include "kernel/linear.h"
 
+#include "kernel/linear_form.h"
 #include "kernel/members.h"
-
-/* How a value depends on the index of the root. */
-typedef enum Dependence {
-    DEPENDS_OTHERWISE, /* or not known */
-    DEPENDS_NOT,       /* it is the same at all points of the root */
-    DEPENDS_LINEARLY,
-} Dependence;
-
-typedef struct Form {
-    Dependence dependence;
-    bool is_natural; /* not negative */
-    bool is_bit;     /* 0 or 1 */
-} Form;
 
 typedef struct Finder {
     const Fusion *fusion;
@@ -26,11 +14,6 @@ enum { NODES_MAX = 1000 }; /* larger kernels are left as they are: looking takes
 
 static const Form unknown = {DEPENDS_OTHERWISE, false, false};
 
-static bool is_whole(LeafType type)
-{
-    return type < (LeafType)SCALAR_COUNT && scalar_kind((ScalarType)type) != KIND_FLOATING;
-}
-
 static Form form_of(const Finder *f, FlowOperand operand)
 {
     operand = fuse_resolve(f->fusion, f->kernel, operand);
@@ -40,66 +23,10 @@ static Form form_of(const Finder *f, FlowOperand operand)
         int position = fuse_position_of(f->kernel, f->network->streams.items[operand.stream].node);
         return position < 0 ? unknown : f->forms[position];
     }
-    if (!is_whole(operand.type))
-        return (Form){DEPENDS_NOT, false, false};
-    bool is_signed = scalar_kind((ScalarType)operand.type) == KIND_SIGNED;
-    return (Form){DEPENDS_NOT, !is_signed || operand.constant.integer >= 0, operand.constant.bits <= 1};
+    return operand.type < (LeafType)SCALAR_COUNT ? form_of_constant((ScalarType)operand.type, operand.constant) : (Form){DEPENDS_NOT, false, false};
 }
 
-static bool is_constant_of(FlowOperand operand, uint64_t bits)
-{
-    return operand.is_constant && operand.constant.bits == bits;
-}
-
-static bool is_power_of_two(FlowOperand operand)
-{
-    return operand.is_constant && operand.constant.integer > 0 && (operand.constant.bits & (operand.constant.bits - 1)) == 0;
-}
-
-static Dependence both(Form a, Form b)
-{
-    if (a.dependence == DEPENDS_OTHERWISE || b.dependence == DEPENDS_OTHERWISE)
-        return DEPENDS_OTHERWISE;
-    return a.dependence == DEPENDS_LINEARLY ? a.dependence : b.dependence;
-}
-
-/* Of bit by bit operations that are no exclusive or, and of what is chosen or shifted by another value: one of the two is fixed. */
-static Dependence product(Form a, Form b)
-{
-    return a.dependence == DEPENDS_LINEARLY && b.dependence == DEPENDS_LINEARLY ? DEPENDS_OTHERWISE : both(a, b);
-}
-
-/* Bits by which a value that is not negative is told from 0 are one: it is 0 or 1. */
-static Form form_of_comparison(const FlowNode *node, Form a)
-{
-    bool is_simple = a.is_bit && (is_constant_of(node->inputs[1], 0) || is_constant_of(node->inputs[1], 1));
-    return is_simple ? (Form){a.dependence, true, true} : unknown;
-}
-
-static Form form_of_linear_operation(const FlowNode *node, Form a, Form b)
-{
-    bool are_natural = a.is_natural && b.is_natural, are_bits = a.is_bit && b.is_bit;
-    switch ((int)node->core_op) {
-    case OP_XOR: return (Form){both(a, b), are_natural, are_bits};
-    case OP_AND: return (Form){product(a, b), a.is_natural || b.is_natural, a.is_bit || b.is_bit};
-    case OP_OR: return (Form){product(a, b), are_natural, are_bits};
-    case OP_NOT: return (Form){a.dependence, node->scalar == SCALAR_BOOL, node->scalar == SCALAR_BOOL};
-    case OP_SHIFT_LEFT: return (Form){b.dependence == DEPENDS_NOT ? a.dependence : DEPENDS_OTHERWISE, false, false};
-    case OP_SHIFT_RIGHT: return (Form){b.dependence == DEPENDS_NOT ? a.dependence : DEPENDS_OTHERWISE, a.is_natural, a.is_bit};
-    case OP_DIVIDE:
-        return a.is_natural && is_power_of_two(node->inputs[1]) ? (Form){a.dependence, true, a.is_bit} : unknown;
-    case OP_REMAINDER:
-    case OP_MODULO:
-        if (a.is_natural && is_power_of_two(node->inputs[1]))
-            return (Form){a.dependence, true, is_constant_of(node->inputs[1], 2)};
-        return unknown;
-    case OP_NOT_EQUAL:
-    case OP_EQUAL: return form_of_comparison(node, a);
-    default: return unknown;
-    }
-}
-
-static Form form_of_operation(const Finder *f, const FlowNode *node)
+static Form form_of_node_operation(const Finder *f, const FlowNode *node)
 {
     enum { BINARY = 2 };
     Form forms[BINARY] = {{DEPENDS_NOT, true, true}, {DEPENDS_NOT, true, true}};
@@ -110,7 +37,8 @@ static Form form_of_operation(const Finder *f, const FlowNode *node)
         if (i < BINARY)
             forms[i] = form;
     }
-    Form form = node->input_count <= BINARY && is_whole((LeafType)node->scalar) ? form_of_linear_operation(node, forms[0], forms[1]) : unknown;
+    const Scalar *second = node->input_count == BINARY && node->inputs[1].is_constant ? &node->inputs[1].constant : NULL;
+    Form form = node->input_count <= BINARY ? form_of_operation(node->core_op, node->scalar, forms[0], forms[1], second) : unknown;
     if (is_fixed)
         form.dependence = DEPENDS_NOT;
     return form;
@@ -138,8 +66,8 @@ static Form form_of_slices(const Finder *f, const FlowNode *node)
 static Form form_of_merge(const Finder *f, const FlowNode *node)
 {
     Form selector = form_of(f, node->inputs[0]), no = form_of(f, node->inputs[1]), yes = form_of(f, node->inputs[2]);
-    Form values = {both(no, yes), no.is_natural && yes.is_natural, no.is_bit && yes.is_bit};
-    values.dependence = product(selector, values);
+    Form values = {forms_both(no, yes), no.is_natural && yes.is_natural, no.is_bit && yes.is_bit};
+    values.dependence = forms_product(selector, values);
     return values;
 }
 
@@ -153,7 +81,7 @@ static Form form_of_fold(const Finder *f, const FlowNode *node)
         return unknown;
     for (; f->kernel->scopes.items[scope].kind == SCOPE_IF; scope = f->kernel->scopes.items[scope].parent) {
         FlowOperand flags = {.type = (LeafType)SCALAR_BOOL, .stream = f->kernel->scopes.items[scope].flags};
-        form.dependence = product(form, form_of(f, flags));
+        form.dependence = forms_product(form, form_of(f, flags));
     }
     return form;
 }
@@ -179,7 +107,7 @@ static Form form_of_node(const Finder *f, const FlowNode *node)
     case FLOW_SLICES: return form_of_slices(f, node);
     case FLOW_INDEX:
     case FLOW_GATHER: return fixed_if_inputs_are(f, node);
-    case FLOW_OPERATION: return form_of_operation(f, node);
+    case FLOW_OPERATION: return form_of_node_operation(f, node);
     case FLOW_MERGE: return form_of_merge(f, node);
     case FLOW_FOLD: return form_of_fold(f, node);
     default: return unknown;

@@ -27,7 +27,8 @@ void kernel_preamble(Text *out, ClassSet types, bool with_math)
     text_add(out, preamble_text_math_ops);
 }
 
-void kernel_preamble_calls(Text *out)
+void kernel_preamble_calls(Text *out, uint32_t wide)
 {
+    text_addf(out, "#define KERNEL_WIDE %u\n", wide);
     text_add(out, preamble_text_kernel);
 }

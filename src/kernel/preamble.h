@@ -10,7 +10,7 @@
 /* The operations on the scalar types of `types` and between them; with_math, those of which op_text_needs_math is true as well.
  * Reading it is most of the time that a small file takes to compile. */
 void kernel_preamble(Text *out, ClassSet types, bool with_math);
-/* What follows it in files with kernels: how they are called, and reductions. */
-void kernel_preamble_calls(Text *out);
+/* What follows it in files with kernels: how they are called, and reductions. `wide` is how many points wide versions do at once. */
+void kernel_preamble_calls(Text *out, uint32_t wide);
 
 #endif

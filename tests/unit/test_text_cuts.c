@@ -108,7 +108,7 @@ static void all_words(const CutText *text, size_t room, Cuts *cuts)
 
 static void test_text(const CutText *text)
 {
-    static const size_t rooms[] = {1, 2, 7, 33, 34, 80, MOST};
+    static const size_t rooms[] = {1, 2, 7, 33, 34, 40, 41, 42, 80, MOST};
     Cuts lines = {.count = 0}, words = {.count = 0};
     plain_lines(text, &lines);
     plain_words(text, &words);

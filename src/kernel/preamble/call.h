@@ -101,7 +101,9 @@ struct KernelCall {
 };
 
 enum { KERNEL_LANES = 32 }; /* points that kernels call functions for at once */
-enum { KERNEL_WIDE = 64 }; /* points that wide versions of functions do at once */
+#ifndef KERNEL_WIDE
+#define KERNEL_WIDE 64 /* points that wide versions of functions do at once; files may say otherwise (kernel/function_wide.h) */
+#endif
 enum { KERNEL_GROUP_COLUMNS = 4 }; /* that are brought into the order of the places where points go (kernel/preamble/groups.h) */
 enum { KERNEL_ENTRY_LEAVES = 32 }; /* of the arguments, and of the result, of a function that is called from outside of kernels */
 

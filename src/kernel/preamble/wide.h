@@ -3,10 +3,11 @@
 #define RUNNEL_KERNEL_PREAMBLE_WIDE_H
 
 #include "kernel/preamble/function.h"
+#include "kernel/preamble/pack.h"
 #include "kernel/preamble/vector.h"
 
 enum {
-    KERNEL_WIDE_LEAST = 16,        /* fewer are done one by one, if there is code for that */
+    KERNEL_WIDE_LEAST = KERNEL_WIDE / 4, /* fewer are done one by one, if there is code for that */
     KERNEL_WIDE_LENGTH = 256,      /* elements of a vector at most, */
     KERNEL_WIDE_BYTES = 1 << 20,   /* ... and bytes of all, so that they stay in caches: the rest is done one by one */
     KERNEL_WIDE_SHAPES = 32,       /* lengths that points are sorted by, */
@@ -125,16 +126,56 @@ MATH_INLINE bool kernel_wide_any(const KernelTruth *conditions, int count)
 /* The lanes for which a condition holds, and some of them once more; gives how many these are, a multiple of KERNEL_PICKED. */
 MATH_INLINE int kernel_wide_pick(const KernelTruth *conditions, int *pick)
 {
-    int count = 0;
-    for (int lane = 0; lane < KERNEL_WIDE; lane++) {
-        pick[count] = lane;
-        count += conditions[lane] != 0;
+    int lanes[KERNEL_WIDE] KERNEL_WIDE_ALIGNED;
+    uint8_t flags[KERNEL_WIDE] KERNEL_WIDE_ALIGNED;
+    KERNEL_WIDE_LOOP {
+        lanes[lane] = lane;
+        flags[lane] = conditions[lane] != 0;
     }
+    kernel_pack_4(pick, lanes, flags, KERNEL_WIDE, KERNEL_WIDE + KERNEL_PICKED);
+    const int count = (int)kernel_count_kept(flags, KERNEL_WIDE);
     const int full = (count + KERNEL_PICKED - 1) & ~(KERNEL_PICKED - 1);
     for (int lane = count; lane < full; lane++)
         pick[lane] = pick[0];
     return full;
 }
+
+/* Points that tell what a value is at all others, if it is linear in the bits of a number x (kernel/linear.h): where lanes have numbers one after the other, the last multiple of KERNEL_WIDE
+ * that is not above the first, and what is more than that by a power of two up to KERNEL_WIDE; as many as KERNEL_BASIS at least, some of them twice. Gives the place of the first after that
+ * multiple; -1 if lanes have other numbers. */
+enum {
+    KERNEL_BASIS_BITS = __builtin_ctz(2 * KERNEL_WIDE),
+    KERNEL_BASIS = (KERNEL_BASIS_BITS + 1 + KERNEL_PICKED - 1) & ~(KERNEL_PICKED - 1),
+};
+_Static_assert((KERNEL_WIDE & (KERNEL_WIDE - 1)) == 0, "multiples of KERNEL_WIDE have their last bits in common");
+
+MATH_INLINE int64_t kernel_wide_basis(int64_t *basis, const int64_t *x)
+{
+    const int64_t first = x[0], start = first & (KERNEL_WIDE - 1);
+    int64_t differences = 0;
+    KERNEL_WIDE_LOOP
+        differences |= x[lane] ^ (int64_t)((uint64_t)first + (uint64_t)lane);
+    if (differences != 0 || first < 0 || first > INT64_MAX - 2 * KERNEL_WIDE)
+        return -1;
+    for (int i = 0; i < KERNEL_BASIS; i++)
+        basis[i] = first - start + (i == 0 || i > KERNEL_BASIS_BITS ? 0 : INT64_C(1) << (i - 1));
+    return start;
+}
+
+/* What such a value is for all lanes, in place of what it is at these points. */
+#define KERNEL_WIDE_SPREAD(x, start)                                                                                  \
+    do {                                                                                                              \
+        __typeof__(*(x)) spread[2 * KERNEL_WIDE] KERNEL_WIDE_ALIGNED;                                                 \
+        spread[0] = (x)[0];                                                                                           \
+        _Pragma("GCC unroll 8") for (int bit = 0; bit < KERNEL_BASIS_BITS; bit++)                                     \
+        {                                                                                                             \
+            const __typeof__(*(x)) difference = (x)[bit + 1] ^ (x)[0];                                                \
+            for (int i = 0; i < 1 << bit; i++)                                                                        \
+                spread[(1 << bit) + i] = spread[i] ^ difference;                                                      \
+        }                                                                                                             \
+        KERNEL_WIDE_LOOP                                                                                              \
+        (x)[lane] = spread[(start) + lane];                                                                           \
+    } while (0)
 
 /* FLAG_PARTITION: a part begins at each true, and at the first element. Gives how many there are. */
 MATH_INLINE int64_t kernel_wide_parts(const uint8_t *flags, int64_t length, int64_t *starts, int64_t *lengths)
