@@ -26,11 +26,11 @@ static bool is_straight(const Writer *writer, CoreStatement *statement)
     return shape_is_straight(writer->texts, &(CoreBlock){.statements = statement, .statement_count = 1});
 }
 
-/* How many turns have no more sums than stay in registers; one if there is no sum, or something else takes a loop. */
+/* How many turns have no more sums than stay in registers; one if there is no sum, if something else takes a loop, or if turns cannot be begun again one by one (abreast_end_if). */
 static uint32_t find_count(const Writer *writer, const Supply *supply)
 {
     const CoreBlock *block = supply->kind == SUPPLY_EACH && supply->table == NULL ? supply->statement->blocks[0] : NULL;
-    if (block == NULL || shape_gives_up(block) || (!block->result.is_constant && writer->texts->shapes[block->result.variable].is_delayed))
+    if (block == NULL || supply_has_scan(supply) || shape_gives_up(block) || (!block->result.is_constant && writer->texts->shapes[block->result.variable].is_delayed))
         return 1;
     uint32_t sums = 0;
     for (uint32_t i = 0; i < block->statement_count; i++) {

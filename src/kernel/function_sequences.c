@@ -945,17 +945,17 @@ bool sequence_is_filter(const Writer *writer, const Traversal *traversal)
     return supply_may_go_on(writer, traversal->supply, &(Sink){0}) && shape_cannot_fail(writer->texts, kept) && !type_is_sequence(types_of(writer), kept->result.type);
 }
 
-static bool has_scan(const Supply *supply)
+bool supply_has_scan(const Supply *supply)
 {
     for (uint32_t i = 0; i < supply->member_count; i++)
-        if (has_scan(supply->members[i]))
+        if (supply_has_scan(supply->members[i]))
             return true;
     return supply->kind == SUPPLY_SCAN;
 }
 
 bool sequence_is_repeatable(const Traversal *traversal)
 {
-    return traversal->supply != NULL && !has_scan(traversal->supply);
+    return traversal->supply != NULL && !supply_has_scan(traversal->supply);
 }
 
 const char *sequence_most(const Traversal *traversal)

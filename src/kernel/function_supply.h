@@ -78,6 +78,8 @@ void supply_give_turn(Writer *writer, const Supply *supply, Sink *sink, const ch
 bool supply_is_straight(const Writer *writer, const Supply *supply);
 /* Whether, where something fails for an element, the rest of the loop may be computed nonetheless. */
 bool supply_may_go_on(const Writer *writer, const Supply *supply, const Sink *sink);
+/* Whether an element depends on how many were had before. */
+bool supply_has_scan(const Supply *supply);
 /* Whether elements can be had in any order. */
 bool supply_is_shareable(const Supply *supply);
 

@@ -127,6 +127,8 @@ static const Case cases[] = {
     {"abreast_waiting", "v : [[float]], w : [float]", "v, w",
      "{let mean = sum({x * y : x in w; y in row}) / float(#w); spread = sum({(x - mean) * (x - mean) : x in w}) in (mean, sqrt(spread), row) : row in v}",
      "[([[1.0, 2.0], [0.5, 0.25], [3.0, 4.0]], [1.5, 2.5]), ([[1.0], [2.0]], [0.0]), ([[1.0], [2.0, 3.0]], [0.0]), ([[], []], []), ([], [1.0])]"},
+    {"abreast_scanned", "v : [float], w : [int]", "v, w", "{sum({x * float(table[rem(a * j, 8)]) : x in v; j in [0 : #v]}) : a in plus_scan(w)}",
+     "[([1.0, 2.0], [1, 2, 3, 4, 5]), ([0.5], []), ([3.0, 1.0, -0.5], [6, 7])]"},
     {"abreast_unalike", "v : [[float]], n : int", "v, n",
      "({(sum(row), sum({x * x : x in row})) : row in v}, [sum({exp(x) : x in {float(j * i) : j in iota(n)}}) : i in iota(5)], {[sum({x * y : x in row; y in row}) : i in iota(3)] : row in v})",
      "[([[1.0, 2.0], [], [3.0]], 3), ([], 0), ([[0.1], [0.2, 0.3], [0.4]], 70)]"},
