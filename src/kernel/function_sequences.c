@@ -665,8 +665,8 @@ static bool divides_by_the_same(const Writer *writer, const CoreBlock *block, co
            type_scalar(types, statement->arguments[1].type) == SCALAR_F64 && !statement->arguments[1].is_constant && !is_of_body(block, &statement->arguments[1]);
 }
 
-/* Such divisions are multiplications by the reciprocal, corrected to the same bits; where that cannot be, the loop is done again without. */
-static bool find_divisors(Writer *writer, const Supply *supply)
+/* Such divisions are multiplications by the reciprocal that give the same bits (kernel/preamble/divide.h). `dull` becomes a word for whether they have to be corrected for that. */
+static bool find_divisors(Writer *writer, const Supply *supply, const char **dull)
 {
     const CoreBlock *block = supply->kind == SUPPLY_EACH ? supply->statement->blocks[0] : NULL;
     for (uint32_t i = 0; block != NULL && i < block->statement_count; i++) {
@@ -675,9 +675,10 @@ static bool find_divisors(Writer *writer, const Supply *supply)
         KnownDivisor divisor = {write_atom(writer, &block->statements[i].arguments[1])[0], write_word(writer, 0)};
         if (writer->divisors.count == 0) {
             writer->slow = write_word(writer, 0);
-            write_line(writer, "OpFlag %s = 0;", writer->slow);
+            *dull = write_word(writer, 0);
+            write_line(writer, "OpFlag %s = 0, %s = 0;", writer->slow, *dull);
         }
-        write_line(writer, "const KernelDivisor %s = kernel_divisor(%s, &%s);", divisor.word, divisor.divisor, writer->slow);
+        write_line(writer, "const KernelDivisor %s = kernel_divisor(scalars->call->workspace, %s, %s, &%s, &%s);", divisor.word, divisor.divisor, supply->length, writer->slow, *dull);
         *vec_push(writer->arena, &writer->divisors) = divisor;
     }
     return writer->divisors.count > 0;
@@ -687,13 +688,18 @@ static void traverse_range(Writer *writer, Supply *supply, Sink *sink, const cha
 {
     Split splits[SPLITS_MAX];
     bool is_innermost = sink->is_straight && supply_is_straight(writer, supply) && !writer->is_deferred && supply->few == 0;
-    bool has_divisors = is_innermost && sink->is_repeatable && find_divisors(writer, supply);
-    if (has_divisors)
-        write_open_brace(writer, arena_format(writer->arena, "if (!%s)", writer->slow));
-    loop_in_parts(writer, supply, sink, splits, is_innermost ? find_splits(writer, supply, splits) : 0, first, end);
-    if (!has_divisors)
+    uint32_t count = is_innermost ? find_splits(writer, supply, splits) : 0;
+    const char *dull = NULL;
+    if (!is_innermost || !sink->is_repeatable || !find_divisors(writer, supply, &dull)) {
+        loop_in_parts(writer, supply, sink, splits, count, first, end);
         return;
-    write_close_brace(writer);
+    }
+    for (uint32_t corrects = 0; corrects < 2; corrects++) {
+        writer->divide = corrects ? "kernel_divide_by" : "kernel_divide_sharply";
+        write_open_brace(writer, arena_format(writer->arena, corrects ? "if (!%s && %s)" : "if (!%s && !%s)", writer->slow, dull));
+        loop_in_parts(writer, supply, sink, splits, count, first, end);
+        write_close_brace(writer);
+    }
     writer->divisors.count = 0;
     write_open_brace(writer, arena_format(writer->arena, "if (OP_RARELY(%s))", writer->slow));
     loop(writer, supply, sink, first, end, true);

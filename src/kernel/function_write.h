@@ -73,6 +73,7 @@ typedef struct Writer {
     VEC(KnownRun) runs;
     VEC(DecidedCondition) decided; /* in the loop that is being written */
     VEC(KnownDivisor) divisors; /* in the loop that is being written, */
+    const char *divide;       /* ... what divides by them there, */
     const char *slow;         /* ... and the flag for divisions that cannot be done so */
     VEC(MadeArray) made;
     VEC(MadeLate) made_late;

@@ -13,6 +13,7 @@ enum {
     KERNEL_REGIONS,
     KERNEL_RECALL_KEY = 12,   /* words of a key that it is known by, at most */
     KERNEL_RECALL_LOOPS = 16, /* that are told apart when it is asked whether keeping is worth it */
+    KERNEL_DIVISORS = 16,     /* that are known, a power of two */
     KERNEL_CELLS_ALIGNMENT = 64,
     KERNEL_BLOCK = 1 << 18,        /* bytes, at least */
     KERNEL_BLOCK_LARGE = 1 << 22,  /* blocks as large as that are not larger than whoever takes from them first needs */
@@ -35,11 +36,19 @@ typedef struct KernelRegion {
 
 typedef struct KernelRecallTable KernelRecallTable;
 
+/* A number that loops divide by (kernel/preamble/divide.h). */
+typedef struct KernelDivisor {
+    double y, against, high, low; /* -1 / y, rounded once; and 1 / y in two parts of which neither is negative */
+    int64_t elements;             /* that were divided by it, until it is worth finding out: */
+    bool is_sharp;                /* the products with both parts are quotients, to the bit */
+} KernelDivisor;
+
 struct KernelWorkspace {
     KernelRegion regions[KERNEL_REGIONS];
     KernelRecallTable *recall; /* null if nothing is kept */
     size_t recall_bytes;       /* that are, about */
     int32_t recall_misses[KERNEL_RECALL_LOOPS]; /* by loop: how often there was nothing, less how often there was something, or more in a pause */
+    KernelDivisor divisors[KERNEL_DIVISORS];
     /* A block of that many bytes at least, as aligned as malloc does it, which knows its size; null if there is no memory. It belongs to the region until whoever gave it takes it back. */
     KernelBlock *(*take)(KernelWorkspace *workspace, size_t bytes);
     void *context; /* for take */
