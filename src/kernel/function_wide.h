@@ -184,5 +184,25 @@ WidePart wide_given(Wide *wide, TypeId element, const char *const words[VECTOR_L
 const WideValue *wide_element(Wide *wide, const WideValue *vector, const char *index);
 /* Whether nobody but a statement has a vector of which each point has its own cells: it may be changed in place. */
 bool wide_owns(Wide *wide, const CoreStatement *statement, uint32_t argument);
+/* The vector that a value is, and the length that all points have in common. */
+WideVector *wide_vector_of(Wide *wide, const WideValue *value);
+const char *wide_length_of(Wide *wide, const WideValue *value);
+void wide_give(Wide *wide, const CoreStatement *statement, const WideValue *value);
+void wide_give_part(Wide *wide, const CoreStatement *statement, WidePart part);
+/* `const int64_t word = ...`, outside. */
+const char *wide_same_int(Wide *wide, const char *format, const char *a, const char *b);
+const char *wide_known_int(Wide *wide, uint32_t value);
+/* A scalar that is read: `const type word = ...`. */
+__attribute__((format(printf, 4, 5))) WidePart wide_read_scalar(Wide *wide, LeafType type, bool in_lanes, const char *format, ...);
+/* A loop over elements; gives their index. */
+const char *wide_open_loop(Wide *wide, const char *length);
+/* A vector that is made; memory for its cells, as soon as it is known which of these differ from point to point; and one of its cells. */
+WideVector wide_new_made(Wide *wide, TypeId element, const char *length);
+void wide_take_made(Wide *wide, const WideVector *made, const char *room);
+void wide_store_part(Wide *wide, const WidePart *part, bool is_varying, const char *cells, const char *index);
+
+/* ---- function_wide_reduce.c ---- */
+/* A reduction or a scan; false if the operation is neither. */
+bool wide_write_fold(Wide *wide, const CoreStatement *statement);
 
 #endif

@@ -22,17 +22,16 @@ const WideValue *wide_vector(Wide *wide, WideVector vector)
     return wide_value(wide, &part, 1);
 }
 
-static WideVector *vector_of(Wide *wide, const WideValue *value)
+WideVector *wide_vector_of(Wide *wide, const WideValue *value)
 {
     if (value->count != 1 || value->parts[0].vector == NULL)
         wide_refuse(wide);
     return value->parts[0].vector;
 }
 
-/* That all points have in common. */
-static const char *length_of(Wide *wide, const WideValue *value)
+const char *wide_length_of(Wide *wide, const WideValue *value)
 {
-    const WideVector *vector = vector_of(wide, value);
+    const WideVector *vector = wide_vector_of(wide, value);
     if (vector->length == NULL)
         wide_refuse(wide);
     return vector->length;
@@ -40,28 +39,27 @@ static const char *length_of(Wide *wide, const WideValue *value)
 
 static WideVector *argument(Wide *wide, const CoreStatement *statement, uint32_t index)
 {
-    return vector_of(wide, wide_atom(wide, &statement->arguments[index]));
+    return wide_vector_of(wide, wide_atom(wide, &statement->arguments[index]));
 }
 
-static void give(Wide *wide, const CoreStatement *statement, const WideValue *value)
+void wide_give(Wide *wide, const CoreStatement *statement, const WideValue *value)
 {
     wide->values[statement->target] = value;
 }
 
-static void give_part(Wide *wide, const CoreStatement *statement, WidePart part)
+void wide_give_part(Wide *wide, const CoreStatement *statement, WidePart part)
 {
-    give(wide, statement, wide_value(wide, &part, 1));
+    wide_give(wide, statement, wide_value(wide, &part, 1));
 }
 
-/* `const int64_t word = ...`, outside. */
-static const char *same_int(Wide *wide, const char *format, const char *a, const char *b)
+const char *wide_same_int(Wide *wide, const char *format, const char *a, const char *b)
 {
     const char *word = wide_word(wide);
     wide_line(wide, "const int64_t %s = %s;", word, arena_format(wide->writer.arena, format, a, b));
     return word;
 }
 
-static const char *known_int(Wide *wide, uint32_t value)
+const char *wide_known_int(Wide *wide, uint32_t value)
 {
     return arena_format(wide->writer.arena, "INT64_C(%u)", value);
 }
@@ -76,8 +74,7 @@ static const char *same_scalar(Wide *wide, const CoreAtom *atom)
 
 /* ---- elements ---- */
 
-/* A scalar that is read: `const type word = ...`. */
-__attribute__((format(printf, 4, 5))) static WidePart read_scalar(Wide *wide, LeafType type, bool in_lanes, const char *format, ...)
+WidePart wide_read_scalar(Wide *wide, LeafType type, bool in_lanes, const char *format, ...)
 {
     const char *word = wide_word(wide);
     Text text;
@@ -120,7 +117,7 @@ static const WideValue *read_given(Wide *wide, const WideVector *vector, const c
         bool is_array = leaves->leaves[i].type == LEAF_ARRAY;
         if (is_array && in_lanes)
             wide_refuse(wide);
-        WidePart part = read_scalar(wide, leaves->leaves[i].type, in_lanes, "%s[%s * %s]", vector->columns[i], index, vector->strides[i]);
+        WidePart part = wide_read_scalar(wide, leaves->leaves[i].type, in_lanes, "%s[%s * %s]", vector->columns[i], index, vector->strides[i]);
         words[i] = part.word;
         if (i >= VECTOR_LENGTH && leaves->leaves[i - VECTOR_LENGTH].type == LEAF_ARRAY)
             parts[count++] = wide_given(wide, leaves->leaves[i - VECTOR_LENGTH].elements->type, words + i - VECTOR_LENGTH);
@@ -135,7 +132,7 @@ static const WideValue *read_own(Wide *wide, const WideVector *vector, const cha
     const Layout *leaves = leaves_of(wide, vector->element);
     WidePart *parts = ARENA_ARRAY(wide->writer.arena, WidePart, leaves->count);
     for (uint32_t i = 0; i < leaves->count; i++)
-        parts[i] = read_scalar(wide, leaves->leaves[i].type, true, "%s[lane][%s]", vector->columns[i], index);
+        parts[i] = wide_read_scalar(wide, leaves->leaves[i].type, true, "%s[lane][%s]", vector->columns[i], index);
     return wide_value(wide, parts, leaves->count);
 }
 
@@ -158,7 +155,7 @@ static const WideValue *read_made(Wide *wide, const WideVector *vector, const ch
     const Layout *leaves = leaves_of(wide, vector->element);
     WidePart *parts = ARENA_ARRAY(wide->writer.arena, WidePart, leaves->count);
     for (uint32_t i = 0; i < leaves->count; i++)
-        parts[i] = read_scalar(wide, leaves->leaves[i].type, in_lanes || vector->are_varying[i], vector->are_varying[i] ? "%s[%s][lane]" : "%s[%s]", vector->columns[i],
+        parts[i] = wide_read_scalar(wide, leaves->leaves[i].type, in_lanes || vector->are_varying[i], vector->are_varying[i] ? "%s[%s][lane]" : "%s[%s]", vector->columns[i],
                                index);
     return wide_value(wide, parts, leaves->count);
 }
@@ -176,7 +173,7 @@ static const WideValue *read_row(Wide *wide, const WideVector *rows, const char 
     const Layout *leaves = leaves_of(wide, element);
     WideVector row = {.kind = WIDE_MADE, .element = element, .are_varying = rows->are_varying};
     row.columns = ARENA_ARRAY(wide->writer.arena, const char *, leaves->count);
-    row.length = same_int(wide, "%s[%s]", rows->lengths, index);
+    row.length = wide_same_int(wide, "%s[%s]", rows->lengths, index);
     for (uint32_t i = 0; i < leaves->count; i++) {
         row.columns[i] = wide_word(wide);
         wide_line(wide, "%s = %s[%s];", pointer_type(wide, (ScalarType)leaves->leaves[i].type, row.are_varying[i], row.columns[i]), rows->columns[i], index);
@@ -186,21 +183,21 @@ static const WideValue *read_row(Wide *wide, const WideVector *rows, const char 
 
 static const WideValue *read_part(Wide *wide, const WideVector *parts, const char *index)
 {
-    WideVector slice = {.kind = WIDE_SLICE, .element = vector_of(wide, parts->base)->element, .base = parts->base};
+    WideVector slice = {.kind = WIDE_SLICE, .element = wide_vector_of(wide, parts->base)->element, .base = parts->base};
     if (parts->width == NULL) {
-        slice.index = same_int(wide, "%s[%s]", parts->starts, index);
-        slice.length = same_int(wide, "%s[%s]", parts->lengths, index);
+        slice.index = wide_same_int(wide, "%s[%s]", parts->starts, index);
+        slice.length = wide_same_int(wide, "%s[%s]", parts->lengths, index);
     } else {
-        slice.index = same_int(wide, "%s * %s", index, parts->width);
-        const char *left = same_int(wide, "%s - %s", length_of(wide, parts->base), slice.index);
-        slice.length = same_int(wide, "kernel_least(%s, %s)", left, parts->width);
+        slice.index = wide_same_int(wide, "%s * %s", index, parts->width);
+        const char *left = wide_same_int(wide, "%s - %s", wide_length_of(wide, parts->base), slice.index);
+        slice.length = wide_same_int(wide, "kernel_least(%s, %s)", left, parts->width);
     }
     return wide_vector(wide, slice);
 }
 
 static const WideValue *read_column(Wide *wide, const WideVector *columns, const char *index)
 {
-    const WideVector *rows = vector_of(wide, columns->base);
+    const WideVector *rows = wide_vector_of(wide, columns->base);
     WideVector column = {.kind = WIDE_COLUMN, .base = columns->base, .index = index, .length = rows->length};
     column.element = write_layout(&wide->writer, columns->element)->leaves[0].elements->type;
     return wide_vector(wide, column);
@@ -230,7 +227,7 @@ static const WideValue *read_zipped(Wide *wide, const WideVector *vector, const 
 /* The element of an index that all points have in common and that is inside. */
 const WideValue *wide_element(Wide *wide, const WideValue *value, const char *index)
 {
-    const WideVector *vector = vector_of(wide, value);
+    const WideVector *vector = wide_vector_of(wide, value);
     switch (vector->kind) {
     case WIDE_GIVEN:
         if (vector->strides == NULL)
@@ -241,9 +238,9 @@ const WideValue *wide_element(Wide *wide, const WideValue *value, const char *in
     case WIDE_COLUMNS: return read_column(wide, vector, index);
     case WIDE_COLUMN: return wide_element(wide, wide_element(wide, vector->base, index), vector->index);
     case WIDE_PARTS: return read_part(wide, vector, index);
-    case WIDE_SLICE: return wide_element(wide, vector->base, same_int(wide, "%s + %s", vector->index, index));
+    case WIDE_SLICE: return wide_element(wide, vector->base, wide_same_int(wide, "%s + %s", vector->index, index));
     case WIDE_RANGE: {
-        WidePart part = wide_same(SCALAR_I64, vector->index == NULL ? index : same_int(wide, "%s + %s", vector->index, index));
+        WidePart part = wide_same(SCALAR_I64, vector->index == NULL ? index : wide_same_int(wide, "%s + %s", vector->index, index));
         return wide_value(wide, &part, 1);
     }
     case WIDE_EACH: return write_element_of_each(wide, vector, index);
@@ -257,7 +254,7 @@ const WideValue *wide_element(Wide *wide, const WideValue *value, const char *in
 
 /* ---- loops ---- */
 
-static const char *open_loop(Wide *wide, const char *length)
+const char *wide_open_loop(Wide *wide, const char *length)
 {
     const char *index = wide_word(wide);
     wide_open(wide, "for (int64_t %s = 0; %s < %s; %s++) {", index, index, length, index);
@@ -273,7 +270,7 @@ static void take_cells(Wide *wide, ScalarType type, bool is_varying, const char 
     wide_give_up_if(wide, "%s == NULL", word);
 }
 
-static void store_part(Wide *wide, const WidePart *part, bool is_varying, const char *cells, const char *index)
+void wide_store_part(Wide *wide, const WidePart *part, bool is_varying, const char *cells, const char *index)
 {
     if (is_varying)
         wide_lane_line(wide, "%s[%s][lane] = %s;", cells, index, wide_scalar(wide, part));
@@ -281,7 +278,7 @@ static void store_part(Wide *wide, const WidePart *part, bool is_varying, const 
         wide_line(wide, "%s[%s] = %s;", cells, index, part->word);
 }
 
-static WideVector new_made(Wide *wide, TypeId element, const char *length)
+WideVector wide_new_made(Wide *wide, TypeId element, const char *length)
 {
     const Layout *leaves = leaves_of(wide, element);
     WideVector made = {.kind = WIDE_MADE, .element = element, .length = length};
@@ -292,7 +289,7 @@ static WideVector new_made(Wide *wide, TypeId element, const char *length)
     return made;
 }
 
-static void take_made(Wide *wide, const WideVector *made, const char *room)
+void wide_take_made(Wide *wide, const WideVector *made, const char *room)
 {
     const Layout *leaves = leaves_of(wide, made->element);
     for (uint32_t i = 0; i < leaves->count; i++)
@@ -312,7 +309,7 @@ static void note_varying(Wide *wide, const WideVector *made, const WideValue *va
  * there. */
 static const WideValue *view_same(Wide *wide, const WideValue *value, const char **from)
 {
-    const WideVector *vector = vector_of(wide, value);
+    const WideVector *vector = wide_vector_of(wide, value);
     WideVector view = *vector;
     if (vector->kind == WIDE_MADE && vector->same != NULL) {
         view.columns = vector->same;
@@ -323,7 +320,7 @@ static const WideValue *view_same(Wide *wide, const WideValue *value, const char
         view.base = view_same(wide, vector->base, from);
         if (view.base == NULL)
             return NULL;
-        *from = same_int(wide, "kernel_wide_part_count(%s, %s)", *from, vector->width);
+        *from = wide_same_int(wide, "kernel_wide_part_count(%s, %s)", *from, vector->width);
     } else if (vector->kind == WIDE_EACH && vector->member_count == 1) {
         view.members = ARENA_ARRAY(wide->writer.arena, const WideValue *, 1);
         view.members[0] = view_same(wide, vector->members[0], from);
@@ -344,9 +341,9 @@ typedef struct Segment {
 static WideVector new_partly_same(Wide *wide, TypeId element, const char *length)
 {
     const Layout *leaves = leaves_of(wide, element);
-    WideVector made = new_made(wide, element, length);
+    WideVector made = wide_new_made(wide, element, length);
     memset(made.are_varying, true, leaves->count);
-    take_made(wide, &made, length);
+    wide_take_made(wide, &made, length);
     made.same = ARENA_ARRAY(wide->writer.arena, const char *, leaves->count);
     made.filled = wide_word(wide);
     for (uint32_t i = 0; i < leaves->count; i++) {
@@ -375,15 +372,15 @@ static bool write_segment(Wide *wide, const WideVector *made, const Segment *seg
     else
         wide_open(wide, "for (int64_t %s = %s; %s < %s; %s++) {", index, segment->begin, index, segment->end, index);
     const WideValue *element = segment->vector == NULL ? segment->element : wide_element(wide, segment->vector, index);
-    const char *place = same_int(wide, "%s + %s", segment->place, index);
+    const char *place = wide_same_int(wide, "%s + %s", segment->place, index);
     bool is_varying = differs(element);
     for (uint32_t i = 0; i < element->count; i++)
-        store_part(wide, &element->parts[i], is_varying, is_varying ? made->columns[i] : made->same[i], place);
+        wide_store_part(wide, &element->parts[i], is_varying, is_varying ? made->columns[i] : made->same[i], place);
     wide_close(wide);
     wide->writer.out = outer;
     bool is_first = strcmp(segment->place, "0") == 0 && strcmp(segment->begin, "0") == 0;
     if (is_varying && !is_first)
-        fill_cells(wide, made, same_int(wide, "%s + %s", segment->place, segment->begin));
+        fill_cells(wide, made, wide_same_int(wide, "%s + %s", segment->place, segment->begin));
     wide_add_apart(wide, outer, text);
     if (is_varying)
         wide_line(wide, "%s = %s + %s;", made->filled, segment->place, segment->end);
@@ -396,25 +393,25 @@ static const WideValue *end_segments(Wide *wide, WideVector made, bool is_varyin
     if (is_varying)
         made.same = NULL;
     else
-        made.same_from = same_int(wide, "%s%s", made.filled, "");
+        made.same_from = wide_same_int(wide, "%s%s", made.filled, "");
     return wide_vector(wide, made);
 }
 
 /* Of scalars. Which of them differ is known once the loop is written. */
 static const WideValue *make_flat(Wide *wide, const WideValue *value)
 {
-    const char *length = length_of(wide, value);
-    WideVector made = new_made(wide, vector_of(wide, value)->element, length);
-    made.known_length = vector_of(wide, value)->known_length;
+    const char *length = wide_length_of(wide, value);
+    WideVector made = wide_new_made(wide, wide_vector_of(wide, value)->element, length);
+    made.known_length = wide_vector_of(wide, value)->known_length;
     Text *outer = wide_begin_apart(wide), *text = wide->writer.out;
-    const char *index = open_loop(wide, length);
+    const char *index = wide_open_loop(wide, length);
     const WideValue *element = wide_element(wide, value, index);
     note_varying(wide, &made, element);
     for (uint32_t i = 0; i < element->count; i++)
-        store_part(wide, &element->parts[i], made.are_varying[i], made.columns[i], index);
+        wide_store_part(wide, &element->parts[i], made.are_varying[i], made.columns[i], index);
     wide_close(wide);
     wide->writer.out = outer;
-    take_made(wide, &made, length);
+    wide_take_made(wide, &made, length);
     wide_add_apart(wide, outer, text);
     return wide_vector(wide, made);
 }
@@ -422,10 +419,10 @@ static const WideValue *make_flat(Wide *wide, const WideValue *value)
 /* The same where elements from `from` on are made of those of `view`. */
 static const WideValue *make_split(Wide *wide, const WideValue *value, const WideValue *view, const char *from)
 {
-    const char *length = length_of(wide, value);
+    const char *length = wide_length_of(wide, value);
     wide_end_lanes(wide);
-    WideVector made = new_partly_same(wide, vector_of(wide, value)->element, length);
-    made.known_length = vector_of(wide, value)->known_length;
+    WideVector made = new_partly_same(wide, wide_vector_of(wide, value)->element, length);
+    made.known_length = wide_vector_of(wide, value)->known_length;
     write_segment(wide, &made, &(Segment){.vector = value, .begin = "0", .end = from, .place = "0"});
     return end_segments(wide, made, write_segment(wide, &made, &(Segment){.vector = view, .begin = from, .end = length, .place = "0"}));
 }
@@ -433,16 +430,16 @@ static const WideValue *make_split(Wide *wide, const WideValue *value, const Wid
 /* Of vectors, which lie in memory each. */
 static const WideValue *make_rows(Wide *wide, const WideValue *value, const Layout *layout)
 {
-    const char *length = length_of(wide, value);
-    TypeId type = vector_of(wide, value)->element;
+    const char *length = wide_length_of(wide, value);
+    TypeId type = wide_vector_of(wide, value)->element;
     const Layout *leaves = leaves_of(wide, layout->leaves[0].elements->type);
     WideVector rows = {.kind = WIDE_ROWS, .element = type, .length = length, .lengths = wide_word(wide)};
     rows.columns = ARENA_ARRAY(wide->writer.arena, const char *, leaves->count);
     for (uint32_t i = 0; i < leaves->count; i++)
         rows.columns[i] = wide_word(wide);
     Text *outer = wide_begin_apart(wide), *text = wide->writer.out;
-    const char *index = open_loop(wide, length);
-    const WideVector *row = vector_of(wide, wide_made(wide, wide_element(wide, value, index)));
+    const char *index = wide_open_loop(wide, length);
+    const WideVector *row = wide_vector_of(wide, wide_made(wide, wide_element(wide, value, index)));
     if (row->kind != WIDE_MADE || row->length == NULL)
         wide_refuse(wide);
     wide_line(wide, "%s[%s] = %s;", rows.lengths, index, row->length);
@@ -465,21 +462,21 @@ static const WideValue *make_rows(Wide *wide, const WideValue *value, const Layo
 /* What passes a condition that differs from point to point: so do lengths. */
 static const WideValue *make_filtered(Wide *wide, const WideVector *filter)
 {
-    const char *most = length_of(wide, filter->members[0]), *count = wide_word(wide);
-    WideVector made = new_made(wide, filter->element, NULL);
+    const char *most = wide_length_of(wide, filter->members[0]), *count = wide_word(wide);
+    WideVector made = wide_new_made(wide, filter->element, NULL);
     made.own_length = wide_array_lane(wide, SCALAR_I64, count).lane;
     wide_lane_line(wide, "%s[lane] = 0;", count);
     wide_end_lanes(wide);
     memset(made.are_varying, true, leaves_of(wide, filter->element)->count);
-    take_made(wide, &made, same_int(wide, "%s + %s", most, "1"));
-    const char *index = open_loop(wide, most);
-    const WideVector *guard = vector_of(wide, wide_element(wide, filter->members[0], index));
+    wide_take_made(wide, &made, wide_same_int(wide, "%s + %s", most, "1"));
+    const char *index = wide_open_loop(wide, most);
+    const WideVector *guard = wide_vector_of(wide, wide_element(wide, filter->members[0], index));
     if (guard->kind != WIDE_GUARD)
         wide_refuse(wide);
     wide_write_statements(wide, guard->statement->blocks[0]);
     const WideValue *element = wide_atom(wide, &guard->statement->blocks[0]->result);
     for (uint32_t i = 0; i < element->count; i++)
-        store_part(wide, &element->parts[i], true, made.columns[i], arena_format(wide->writer.arena, "%s[lane]", count));
+        wide_store_part(wide, &element->parts[i], true, made.columns[i], arena_format(wide->writer.arena, "%s[lane]", count));
     wide_lane_line(wide, "%s[lane] += %s;", count, wide_scalar(wide, &guard->condition->parts[0]));
     wide_close(wide);
     return wide_vector(wide, made);
@@ -499,7 +496,7 @@ static const WideValue *make_whole(Wide *wide, const WideVector *vector)
 /* A part of a vector that is in memory is there too. */
 static const WideValue *make_slice(Wide *wide, const WideVector *slice)
 {
-    const WideVector *base = vector_of(wide, make(wide, slice->base));
+    const WideVector *base = wide_vector_of(wide, make(wide, slice->base));
     const Layout *leaves = leaves_of(wide, base->element);
     WideVector made = *base;
     made.length = slice->length;
@@ -520,14 +517,14 @@ static bool is_in_memory(WideKind kind)
 
 static const WideValue *make(Wide *wide, const WideValue *value)
 {
-    const WideVector *vector = vector_of(wide, value);
+    const WideVector *vector = wide_vector_of(wide, value);
     if (is_in_memory(vector->kind))
         return vector->same == NULL ? value : make_whole(wide, vector);
     if (wide->branches > 0 || vector->kind == WIDE_GUARD || vector->kind == WIDE_JOINED)
         wide_refuse(wide);
     if (vector->kind == WIDE_FILTER)
         return make_filtered(wide, vector);
-    if (vector->kind == WIDE_SLICE && vector_of(wide, vector->base)->kind == WIDE_MADE)
+    if (vector->kind == WIDE_SLICE && wide_vector_of(wide, vector->base)->kind == WIDE_MADE)
         return make_slice(wide, vector);
     const Layout *layout = write_layout(&wide->writer, vector->element);
     if (layout->count == VECTOR_LEAVES && layout->leaves[0].type == LEAF_ARRAY)
@@ -552,7 +549,7 @@ static bool is_there(Wide *wide, const WideVector *vector)
     case WIDE_EACH:
     case WIDE_FILTER:
     case WIDE_GUARD: return false;
-    case WIDE_ZIP: return is_there(wide, vector_of(wide, vector->members[0])) && is_there(wide, vector_of(wide, vector->members[1]));
+    case WIDE_ZIP: return is_there(wide, wide_vector_of(wide, vector->members[0])) && is_there(wide, wide_vector_of(wide, vector->members[1]));
     default: return true;
     }
 }
@@ -560,7 +557,7 @@ static bool is_there(Wide *wide, const WideVector *vector)
 /* As it is, or made if its elements are still to be computed. */
 static const WideValue *settled(Wide *wide, const WideValue *value)
 {
-    return is_there(wide, vector_of(wide, value)) ? value : make(wide, value);
+    return is_there(wide, wide_vector_of(wide, value)) ? value : make(wide, value);
 }
 
 static const WideValue *settled_argument(Wide *wide, const CoreStatement *statement, uint32_t index)
@@ -587,7 +584,7 @@ static void give_computed(Wide *wide, const CoreStatement *statement, WideVector
 {
     const VariableShape *shape = &wide->writer.texts->shapes[statement->target];
     const WideValue *value = wide_vector(wide, vector);
-    give(wide, statement, shape->uses == 1 && (shape->is_delayed || vector.kind == WIDE_FILTER) ? value : make(wide, value));
+    wide_give(wide, statement, shape->uses == 1 && (shape->is_delayed || vector.kind == WIDE_FILTER) ? value : make(wide, value));
 }
 
 static WideVector with_members(Wide *wide, WideKind kind, const CoreStatement *statement)
@@ -597,8 +594,8 @@ static WideVector with_members(Wide *wide, WideKind kind, const CoreStatement *s
     vector.members = ARENA_ARRAY(wide->writer.arena, const WideValue *, statement->argument_count);
     for (uint32_t i = 0; i < statement->argument_count; i++) {
         vector.members[i] = wide_atom(wide, &statement->arguments[i]);
-        const char *length = length_of(wide, vector.members[i]);
-        uint32_t known = vector_of(wide, vector.members[i])->known_length;
+        const char *length = wide_length_of(wide, vector.members[i]);
+        uint32_t known = wide_vector_of(wide, vector.members[i])->known_length;
         if (i > 0 && strcmp(length, vector.length) != 0)
             wide_give_up_if(wide, "%s != %s", length, vector.length);
         vector.length = i == 0 || known > 0 ? length : vector.length;
@@ -617,13 +614,13 @@ void wide_write_guard(Wide *wide, const CoreStatement *statement)
     WideVector guard = {.kind = WIDE_GUARD, .element = statement->blocks[0]->result.type, .statement = statement, .condition = wide_atom(wide, &statement->arguments[0])};
     if (!shape_is_straight(wide->writer.texts, statement->blocks[0]) || !shape_cannot_fail(wide->writer.texts, statement->blocks[0]))
         wide_refuse(wide); /* it is computed also where it does not count */
-    give(wide, statement, wide_vector(wide, guard));
+    wide_give(wide, statement, wide_vector(wide, guard));
 }
 
 void wide_write_make(Wide *wide, const CoreStatement *statement)
 {
     TypeId type = write_type(&wide->writer, statement->target);
-    WideVector made = new_made(wide, write_element_type(&wide->writer, type), known_int(wide, statement->argument_count));
+    WideVector made = wide_new_made(wide, write_element_type(&wide->writer, type), wide_known_int(wide, statement->argument_count));
     made.known_length = statement->argument_count;
     for (uint32_t i = 0; i < statement->argument_count; i++) {
         note_varying(wide, &made, wide_atom(wide, &statement->arguments[i]));
@@ -631,15 +628,15 @@ void wide_write_make(Wide *wide, const CoreStatement *statement)
             if (made.are_varying[leaf])
                 wide_refuse(wide); /* what is the same for all points is made before the loop */
     }
-    take_made(wide, &made, made.length);
+    wide_take_made(wide, &made, made.length);
     for (uint32_t i = 0; i < statement->argument_count; i++) {
         const WideValue *value = wide_atom(wide, &statement->arguments[i]);
         for (uint32_t part = 0; part < value->count; part++)
-            store_part(wide, &value->parts[part], made.are_varying[part], made.columns[part], arena_format(wide->writer.arena, "%u", i));
+            wide_store_part(wide, &value->parts[part], made.are_varying[part], made.columns[part], arena_format(wide->writer.arena, "%u", i));
     }
     if (wide->branches == 0)
         wide_end_lanes(wide);
-    give(wide, statement, wide_vector(wide, made));
+    wide_give(wide, statement, wide_vector(wide, made));
 }
 
 /* ---- ranges and slices ---- */
@@ -667,53 +664,53 @@ static void write_range(Wide *wide, const CoreStatement *statement)
         wide_give_up_if(wide, "%s < %s", last, first);
     range.known_length = known_distance(wide, statement);
     if (range.known_length > 0) {
-        range.length = known_int(wide, range.known_length);
-        give(wide, statement, wide_vector(wide, range));
+        range.length = wide_known_int(wide, range.known_length);
+        wide_give(wide, statement, wide_vector(wide, range));
         return;
     }
     wide->writer.has_flag = true;
-    range.length = same_int(wide, is_inclusive ? "kernel_distance_inclusive(%s, %s, &failed)" : "kernel_distance(%s, %s, &failed)", first, last);
+    range.length = wide_same_int(wide, is_inclusive ? "kernel_distance_inclusive(%s, %s, &failed)" : "kernel_distance(%s, %s, &failed)", first, last);
     write_check(&wide->writer);
-    give(wide, statement, wide_vector(wide, range));
+    wide_give(wide, statement, wide_vector(wide, range));
 }
 
 static void write_indices(Wide *wide, const CoreStatement *statement)
 {
-    WideVector range = {.kind = WIDE_RANGE, .element = TYPE_INT, .length = same_int(wide, "%s%s", same_scalar(wide, &statement->arguments[0]), "")};
+    WideVector range = {.kind = WIDE_RANGE, .element = TYPE_INT, .length = wide_same_int(wide, "%s%s", same_scalar(wide, &statement->arguments[0]), "")};
     wide_give_up_if(wide, "%s < 0", range.length);
-    give(wide, statement, wide_vector(wide, range));
+    wide_give(wide, statement, wide_vector(wide, range));
 }
 
 static void give_slice(Wide *wide, const CoreStatement *statement, const WideValue *base, const char *start, const char *length)
 {
-    WideVector slice = {.kind = WIDE_SLICE, .element = vector_of(wide, base)->element, .base = base, .index = start, .length = length};
-    give(wide, statement, wide_vector(wide, slice));
+    WideVector slice = {.kind = WIDE_SLICE, .element = wide_vector_of(wide, base)->element, .base = base, .index = start, .length = length};
+    wide_give(wide, statement, wide_vector(wide, slice));
 }
 
 static void write_slice(Wide *wide, const CoreStatement *statement)
 {
     const WideValue *base = settled_argument(wide, statement, 0);
-    const char *length = length_of(wide, base), *from = same_scalar(wide, &statement->arguments[1]), *last = same_scalar(wide, &statement->arguments[2]);
+    const char *length = wide_length_of(wide, base), *from = same_scalar(wide, &statement->arguments[1]), *last = same_scalar(wide, &statement->arguments[2]);
     bool is_checked = statement->op == OP_SUBSEQ;
     wide->writer.has_flag = true;
     wide_line(wide, "kernel_check_slice(%s, %s%s%s, %s, &failed);", from, last, is_checked ? "" : " + ", is_checked ? "" : from, length);
     write_check(&wide->writer);
-    give_slice(wide, statement, base, from, is_checked ? same_int(wide, "%s - %s", last, from) : last);
+    give_slice(wide, statement, base, from, is_checked ? wide_same_int(wide, "%s - %s", last, from) : last);
 }
 
 static void write_cut(Wide *wide, const CoreStatement *statement)
 {
     const WideValue *base = settled_argument(wide, statement, 0);
-    const char *length = length_of(wide, base), *count = same_scalar(wide, &statement->arguments[1]);
+    const char *length = wide_length_of(wide, base), *count = same_scalar(wide, &statement->arguments[1]);
     wide->writer.has_flag = true;
     if (type_is_sequence(wide->writer.program->types, statement->arguments[0].type))
         wide_give_up_if(wide, "%s < 0", count);
-    const char *cut = same_int(wide, "kernel_cut(%s, %s, &failed)", count, length);
+    const char *cut = wide_same_int(wide, "kernel_cut(%s, %s, &failed)", count, length);
     write_check(&wide->writer);
     if (statement->op == OP_TAKE)
         give_slice(wide, statement, base, "0", cut);
     else
-        give_slice(wide, statement, base, cut, same_int(wide, "%s - %s", length, cut));
+        give_slice(wide, statement, base, cut, wide_same_int(wide, "%s - %s", length, cut));
 }
 
 /* ---- single elements ---- */
@@ -722,9 +719,9 @@ static void write_length(Wide *wide, const CoreStatement *statement)
 {
     const WideVector *vector = argument(wide, statement, 0);
     if (!is_there(wide, vector))
-        vector = vector_of(wide, make(wide, wide_atom(wide, &statement->arguments[0])));
+        vector = wide_vector_of(wide, make(wide, wide_atom(wide, &statement->arguments[0])));
     WidePart part = vector->length == NULL ? (WidePart){.type = SCALAR_I64, .lane = vector->own_length} : wide_same(SCALAR_I64, vector->length);
-    give_part(wide, statement, part);
+    wide_give_part(wide, statement, part);
 }
 
 /* At an index of each point. */
@@ -746,15 +743,15 @@ static void write_element(Wide *wide, const CoreStatement *statement)
 {
     const WidePart *index = &wide_atom(wide, &statement->arguments[1])->parts[0];
     const WideValue *value = wide->branches > 0 ? wide_atom(wide, &statement->arguments[0]) : settled_argument(wide, statement, 0);
-    const WideVector *vector = vector_of(wide, value);
+    const WideVector *vector = wide_vector_of(wide, value);
     if (index->lane != NULL || wide->branches > 0 || vector->length == NULL) {
         if (!is_in_memory(vector->kind) && vector->kind != WIDE_GIVEN && wide->branches == 0)
-            vector = vector_of(wide, make(wide, value));
-        give(wide, statement, element_at(wide, vector, wide_scalar(wide, index)));
+            vector = wide_vector_of(wide, make(wide, value));
+        wide_give(wide, statement, element_at(wide, vector, wide_scalar(wide, index)));
         return;
     }
     wide_give_up_if(wide, "(uint64_t)%s >= (uint64_t)%s", index->word, vector->length);
-    give(wide, statement, wide_element(wide, value, index->word));
+    wide_give(wide, statement, wide_element(wide, value, index->word));
 }
 
 static void write_checked_index(Wide *wide, const CoreStatement *statement)
@@ -762,7 +759,7 @@ static void write_checked_index(Wide *wide, const CoreStatement *statement)
     const WidePart *index = &wide_atom(wide, &statement->arguments[0])->parts[0], *length = &wide_atom(wide, &statement->arguments[1])->parts[0];
     wide->writer.has_flag = wide->lanes_can_fail = true;
     wide_lane_line(wide, "(void)kernel_index(%s, 0, %s, &%s);", wide_scalar(wide, index), wide_scalar(wide, length), wide->flag);
-    give_part(wide, statement, *index);
+    wide_give_part(wide, statement, *index);
 }
 
 /* Whether a statement makes cells of its own, whatever its arguments are. */
@@ -796,15 +793,15 @@ bool wide_owns(Wide *wide, const CoreStatement *statement, uint32_t argument)
 /* A copy to replace an element in. */
 static WideVector copy_of(Wide *wide, const WideValue *source)
 {
-    const char *length = length_of(wide, source);
-    WideVector made = new_made(wide, vector_of(wide, source)->element, length);
+    const char *length = wide_length_of(wide, source);
+    WideVector made = wide_new_made(wide, wide_vector_of(wide, source)->element, length);
     wide_end_lanes(wide);
     memset(made.are_varying, true, leaves_of(wide, made.element)->count);
-    take_made(wide, &made, length);
-    const char *turn = open_loop(wide, length);
+    wide_take_made(wide, &made, length);
+    const char *turn = wide_open_loop(wide, length);
     const WideValue *element = wide_element(wide, source, turn);
     for (uint32_t i = 0; i < element->count; i++)
-        store_part(wide, &element->parts[i], true, made.columns[i], turn);
+        wide_store_part(wide, &element->parts[i], true, made.columns[i], turn);
     wide_close(wide);
     return made;
 }
@@ -814,7 +811,7 @@ static void write_replace(Wide *wide, const CoreStatement *statement)
 {
     const WideValue *source = settled_argument(wide, statement, 0), *value = wide_atom(wide, &statement->arguments[1]);
     const WidePart *index = &wide_atom(wide, &statement->arguments[2])->parts[0];
-    const WideVector made = wide_owns(wide, statement, 0) ? *vector_of(wide, make(wide, source)) : copy_of(wide, source);
+    const WideVector made = wide_owns(wide, statement, 0) ? *wide_vector_of(wide, make(wide, source)) : copy_of(wide, source);
     const char *place = index->word;
     if (index->lane != NULL) {
         place = wide_word(wide);
@@ -823,15 +820,15 @@ static void write_replace(Wide *wide, const CoreStatement *statement)
     } else
         wide_give_up_if(wide, "(uint64_t)%s >= (uint64_t)%s", place, made.length);
     for (uint32_t i = 0; i < value->count; i++)
-        store_part(wide, &value->parts[i], true, made.columns[i], place);
-    give(wide, statement, wide_vector(wide, made));
+        wide_store_part(wide, &value->parts[i], true, made.columns[i], place);
+    wide_give(wide, statement, wide_vector(wide, made));
 }
 
 /* ---- joined ---- */
 
 static WidePiece piece_of_vector(Wide *wide, const WideValue *value)
 {
-    return (WidePiece){.vector = value, .length = length_of(wide, value)};
+    return (WidePiece){.vector = value, .length = wide_length_of(wide, value)};
 }
 
 static WidePiece piece_of_element(const WideValue *value, const char *length)
@@ -842,10 +839,10 @@ static WidePiece piece_of_element(const WideValue *value, const char *length)
 /* Pieces that are joined pieces themselves are these. */
 static WideVector joined(Wide *wide, TypeId element, const WidePiece pieces[2])
 {
-    WideVector whole = {.kind = WIDE_JOINED, .element = element, .length = same_int(wide, "%s + %s", pieces[0].length, pieces[1].length)};
+    WideVector whole = {.kind = WIDE_JOINED, .element = element, .length = wide_same_int(wide, "%s + %s", pieces[0].length, pieces[1].length)};
     VEC(WidePiece) all = {0};
     for (uint32_t i = 0; i < 2; i++) {
-        const WideVector *vector = pieces[i].vector == NULL ? NULL : vector_of(wide, pieces[i].vector);
+        const WideVector *vector = pieces[i].vector == NULL ? NULL : wide_vector_of(wide, pieces[i].vector);
         bool is_several = vector != NULL && vector->kind == WIDE_JOINED;
         for (uint32_t k = 0; is_several && k < vector->piece_count; k++)
             *vec_push(wide->writer.arena, &all) = vector->pieces[k];
@@ -862,7 +859,7 @@ static void join_pieces(Wide *wide, const CoreStatement *statement, const WidePi
     TypeId element = write_element_type(&wide->writer, write_type(&wide->writer, statement->target));
     WideVector whole = joined(wide, element, pieces);
     if (is_taken_by(wide, statement->target, OP_APPEND)) {
-        give(wide, statement, wide_vector(wide, whole));
+        wide_give(wide, statement, wide_vector(wide, whole));
         return;
     }
     wide_end_lanes(wide);
@@ -872,9 +869,9 @@ static void join_pieces(Wide *wide, const CoreStatement *statement, const WidePi
     for (uint32_t i = 0; i < whole.piece_count; i++) {
         const WidePiece *piece = &whole.pieces[i];
         is_varying = write_segment(wide, &made, &(Segment){piece->vector, piece->element, "0", piece->length, first});
-        first = i + 1 == whole.piece_count ? first : same_int(wide, "%s + %s", first, piece->length);
+        first = i + 1 == whole.piece_count ? first : wide_same_int(wide, "%s + %s", first, piece->length);
     }
-    give(wide, statement, end_segments(wide, made, is_varying));
+    wide_give(wide, statement, end_segments(wide, made, is_varying));
 }
 
 static void write_append(Wide *wide, const CoreStatement *statement)
@@ -887,8 +884,8 @@ static void write_append(Wide *wide, const CoreStatement *statement)
     } else { /* shifted by one */
         bool is_next = statement->op == OP_NEXT;
         const WideValue *base = settled(wide, a);
-        const char *length = length_of(wide, base), *one = same_int(wide, "%s > 0%s", length, ""), *rest = same_int(wide, "%s - %s", length, one);
-        WideVector slice = {.kind = WIDE_SLICE, .element = vector_of(wide, base)->element, .base = base, .index = is_next ? one : "0", .length = rest};
+        const char *length = wide_length_of(wide, base), *one = wide_same_int(wide, "%s > 0%s", length, ""), *rest = wide_same_int(wide, "%s - %s", length, one);
+        WideVector slice = {.kind = WIDE_SLICE, .element = wide_vector_of(wide, base)->element, .base = base, .index = is_next ? one : "0", .length = rest};
         pieces[!is_next] = piece_of_vector(wide, wide_vector(wide, slice));
         pieces[is_next] = piece_of_element(b, one);
     }
@@ -902,7 +899,7 @@ static const CoreAtom *find_divisor(Wide *wide, const WideVector *flags)
 {
     if (flags->kind != WIDE_EACH || flags->member_count != 1)
         return NULL;
-    const WideVector *indices = vector_of(wide, flags->members[0]);
+    const WideVector *indices = wide_vector_of(wide, flags->members[0]);
     const CoreBlock *block = flags->statement->blocks[0];
     if (indices->kind != WIDE_RANGE || indices->index != NULL || block->statement_count != 2 || !write_is_last(block, 1))
         return NULL;
@@ -920,13 +917,13 @@ static void write_regular_parts(Wide *wide, const CoreStatement *statement, cons
 {
     TypeId element = write_element_type(&wide->writer, write_type(&wide->writer, statement->target));
     WideVector parts = {.kind = WIDE_PARTS, .element = element, .base = base, .width = same_scalar(wide, width)};
-    const char *length = length_of(wide, base);
+    const char *length = wide_length_of(wide, base);
     if (strcmp(length, flags->length) != 0)
         wide_give_up_if(wide, "%s != %s", length, flags->length);
     if (!width->is_constant || width->constant.integer <= 0)
         wide_give_up_if(wide, "%s <= 0", parts.width);
-    parts.length = same_int(wide, "kernel_wide_part_count(%s, %s)", length, parts.width);
-    give(wide, statement, wide_vector(wide, parts));
+    parts.length = wide_same_int(wide, "kernel_wide_part_count(%s, %s)", length, parts.width);
+    wide_give(wide, statement, wide_vector(wide, parts));
 }
 
 /* Cut by flags that are the same for all points. */
@@ -939,16 +936,16 @@ static void write_flag_partition(Wide *wide, const CoreStatement *statement)
         write_regular_parts(wide, statement, base, tests, width);
         return;
     }
-    const WideVector *flags = vector_of(wide, make(wide, wide_atom(wide, &statement->arguments[1])));
+    const WideVector *flags = wide_vector_of(wide, make(wide, wide_atom(wide, &statement->arguments[1])));
     if (flags->kind != WIDE_MADE || flags->are_varying[0] || flags->length == NULL)
         wide_refuse(wide);
     TypeId element = write_element_type(&wide->writer, write_type(&wide->writer, statement->target));
     WideVector parts = {.kind = WIDE_PARTS, .element = element, .base = base, .starts = wide_word(wide), .lengths = wide_word(wide), .length = wide_word(wide)};
-    wide_give_up_if(wide, "%s != %s", length_of(wide, base), flags->length);
+    wide_give_up_if(wide, "%s != %s", wide_length_of(wide, base), flags->length);
     take_cells(wide, SCALAR_I64, false, parts.starts, flags->length);
     take_cells(wide, SCALAR_I64, false, parts.lengths, flags->length);
     wide_line(wide, "const int64_t %s = kernel_wide_parts(%s, %s, %s, %s);", parts.length, flags->columns[0], flags->length, parts.starts, parts.lengths);
-    give(wide, statement, wide_vector(wide, parts));
+    wide_give(wide, statement, wide_vector(wide, parts));
 }
 
 /* The length that the vectors in a vector have in common. */
@@ -958,15 +955,15 @@ static const char *width_of(Wide *wide, const WideVector *rows)
     switch (rows->kind) {
     case WIDE_ROWS:
     case WIDE_PARTS: {
-        const char *width = rows->width == NULL ? same_int(wide, "kernel_wide_width(%s, %s, &failed)", rows->lengths, rows->length)
-                                                : same_int(wide, "kernel_wide_part_width(%s, %s, &failed)", length_of(wide, rows->base), rows->width);
+        const char *width = rows->width == NULL ? wide_same_int(wide, "kernel_wide_width(%s, %s, &failed)", rows->lengths, rows->length)
+                                                : wide_same_int(wide, "kernel_wide_part_width(%s, %s, &failed)", wide_length_of(wide, rows->base), rows->width);
         write_check(&wide->writer);
         return width;
     }
-    case WIDE_COLUMNS: return length_of(wide, rows->base);
+    case WIDE_COLUMNS: return wide_length_of(wide, rows->base);
     case WIDE_GIVEN: {
         const char *place = arena_format(wide->writer.arena, "%s, %s", rows->array, rows->start);
-        const char *width = same_int(wide, "kernel_width(%s, %s, &failed)", place, rows->length);
+        const char *width = wide_same_int(wide, "kernel_width(%s, %s, &failed)", place, rows->length);
         write_check(&wide->writer);
         return width;
     }
@@ -983,290 +980,19 @@ static bool is_of_rows(Wide *wide, const WideVector *vector)
 static void write_transpose(Wide *wide, const CoreStatement *statement)
 {
     const WideValue *base = settled_argument(wide, statement, 0);
-    const WideVector *rows = vector_of(wide, base);
+    const WideVector *rows = wide_vector_of(wide, base);
     if (!is_of_rows(wide, rows))
         wide_refuse(wide);
     WideVector columns = {.kind = WIDE_COLUMNS, .element = rows->element, .base = base, .length = width_of(wide, rows)};
-    give(wide, statement, wide_vector(wide, columns));
+    wide_give(wide, statement, wide_vector(wide, columns));
 }
 
 static void write_width(Wide *wide, const CoreStatement *statement)
 {
-    const WideVector *rows = vector_of(wide, settled_argument(wide, statement, 0));
+    const WideVector *rows = wide_vector_of(wide, settled_argument(wide, statement, 0));
     if (!is_of_rows(wide, rows))
         wide_refuse(wide);
-    give_part(wide, statement, wide_same(SCALAR_I64, width_of(wide, rows)));
-}
-
-/* ---- reductions ---- */
-
-static const char *total_type(Op operator, ScalarType type)
-{
-    return reduce_is_ordered(operator, type) ? c_type(type) : reduce_total_type(operator, type);
-}
-
-/* A running value: a variable, or an array of them. */
-static void declare_total(Wide *wide, const char *total, Op operator, ScalarType type, bool is_varying)
-{
-    wide_line(wide, is_varying ? "%s %s[KERNEL_WIDE] KERNEL_WIDE_ALIGNED;" : "%s %s;", total_type(operator, type), total);
-}
-
-static void clear_total(Wide *wide, const char *total, Op operator, ScalarType type, bool is_varying, const char *initial)
-{
-    const char *c = total_type(operator, type);
-    if (is_varying)
-        wide_lane_line(wide, "%s[lane] = (%s)%s;", total, c, initial);
-    else
-        wide_line(wide, "%s = (%s)%s;", total, c, initial);
-    wide_end_lanes(wide);
-}
-
-static void start_total(Wide *wide, const char *total, Op operator, ScalarType type, bool is_varying, const char *initial)
-{
-    declare_total(wide, total, operator, type, is_varying);
-    clear_total(wide, total, operator, type, is_varying, initial);
-}
-
-static const char *total_place(Wide *wide, const char *total, bool is_varying)
-{
-    return is_varying ? arena_format(wide->writer.arena, "%s[lane]", total) : total;
-}
-
-/* `total` is where the running value is. */
-static void write_step(Wide *wide, Op operator, ScalarType type, bool is_varying, const char *total, const char *x)
-{
-    Text *out = wide->writer.out;
-    if (reduce_is_ordered(operator, type)) {
-        char sign = operator == OP_SUM ? '+' : '*';
-        if (is_varying)
-            wide_lane_line(wide, "%s = %s %c %s;", total, total, sign, x);
-        else
-            wide_line(wide, "%s = %s %c %s;", total, total, sign, x);
-        return;
-    }
-    if (!is_varying) {
-        wide_end_lanes(wide);
-        reduce_write_step(&wide->writer, operator, type, total, x);
-        return;
-    }
-    wide->writer.out = &wide->lanes;
-    wide->writer.depth++;
-    reduce_write_step(&wide->writer, operator, type, total, x);
-    wide->writer.depth--;
-    wide->writer.out = out;
-}
-
-static void give_total(Wide *wide, const CoreStatement *statement, ScalarType result, bool is_varying, const char *total)
-{
-    give_part(wide, statement, read_scalar(wide, (LeafType)result, is_varying, is_varying ? "(%s)%s[lane]" : "(%s)%s", c_type(result), total));
-}
-
-/* The element of a loop that is counted, or the neutral one where it is not. */
-static WidePart counted(Wide *wide, const WideVector *source, const WideValue *value, const char *index, Op operator, ScalarType type)
-{
-    if (source->kind != WIDE_FILTER)
-        return wide_element(wide, value, index)->parts[0];
-    const WideVector *guard = vector_of(wide, wide_element(wide, source->members[0], index));
-    if (guard->kind != WIDE_GUARD)
-        wide_refuse(wide);
-    wide_write_statements(wide, guard->statement->blocks[0]);
-    const WidePart *element = &wide_atom(wide, &guard->statement->blocks[0]->result)->parts[0], *condition = &guard->condition->parts[0];
-    bool in_lanes = element->lane != NULL || condition->lane != NULL;
-    const char *test = wide_scalar(wide, condition);
-    WidePart part = read_scalar(wide, (LeafType)type, in_lanes, "%s ? %s : %s", test, wide_scalar(wide, element), reduce_neutral(&wide->writer, operator, type));
-    if (in_lanes)
-        wide_note_choice(condition, element, part.lane);
-    return part;
-}
-
-/* A reduction whose order does not matter. */
-typedef struct Exact {
-    const WideValue *value;
-    const char *length, *total;
-    bool is_in_loop; /* the total is a variable in the loop over lanes */
-    Op operator;
-    ScalarType type;
-} Exact;
-
-static ScalarType exact_result(const Exact *exact)
-{
-    return exact->operator == OP_COUNT_TRUE ? SCALAR_I64 : exact->type;
-}
-
-static WidePart write_exact_step(Wide *wide, const Exact *exact, const char *index)
-{
-    WidePart part = counted(wide, vector_of(wide, exact->value), exact->value, index, exact->operator, exact->type);
-    bool is_varying = part.lane != NULL;
-    write_step(wide, exact->operator, exact->type, is_varying, total_place(wide, exact->total, is_varying && !exact->is_in_loop), wide_scalar(wide, &part));
-    return part;
-}
-
-/* The same for several elements at a time, so that the total is not read and written for each; the rest is left. */
-static void write_exact_steps(Wide *wide, const Exact *exact, const char *index)
-{
-    enum { STEPS = 4 };
-    wide_open(wide, "for (; %s + %d < %s; %s += %d) {", index, STEPS - 1, exact->length, index, STEPS);
-    for (int i = 0; i < STEPS; i++)
-        write_exact_step(wide, exact, i == 0 ? index : same_int(wide, "%s + %s", index, arena_format(wide->writer.arena, "%d", i)));
-    wide_close(wide);
-}
-
-/* Of a few elements, which differ from point to point: one after the other, in the loop over lanes that there is. */
-static WidePart write_exact_few(Wide *wide, Exact exact, uint32_t count)
-{
-    ScalarType result = exact_result(&exact);
-    const char *c = reduce_total_type(exact.operator, exact.type), *initial = reduce_neutral(&wide->writer, exact.operator, result);
-    exact.is_in_loop = true;
-    wide_lane_line(wide, "%s %s = (%s)%s;", c, exact.total, c, initial);
-    for (uint32_t i = 0; i < count; i++)
-        write_exact_step(wide, &exact, known_int(wide, i));
-    return read_scalar(wide, (LeafType)result, true, "(%s)%s", c_type(result), exact.total);
-}
-
-/* Its loop, apart. */
-typedef struct ExactLoop {
-    Text *text;
-    WidePart part;        /* of an element */
-    uint32_t first_lane;
-    bool is_light;        /* it is done in one loop over lanes, and short */
-} ExactLoop;
-
-static ExactLoop write_exact_loop(Wide *wide, const Exact *exact, const char *index)
-{
-    enum { SHORT = 1600 }; /* text */
-    Text *outer = wide_begin_apart(wide);
-    ExactLoop loop = {.text = wide->writer.out, .first_lane = wide->all.count};
-    wide_open(wide, "for (; %s < %s; %s++) {", index, exact->length, index);
-    uint32_t number = wide->loop;
-    loop.part = write_exact_step(wide, exact, index);
-    wide_close(wide);
-    loop.is_light = loop.part.lane != NULL && wide->loop == number + 1 && loop.text->length < SHORT;
-    wide->writer.out = outer;
-    return loop;
-}
-
-static void write_exact_total(Wide *wide, const Exact *exact, const ExactLoop *loop, const char *index)
-{
-    ScalarType result = exact_result(exact);
-    clear_total(wide, exact->total, exact->operator, exact->type, loop->part.lane != NULL, reduce_neutral(&wide->writer, exact->operator, result));
-    wide_line(wide, "int64_t %s = 0;", index);
-    if (loop->is_light)
-        write_exact_steps(wide, exact, index);
-    wide_add_apart(wide, wide->writer.out, loop->text);
-}
-
-/* One that is linear in a parameter, where that allows to do it at the points of a basis only. */
-static void write_linear_total(Wide *wide, const Exact *exact, const char *index, Lane *parameter)
-{
-    wide_begin_basis(wide, parameter);
-    ExactLoop loop = write_exact_loop(wide, exact, index);
-    write_exact_total(wide, exact, &loop, index);
-    wide_end_basis(wide, parameter, exact->total);
-}
-
-/* Whether it differs from point to point, and how, is known when the loop was written. */
-static void write_exact(Wide *wide, const CoreStatement *statement, Op operator, ScalarType type)
-{
-    enum { FEW = 8 }; /* elements */
-    const WideValue *value = wide_atom(wide, &statement->arguments[0]);
-    const WideVector *source = vector_of(wide, value);
-    Exact exact = {.value = value, .length = length_of(wide, source->kind == WIDE_FILTER ? source->members[0] : value), .operator = operator, .type = type};
-    const char *index = wide_word(wide);
-    exact.total = wide_word(wide);
-    ExactLoop loop = write_exact_loop(wide, &exact, index);
-    bool is_varying = loop.part.lane != NULL;
-    if (loop.is_light && source->known_length > 0 && source->known_length <= FEW) {
-        give_part(wide, statement, write_exact_few(wide, exact, source->known_length));
-        return;
-    }
-    Lane *linear_in = operator == OP_PARITY ? wide_linear_in(wide, loop.first_lane, &loop.part) : NULL;
-    declare_total(wide, exact.total, operator, type, is_varying);
-    if (linear_in != NULL)
-        write_linear_total(wide, &exact, index, linear_in);
-    write_exact_total(wide, &exact, &loop, index);
-    if (linear_in != NULL)
-        wide_close(wide);
-    give_total(wide, statement, exact_result(&exact), is_varying, exact.total);
-}
-
-/* Sums and products of floats, as math/combine.h orders them; what is absent is the exact identity. */
-static void write_ordered(Wide *wide, const CoreStatement *statement, Op operator, ScalarType type)
-{
-    const WideValue *value = wide_atom(wide, &statement->arguments[0]);
-    const char *length = length_of(wide, value), *c = c_type(type), *identity = operator == OP_SUM ? "-0.0" : "1.0";
-    const char *lanes = wide_word(wide), *whole = wide_word(wide), *to = wide_word(wide), *total = wide_word(wide);
-    start_total(wide, total, operator, type, true, identity);
-    char sign = operator == OP_SUM ? '+' : '*';
-    wide_give_up_if(wide, "%s > COMBINE_BLOCK", length);
-    wide_line(wide, "const int64_t %s = %s & ~(int64_t)(COMBINE_LANES - 1);", whole, length);
-    wide_line(wide, "%s %s[COMBINE_LANES][KERNEL_WIDE] KERNEL_WIDE_ALIGNED;", c, lanes);
-    const char *index = open_loop(wide, length);
-    wide_line(wide, "if (%s == %s && %s > 0)", index, whole, whole);
-    wide_line(wide, "    KERNEL_WIDE_HALVE(%s, %s, %c);", total, lanes, sign);
-    wide_line(wide, "%s *const %s = %s < %s ? %s[%s & (COMBINE_LANES - 1)] : %s;", c, to, index, whole, lanes, index, total);
-    wide_open(wide, "if (%s < %s && %s < COMBINE_LANES) {", index, whole, index);
-    wide_lane_line(wide, "%s[lane] = %s;", to, identity);
-    wide_close(wide);
-    const WideValue *element = wide_element(wide, value, index);
-    wide_lane_line(wide, "%s[lane] = %s[lane] %c %s;", to, to, sign, wide_scalar(wide, &element->parts[0]));
-    wide_close(wide);
-    wide_line(wide, "if (%s == %s && %s > 0)", length, whole, whole);
-    wide_line(wide, "    KERNEL_WIDE_HALVE(%s, %s, %c);", total, lanes, sign);
-    wide_open(wide, "if (%s == 0) {", length);
-    wide_lane_line(wide, "%s[lane] = %s;", total, reduce_neutral(&wide->writer, operator, type));
-    wide_close(wide);
-    give_total(wide, statement, type, true, total);
-}
-
-/* A scan makes its vector. */
-static void write_scan(Wide *wide, const CoreStatement *statement, const Fold *fold, ScalarType type)
-{
-    const WideValue *value = wide_atom(wide, &statement->arguments[0]);
-    bool is_ordered = reduce_is_ordered(fold->operator, type);
-    const char *length = length_of(wide, value), *neutral = reduce_neutral(&wide->writer, fold->operator, type);
-    const char *initial = !is_ordered ? neutral : fold->operator == OP_SUM ? "-0.0" : "1.0";
-    const char *total = wide_word(wide);
-    WideVector made = new_made(wide, write_element_type(&wide->writer, write_type(&wide->writer, statement->target)), length);
-    if (is_ordered)
-        wide_give_up_if(wide, "%s > COMBINE_BLOCK", length);
-    Text *outer = wide_begin_apart(wide), *text = wide->writer.out;
-    const char *index = open_loop(wide, length);
-    WidePart part = wide_element(wide, value, index)->parts[0];
-    bool is_varying = made.are_varying[0] = part.lane != NULL;
-    const char *x = wide_scalar(wide, &part), *given = arena_format(wide->writer.arena, is_varying ? "(%s)%s[lane]" : "(%s)%s", c_type(type), total);
-    if (fold->is_inclusive)
-        write_step(wide, fold->operator, type, is_varying, total_place(wide, total, is_varying), x);
-    if (is_ordered && !fold->is_inclusive)
-        given = arena_format(wide->writer.arena, "%s == 0 ? %s : %s", index, neutral, given);
-    WidePart output = read_scalar(wide, (LeafType)type, is_varying, "%s", given);
-    store_part(wide, &output, is_varying, made.columns[0], index);
-    if (!fold->is_inclusive)
-        write_step(wide, fold->operator, type, is_varying, total_place(wide, total, is_varying), x);
-    wide_close(wide);
-    wide->writer.out = outer;
-    take_made(wide, &made, length);
-    start_total(wide, total, fold->operator, type, is_varying, initial);
-    wide_add_apart(wide, outer, text);
-    give(wide, statement, wide_vector(wide, made));
-}
-
-static bool write_fold(Wide *wide, const CoreStatement *statement)
-{
-    Fold fold;
-    if (!reduce_find_fold(statement->op, &fold))
-        return false;
-    TypeId element = write_element_type(&wide->writer, statement->arguments[0].type);
-    ScalarType type = type_scalar(wide->writer.program->types, element);
-    write_note_type(&wide->writer, element);
-    if (wide->branches > 0)
-        wide_refuse(wide);
-    if (fold.is_scan)
-        write_scan(wide, statement, &fold, type);
-    else if (reduce_is_ordered(fold.operator, type))
-        write_ordered(wide, statement, fold.operator, type);
-    else
-        write_exact(wide, statement, fold.operator, type);
-    return true;
+    wide_give_part(wide, statement, wide_same(SCALAR_I64, width_of(wide, rows)));
 }
 
 /* ---- all ---- */
@@ -1276,7 +1002,7 @@ static void write_same_elements(Wide *wide, const CoreStatement *statement)
     const WideValue *value = wide_atom(wide, &statement->arguments[0]);
     const VariableShape *shape = &wide->writer.texts->shapes[statement->target];
     bool is_delayed = (shape->uses == 1 && shape->is_delayed) || is_taken_by(wide, statement->target, OP_FLAG_PARTITION);
-    give(wide, statement, is_delayed ? value : settled(wide, value));
+    wide_give(wide, statement, is_delayed ? value : settled(wide, value));
 }
 
 static void write_filter(Wide *wide, const CoreStatement *statement)
@@ -1288,7 +1014,7 @@ static void write_filter(Wide *wide, const CoreStatement *statement)
     WideVector filter = {.kind = WIDE_FILTER, .element = write_element_type(&wide->writer, write_type(&wide->writer, statement->target)), .member_count = 1};
     filter.members = ARENA_ARRAY(wide->writer.arena, const WideValue *, 1);
     filter.members[0] = wide_atom(wide, &statement->arguments[0]);
-    give(wide, statement, wide_vector(wide, filter));
+    wide_give(wide, statement, wide_vector(wide, filter));
 }
 
 bool wide_write_vector_op(Wide *wide, const CoreStatement *statement)
@@ -1354,6 +1080,6 @@ bool wide_write_vector_op(Wide *wide, const CoreStatement *statement)
     case OP_WIDTH: write_width(wide, statement); return true;
     case OP_CONCAT:
     case OP_FLATTEN: write_filter(wide, statement); return true;
-    default: return write_fold(wide, statement);
+    default: return wide_write_fold(wide, statement);
     }
 }
