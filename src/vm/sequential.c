@@ -292,7 +292,7 @@ typedef struct Handover {
     const void **globals;
     size_t first;        /* point of the call */
     _Atomic size_t done; /* points before the first that was not, of all that have ended */
-    volatile bool has_failed;
+    _Atomic bool has_failed;
     atomic_bool is_left; /* ... and other code can do it */
     size_t count, grain; /* points, and those of a piece */
     /* where calls are offered to other threads: */
@@ -340,7 +340,7 @@ static void do_points(void *context, size_t first, size_t end, uint32_t member)
                               .globals = handover->globals,
                               .depth = (int64_t)(handover->vm->options.max_depth - least(handover->vm->options.max_depth, handover->vm->frame_count)),
                               .stop = code_stop_word(handover->vm->options.stop),
-                              .has_failed = &handover->has_failed,
+                              .has_failed = (const volatile bool *)(const void *)&handover->has_failed,
                               .workspace = &handover->vm->workspaces->members[member],
                               .spare = spare_of(handover, member),
                               .forks = handover->forks == NULL ? NULL : &handover->forks->calls,

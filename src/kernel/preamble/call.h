@@ -117,7 +117,7 @@ enum {
 /* Nobody wants it to go on. */
 static inline bool kernel_is_over(const KernelCall *call)
 {
-    return (*call->stop | *call->has_failed) != 0;
+    return (__atomic_load_n(call->stop, __ATOMIC_RELAXED) | __atomic_load_n(call->has_failed, __ATOMIC_RELAXED)) != 0;
 }
 
 typedef uint64_t KernelFunction(const KernelCall *call);
