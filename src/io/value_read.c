@@ -2,7 +2,7 @@
  *
  * Recursion follows the type, never the text, so its depth is bounded. The first error ends the reading; whatever was
  * made by then is released. A text that several notations could mean reads as Runnel's printer would have written it:
- * in a tuple `(` opens the next component, and the rest of the tuple only where the next component cannot start so. Parentheses
+ * in a tuple `(` opens the next component, and the rest of the tuple only where the next component is no tuple. Parentheses
  * around a value mean nothing, as in programs; those of a tuple have a comma in them. */
 #include "io/value_reader.h"
 
@@ -647,13 +647,6 @@ static bool read_container(Reader *reader, TypeId type, Value *value)
 
 static bool read_components(Reader *reader, TypeId type, Value *value);
 
-/* Whether a value of this type is written with a parenthesis at its start. */
-static bool starts_with_paren(const Reader *reader, TypeId type)
-{
-    TypeKind kind = type_kind(reader->types, type);
-    return kind == TYPE_PAIR || kind == TYPE_UNIT;
-}
-
 /* The place behind what is in quotes there, or behind one byte. */
 static size_t skip_quoted(Reader *reader, size_t place)
 {
@@ -690,8 +683,8 @@ static size_t find_tuple_paren(Reader *reader)
 static bool read_rest(Reader *reader, TypeId type, Value *value)
 {
     bool is_pair = type_kind(reader->types, type) == TYPE_PAIR;
-    bool is_nested = is_pair && skip_space(reader) == '(' && !starts_with_paren(reader, type_first(reader->types, type)) &&
-                     find_tuple_paren(reader) > 0;
+    bool may_be_first = is_pair && type_kind(reader->types, type_first(reader->types, type)) == TYPE_PAIR;
+    bool is_nested = is_pair && !may_be_first && skip_space(reader) == '(' && find_tuple_paren(reader) > 0;
     return is_pair && !is_nested ? read_components(reader, type, value) : reader_value(reader, type, value);
 }
 

@@ -351,6 +351,7 @@ static void test_structures(Fixture *f)
     TypeId triple = tuple_of(f, TYPE_INT, TYPE_FLOAT, TYPE_BOOL);
     TypeId left = tuple_of(f, tuple_of(f, TYPE_INT, TYPE_INT, 0), TYPE_INT, 0);
     TypeId middle = tuple_of(f, TYPE_INT, tuple_of(f, TYPE_INT, TYPE_INT, 0), TYPE_INT);
+    TypeId around = tuple_of(f, TYPE_INT, TYPE_UNIT_ID, TYPE_INT);
     TypeId complex = add_datatype(f, "complex", tuple_of(f, TYPE_FLOAT, TYPE_FLOAT, 0));
     TypeId stamp = add_datatype(f, "stamp", TYPE_INT);
     TypeId nothing = add_datatype(f, "nothing", TYPE_UNIT_ID);
@@ -373,6 +374,9 @@ static void test_structures(Fixture *f)
     READ(f, middle, "(1, (2, 3), 4)", "(1, (2, 3), 4)");
     READ(f, vector_of(f, middle), "[(1, (2, 3), 4), (1, (2, 3), x)]",
          "argument 1: expected an int at byte 29, found \"x\"");
+    READ(f, around, "(1, ((), 2))", "(1, (), 2)");
+    READ(f, around, "(1, (()), 2)", "(1, (), 2)");
+    READ(f, around, "(1, (), 2)", "(1, (), 2)");
     READ(f, complex, "complex(1, -2.5)", "complex(1.0, -2.5)");
     READ(f, complex, "COMPLEX ((1.0, 2.0))", "complex(1.0, 2.0)");
     READ(f, complex, "real(1, 2)", "argument 1: expected complex at byte 0, found \"real\"");
