@@ -206,7 +206,7 @@ static void emit_step(Emitter *e, FlowOperand operand)
     emit_output(e, operand.stream);
 }
 
-/* Whether it divides floats by a constant for which multiplications are faster, and give the same bits (preamble/vector.h). Powers of two are left to the C compiler. */
+/* Whether it divides floats by a constant for which multiplications are faster, and give the same bits (preamble/divide.h). Powers of two are left to the C compiler. */
 static bool divides_by_constant(const FlowNode *node)
 {
     if (node->core_op != OP_DIVIDE || node->scalar != SCALAR_F64 || !node->inputs[1].is_constant)

@@ -26,8 +26,7 @@ static void let_go(Array *array, uint64_t times, Array **dead)
     *dead = array;
 }
 
-/* How many cells from `i` on are the same: columns of references are mostly runs. */
-/* How many cells from this one on are of the same array: mostly all, so that many are looked at at once. */
+/* How many cells from `i` on are the same: columns of references are mostly runs, so that many are looked at at once. */
 static size_t run_length(Array *const *cells, size_t i, size_t count)
 {
     enum { BLOCK = 16 };
