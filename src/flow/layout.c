@@ -73,6 +73,14 @@ const Layout *layout_of(Layouts *layouts, TypeId type)
     return found == &too_large ? NULL : found;
 }
 
+bool layout_has_arrays(const Layout *layout)
+{
+    for (uint32_t i = 0; i < layout->count; i++)
+        if (layout->leaves[i].type == LEAF_ARRAY)
+            return true;
+    return false;
+}
+
 size_t leaf_size(LeafType type)
 {
     static const uint8_t sizes[] = {

@@ -47,6 +47,8 @@ void layouts_init(Layouts *layouts, Arena *arena, Types *types);
 
 /* Null when the type has more than LAYOUT_LEAVES_MAX leaves, at some level. */
 const Layout *layout_of(Layouts *layouts, TypeId type);
+/* Whether a leaf is an array. */
+bool layout_has_arrays(const Layout *layout);
 
 /* Bytes of one element of a column: 0 for LEAF_POINTS. */
 size_t leaf_size(LeafType type);

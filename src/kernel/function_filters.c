@@ -106,12 +106,16 @@ typedef struct Filter {
     const char *room;  /* elements that there is room for */
 } Filter;
 
-static void begin_filter(Writer *writer, const FilterSource *source, Filter *filter, const char *room)
+static void begin_count(Writer *writer, Filter *filter)
 {
-    filter->to.cells = ARENA_ARRAY(writer->arena, const char *, filter->to.elements->count);
-    filter->to.array = vectors_new_array(writer, source->region, filter->to.elements, room, filter->to.cells);
     filter->to.count = write_word(writer, 0);
     write_line(writer, "int64_t %s = 0;", filter->to.count);
+}
+
+static void begin_filter(Writer *writer, const FilterSource *source, Filter *filter, const char *room)
+{
+    filter->to.array = vectors_new_array(writer, source->region, filter->to.elements, room, filter->to.cells);
+    begin_count(writer, filter);
 }
 
 static void end_filter(Writer *writer, const Filter *filter)
@@ -134,6 +138,7 @@ static Filter new_filter(const Writer *writer, const FilterSource *source)
     Filter filter = {.to = {.elements = elements, .region = source->region}, .tile = {.elements = elements}};
     filter.sink = (Sink){.take_if = take_flag, .is_straight = true, .region = source->region};
     filter.to.sink = (Sink){.take_if = vectors_take_next_if, .is_straight = true, .region = source->region};
+    filter.to.cells = ARENA_ARRAY(writer->arena, const char *, elements->count);
     filter.kept = sequence_kept_cells(writer, source->traversal);
     return filter;
 }
@@ -280,20 +285,51 @@ static size_t smallest_cell(const Layout *elements)
     return smallest;
 }
 
-/* What does not belong to the vector is stored behind what does: a register, at most. */
+/* What does not belong to a vector is stored behind what does: a register, at most. */
+static const char *room_of(Writer *writer, const Group *group, uint32_t filter)
+{
+    return arena_format(writer->arena, "%s + KERNEL_REGISTER / %zu", group->filters[filter].room, group->cell);
+}
+
+/* One vector gives back what it does not need of its room. Several are taken at once, the first one last, so that it can be released before the others. */
+static void begin_group(Writer *writer, const Group *group)
+{
+    if (group->count == 1) {
+        begin_filter(writer, &group->sources[0], &group->filters[0], room_of(writer, group, 0));
+        return;
+    }
+    const char **rooms = ARENA_ARRAY(writer->arena, const char *, group->count), **arrays = ARENA_ARRAY(writer->arena, const char *, group->count);
+    const char ***cells = ARENA_ARRAY(writer->arena, const char **, group->count);
+    for (uint32_t i = 0; i < group->count; i++) {
+        rooms[group->count - 1 - i] = room_of(writer, group, i);
+        cells[group->count - 1 - i] = group->filters[i].to.cells;
+    }
+    vectors_new_arrays(writer, group->sources[0].region, group->filters[0].to.elements, group->count, rooms, arrays, cells);
+    for (uint32_t i = 0; i < group->count; i++) {
+        group->filters[i].to.array = arrays[group->count - 1 - i];
+        begin_count(writer, &group->filters[i]);
+    }
+}
+
+static void end_group(Writer *writer, const Group *group)
+{
+    if (group->count == 1)
+        end_filter(writer, &group->filters[0]);
+    for (uint32_t i = 0; i < group->count && group->count > 1; i++)
+        write_line(writer, "%s->count = (size_t)%s;", group->filters[i].to.array, group->filters[i].to.count);
+}
+
 static void make_in_groups(Writer *writer, const FilterSource *sources, Filter *filters, uint32_t count)
 {
     const char *most = sequence_most(sources[0].traversal);
     Group group = {sources, filters, count, smallest_cell(filters[0].to.elements)};
     write_rooms(writer, &group, most);
-    for (uint32_t i = 0; i < count; i++)
-        begin_filter(writer, &sources[i], &filters[i], arena_format(writer->arena, "%s + KERNEL_REGISTER / %zu", filters[i].room, group.cell));
+    begin_group(writer, &group);
     const char *first = write_word(writer, 0);
     write_line(writer, "int64_t %s = 0;", first);
     write_groups(writer, &group, first, most);
     traverse(writer, &group, store_of, first, most);
-    for (uint32_t i = 0; i < count; i++)
-        end_filter(writer, &filters[i]);
+    end_group(writer, &group);
 }
 
 void filters_make(Writer *writer, const FilterSource *sources, uint32_t count, const char ***words)

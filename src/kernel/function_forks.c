@@ -5,22 +5,14 @@
  * wait for its end first, if they are large (KernelLater): what fails before has not offered any. */
 #include "kernel/function_vectors.h"
 
-static bool has_arrays(const Layout *layout)
-{
-    for (uint32_t i = 0; i < layout->count; i++)
-        if (layout->leaves[i].type == LEAF_ARRAY)
-            return true;
-    return false;
-}
-
 /* Whether its result can be copied by whoever wants it. */
 static bool gives_flat_vectors(const FunctionTexts *texts, CoreFunctionId function)
 {
     const Layout *results = function_text_results(texts, function);
     for (uint32_t i = 0; i < results->count; i++)
-        if (results->leaves[i].type == LEAF_ARRAY && has_arrays(results->leaves[i].elements))
+        if (results->leaves[i].type == LEAF_ARRAY && layout_has_arrays(results->leaves[i].elements))
             return false;
-    return has_arrays(results);
+    return layout_has_arrays(results);
 }
 
 bool forks_can_be_shared(FunctionTexts *texts, CoreFunctionId function)

@@ -1,9 +1,12 @@
 /* Functions that put their elements onto those that there are already (kernel/function_join.h):
  *
- *     static bool quicksort_f7_onto(KernelArrayRef a_1, int64_t a_2, int64_t a_3, KernelOnto *onto, KernelRegion *into, KernelRegion *aside, int64_t depth, const KernelScalars *scalars)
+ *     static bool quicksort_f7_onto(KernelArrayRef a_1, int64_t a_2, int64_t a_3, KernelOnto *onto, KernelRegion *into, KernelRegion *aside, char *given, int64_t depth, const KernelScalars *scalars)
  *
- * What is joined beside calls is made first, in `aside`, and so is what calls are given; then everything is put where it belongs, one part after the other. `into` holds nothing but the elements, which move there when
- * they need more room. If there are several calls, all but the first are offered to other threads: what these give is put onto the rest when it is its turn. */
+ * What is joined beside calls is made first, in `aside`, and so is what calls are given; then everything is put where it belongs, one part after the other. If there are several calls, all but the first are offered to
+ * other threads: what these give is put onto the rest when it is its turn.
+ *
+ * A call has the regions the other way round: what it was given is at the end of its `into`, from `given` on, unless that is null. It releases that before it calls others, if it needs it no more. So a recursion that
+ * takes its vector apart holds its elements once, wherever they are on their way to the result, and those that are being taken apart a second time. */
 #include "kernel/function_vectors.h"
 
 #include "kernel/function_join.h"
@@ -11,13 +14,14 @@
 /* A part, ready to be put where it belongs. */
 typedef struct Step {
     const JoinPart *part;
-    const char **words;        /* VECTOR: it; calls: arguments, */
+    const char **words;        /* VECTOR: its leaves; calls: arguments, */
     uint32_t argument_count;
     const char ***elements;    /* ELEMENTS: of each its leaves */
     const char *task;          /* of a call that is offered; else null, */
     const char *is_shared;     /* ... a word that says whether it was, in the end */
     LaterCalls *later;         /* LOOP: its calls */
     const char *place;         /* of elements that are late */
+    const char *given;         /* of a call: where what it is given begins, if it may release that; else null */
 } Step;
 
 typedef struct Steps {
@@ -71,7 +75,10 @@ static void prepare(Writer *writer, Steps *steps, Step *step)
 {
     const JoinPart *part = step->part;
     switch (part->kind) {
-    case JOIN_VECTOR: step->words = vectors_make(writer, &part->atoms[0]); break;
+    case JOIN_VECTOR:
+        step->words = vectors_make(writer, &part->atoms[0]);
+        step->argument_count = VECTOR_LEAVES;
+        break;
     case JOIN_ELEMENTS:
         if (!part->is_late)
             prepare_elements(writer, step);
@@ -142,6 +149,92 @@ static void write_offers(Writer *writer, const Steps *steps)
     write_close_brace(writer);
 }
 
+/* ---- what is released before calls ---- */
+
+/* Whether a step from one on refers to an array. */
+static bool is_needed(const Steps *steps, uint32_t first, const char *array)
+{
+    for (uint32_t i = first; i < steps->count; i++)
+        for (uint32_t leaf = 0; leaf < steps->items[i].argument_count; leaf++)
+            if (steps->items[i].words[leaf] == array)
+                return true;
+    return false;
+}
+
+/* Whether no step after this one needs an array, or those that lie behind it. */
+static bool is_spent_by(const Steps *steps, uint32_t step, const MadeArray *array)
+{
+    while (!is_needed(steps, step + 1, array->array)) {
+        if (array->is_last)
+            return true;
+        array++;
+    }
+    return false;
+}
+
+/* The first of several arrays side by side that a call is given, if it may release it. */
+static const MadeArray *find_given(const Writer *writer, const Steps *steps, uint32_t step)
+{
+    for (uint32_t i = 0; i < writer->made.count && single_call(&steps->items[step]) != NULL; i++) {
+        const MadeArray *made = &writer->made.items[i];
+        if (made->place != NULL && made->region == writer->aside && is_needed(steps, step, made->array) && is_spent_by(steps, step, made))
+            return made;
+    }
+    return NULL;
+}
+
+/* Calls release what they are given, if nothing was taken from the region after it. */
+static void find_gifts(Writer *writer, Steps *steps)
+{
+    const char *is_last = NULL, *end = NULL;
+    for (uint32_t i = 0; i < steps->count; i++) {
+        const MadeArray *given = find_given(writer, steps, i);
+        if (given == NULL || (end != NULL && end != given->end))
+            continue;
+        if (is_last == NULL) {
+            is_last = write_word(writer, 0);
+            end = given->end;
+            write_line(writer, "const bool %s = aside->top == %s;", is_last, end);
+        }
+        steps->items[i].given = arena_format(writer->arena, "%s ? %s : NULL", is_last, given->place);
+    }
+}
+
+/* Whether a step refers to vectors only that were made here, of elements that refer to nothing else. */
+static bool needs_only_own(const Writer *writer, const Step *step)
+{
+    if (step->part->kind == JOIN_ELEMENTS)
+        return true;
+    if (step->part->kind == JOIN_LOOP)
+        return false;
+    const CoreStatement *call = step->part->call;
+    const CoreAtom *atoms = call == NULL ? step->part->atoms : call->arguments;
+    for (uint32_t i = 0, first = 0; i < (call == NULL ? 1 : call->argument_count); i++) {
+        const Layout *layout = write_layout(writer, atoms[i].type);
+        for (uint32_t leaf = 0; leaf < layout->count; leaf++)
+            if (layout->leaves[leaf].type == LEAF_ARRAY &&
+                (layout_has_arrays(layout->leaves[leaf].elements) || write_region_of(writer, step->words[first + leaf]) != writer->aside))
+                return false;
+        first += layout->count;
+    }
+    return true;
+}
+
+/* What the function was given is released before it calls others, if nothing refers to it any more; what calls are given they may release. */
+static void write_releases(Writer *writer, Steps *steps)
+{
+    bool calls = false;
+    for (uint32_t i = 0; i < steps->count; i++) {
+        if (!needs_only_own(writer, &steps->items[i]))
+            return;
+        calls |= steps->items[i].part->call != NULL;
+    }
+    if (!calls)
+        return;
+    find_gifts(writer, steps);
+    write_line(writer, "kernel_spend(into, given, given_end);");
+}
+
 /* ---- parts ---- */
 
 static void store_elements(Writer *writer, const Steps *steps, const Step *step, const char *place)
@@ -183,7 +276,7 @@ static void put_by_call(Writer *writer, const Steps *steps, const Step *step)
     for (uint32_t i = 0; i < step->argument_count; i++)
         text_addf(&text, "%s, ", step->words[i]);
     bool is_last = steps->count == 1 && step->part->kind != JOIN_LOOP;
-    text_addf(&text, "onto, into, aside, depth%s, scalars);", is_last ? "" : " - 1");
+    text_addf(&text, "onto, aside, into, %s, depth%s, scalars);", step->given == NULL ? "NULL" : step->given, is_last ? "" : " - 1");
     write_line(writer, "%s", text_string(&text));
     text_free(&text);
 }
@@ -279,6 +372,7 @@ void onto_write_result(Writer *writer, const CoreBlock *block)
         prepare(writer, &steps, &steps.items[i]);
     find_offers(writer, &steps);
     write_offers(writer, &steps);
+    write_releases(writer, &steps);
     steps.is_good = write_word(writer, 0);
     write_line(writer, "bool %s = true;", steps.is_good);
     put_all(writer, &steps, &join, lengths);
@@ -309,16 +403,16 @@ void onto_write_beginning(Writer *writer, const CoreBlock *body)
     const char *sizes = vectors_sizes(writer, elements);
     Text call;
     write_line(writer, "KernelOnto onto;");
-    vectors_fail_if(writer, "!kernel_onto_begin(&onto, into, %s, %s)", likely_length(writer, body), sizes);
+    vectors_fail_if(writer, "!kernel_onto_begin(&onto, scalars->call, into, %s, %s)", likely_length(writer, body), sizes);
     text_init(&call, writer->out->memory);
     text_addf(&call, "!%s_onto(", forks_name(writer, writer->function));
     for (uint32_t i = 0; i < body->parameter_count; i++)
         for (uint32_t leaf = 0; leaf < write_layout(writer, write_type(writer, body->parameters[i]))->count; leaf++)
             text_addf(&call, "%s, ", writer->texts->values[body->parameters[i]][leaf]);
-    text_add(&call, "&onto, into, aside, depth, scalars)");
+    text_add(&call, "&onto, into, aside, NULL, depth, scalars)");
     vectors_fail_if(writer, "%s", text_string(&call));
     text_free(&call);
-    write_line(writer, "kernel_array_end(into, onto.array, onto.count, %s);", sizes);
+    vectors_fail_if(writer, "!kernel_onto_end(&onto, into, %s)", sizes);
     write_line(writer, "*result0 = onto.array;");
     write_line(writer, "*result1 = 0;");
     write_line(writer, "*result2 = onto.count;");

@@ -533,18 +533,10 @@ static void take_combining(Writer *writer, Sink *sink, Element element)
     write_line(writer, "%s++;", c->count);
 }
 
-static bool has_arrays(const Layout *layout)
-{
-    for (uint32_t i = 0; i < layout->count; i++)
-        if (layout->leaves[i].type == LEAF_ARRAY)
-            return true;
-    return false;
-}
-
 static Combination new_combination(Writer *writer, const CoreStatement *statement, TypeId element)
 {
     Combination combination = {.statement = statement, .layout = write_layout(writer, element)};
-    if (has_arrays(combination.layout))
+    if (layout_has_arrays(combination.layout))
         vectors_refuse(writer);
     combination.local = reduce_declare(writer, combination.layout, NULL);
     combination.carry = reduce_declare(writer, combination.layout, NULL);

@@ -100,6 +100,28 @@ const char *vectors_new_array(Writer *writer, const char *region, const Layout *
     return array;
 }
 
+void vectors_new_arrays(Writer *writer, const char *region, const Layout *elements, uint32_t count, const char *const *rooms, const char **arrays, const char ***cells)
+{
+    const char *sizes = vectors_sizes(writer, elements), *memory = write_word(writer, 0), *end = write_word(writer, 0), *bytes = "0";
+    const char **places = ARENA_ARRAY(writer->arena, const char *, count);
+    for (uint32_t i = 0; i < count; i++) {
+        places[i] = write_word(writer, 0);
+        write_line(writer, "const size_t %s = %s;", places[i], bytes);
+        bytes = arena_format(writer->arena, "%s + kernel_array_bytes(%s, %s)", places[i], rooms[i], sizes);
+    }
+    write_line(writer, "char *const %s = kernel_take(%s, %s);", memory, region, bytes);
+    for (uint32_t i = 0; i < count; i++) {
+        arrays[i] = write_word(writer, 0);
+        write_line(writer, "KernelArray *%s = kernel_array_at(%s, %s, %s, %s);", arrays[i], memory, places[i], rooms[i], sizes);
+        name_cells(writer, region, elements, arrays[i], cells[i]);
+        MadeArray *made = &writer->made.items[writer->made.count - 1];
+        made->place = arena_format(writer->arena, "%s + %s", memory, places[i]);
+        made->end = end;
+        made->is_last = i + 1 == count;
+    }
+    write_line(writer, "const char *const %s = %s->top;", end, region);
+}
+
 const char **vectors_words(Writer *writer, const char *array, const char *start, const char *length)
 {
     const char **words = ARENA_ARRAY(writer->arena, const char *, VECTOR_LEAVES);
@@ -160,14 +182,6 @@ static void write_element(Writer *writer, const CoreStatement *statement)
     }
 }
 
-static bool has_arrays(const Layout *layout)
-{
-    for (uint32_t i = 0; i < layout->count; i++)
-        if (layout->leaves[i].type == LEAF_ARRAY)
-            return true;
-    return false;
-}
-
 const char *vectors_run(Writer *writer, const char **vector, uint32_t leaf, LeafType type)
 {
     const char *known = find_run(writer, vector, leaf), *cells = known == NULL ? write_word(writer, 0) : known, *c = write_leaf_type(type);
@@ -199,7 +213,7 @@ static void hoist_vector(Writer *writer, const CoreAtom *atom, const char *turns
     if (vector == NULL || !type_is_vector(writer->program->types, atom->type))
         return;
     const Layout *elements = write_layout(writer, write_element_type(writer, atom->type));
-    if (turns != NULL && !has_arrays(elements) && !write_is_flat(writer, vector[VECTOR_ARRAY])) {
+    if (turns != NULL && !layout_has_arrays(elements) && !write_is_flat(writer, vector[VECTOR_ARRAY])) {
         hoist_run(writer, vector, elements, turns);
         return;
     }
@@ -359,7 +373,7 @@ static const char **make_shared(Writer *writer, Traversal *traversal, const Core
 static bool is_filter(Writer *writer, const Traversal *traversal, TypeId type)
 {
     const Layout *elements = write_layout(writer, write_element_type(writer, type));
-    return sequence_most(traversal) != NULL && !sequence_is_exact(traversal) && elements->count > 0 && !has_arrays(elements) && sequence_is_filter(writer, traversal);
+    return sequence_most(traversal) != NULL && !sequence_is_exact(traversal) && elements->count > 0 && !layout_has_arrays(elements) && sequence_is_filter(writer, traversal);
 }
 
 /* Elements that calls give, the large ones when all are known: what they need is kept until then. */

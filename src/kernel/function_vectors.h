@@ -105,6 +105,8 @@ const char *vectors_run(Writer *writer, const char **vector, uint32_t leaf, Leaf
 void vectors_hoist(Writer *writer, const CoreBlock *block, const char *turns);
 /* A vector of the elements of a layout with room for `count`; `cells` are those of its columns. */
 const char *vectors_new_array(Writer *writer, const char *region, const Layout *elements, const char *count, const char **cells);
+/* Several of one layout, side by side, of which the room is known to be a vector's that is there: words for them, and for the cells of each. */
+void vectors_new_arrays(Writer *writer, const char *region, const Layout *elements, uint32_t count, const char *const *rooms, const char **arrays, const char ***cells);
 /* The same for all threads that do a point together: the first of them makes it, as a copy of a vector if there is one. */
 const char *vectors_shared_array(Writer *writer, const char *region, const Layout *elements, const char *count, const char **copied, const char **cells);
 /* `(const uint8_t[]){8, 1}`: sizes of cells. */

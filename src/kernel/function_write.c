@@ -472,7 +472,7 @@ const char *write_result_word(const Writer *writer, uint32_t leaf, uint32_t coun
 /* The result is there. */
 static void write_return(Writer *writer)
 {
-    if (writer->into != NULL && !writer->alternates)
+    if (writer->into != NULL && !writer->alternates && writer->part != PART_EXIT)
         write_line(writer, "kernel_release(aside, mark);");
     if (writer->has_turns)
         turns_return(writer);
@@ -699,12 +699,17 @@ void write_forget_globals(Writer *writer)
         writer->texts->values[writer->texts->globals.items[i].variable] = NULL;
 }
 
+static void write_name(const Writer *writer, FunctionPart part, Text *out)
+{
+    function_text_name(writer->texts, writer->function, out);
+    text_addf(out, "%s%s(", writer->is_onto ? "_onto" : "", part == PART_REST ? "_rest" : "");
+}
+
 static void write_header(Writer *writer, Text *out)
 {
     const CoreBlock *body = function_text_body(writer->texts, writer->function);
-    text_add(out, "static bool ");
-    function_text_name(writer->texts, writer->function, out);
-    text_add(out, writer->is_onto ? "_onto(" : "(");
+    text_add(out, writer->part == PART_EXIT ? "MATH_INLINE bool " : "static bool ");
+    write_name(writer, writer->part, out);
     for (uint32_t i = 0; i < body->parameter_count; i++) {
         const Layout *leaves = write_layout(writer, write_type(writer, body->parameters[i]));
         const char **words = write_new_words(writer, body->parameters[i]);
@@ -714,7 +719,8 @@ static void write_header(Writer *writer, Text *out)
     const Layout *results = write_layout(writer, body->result.type);
     for (uint32_t i = 0; i < results->count && !writer->is_onto; i++)
         text_addf(out, "%s *%s, ", write_leaf_type(results->leaves[i].type), write_result_word(writer, i, results->count));
-    text_addf(out, "%s%sint64_t depth, const KernelScalars *scalars)", writer->is_onto ? "KernelOnto *onto, " : "", function_text_accepts(writer->texts, writer->function) ? "" : "KernelRegion *into, KernelRegion *aside, ");
+    text_addf(out, "%s%s%sint64_t depth, const KernelScalars *scalars)", writer->is_onto ? "KernelOnto *onto, " : "",
+              function_text_accepts(writer->texts, writer->function) ? "" : "KernelRegion *into, KernelRegion *aside, ", writer->is_onto ? "char *given, " : "");
 }
 
 Writer writer_of(FunctionTexts *texts, CoreFunctionId function)
@@ -740,6 +746,8 @@ static void write_body(Writer *writer, const CoreBlock *body)
         write_line(writer, "%sKernelMark mark = kernel_mark(aside);", write_has_turn(body, writer->function) ? "" : "const ");
         turns_begin(writer);
     }
+    if (writer->is_onto)
+        write_line(writer, "const char *const given_end = into->top;");
     write_globals(writer, body);
     bool loops = write_has_turn(body, writer->function);
     if (loops && writer->into == NULL)
@@ -832,83 +840,116 @@ static void write_onto_beginning(FunctionTexts *texts, CoreFunctionId function, 
     text_add(out, "}\n");
 }
 
-void function_write(FunctionTexts *texts, CoreFunctionId function, const Sources *sources, Text *out, ClassSet *types,
-                    bool *with_math)
+/* ---- calls that end at once ----
+ * A recursive function that begins with a test, and gives what takes neither loop nor call if that comes out one way, is written twice: the test and that side, which are put where the function is called, and, as the
+ * rest, all of it. More than half of the calls of a recursion are its leaves. */
+
+/* Whether what a block gives is there, or a few scalars. */
+static bool is_light_end(const Writer *writer, const CoreBlock *block)
 {
-    Text body;
-    text_init(&body, out->memory);
-    Writer writer = writer_of(texts, function);
-    writer.sources = sources;
-    writer.out = &body;
-    writer.types = types;
-    writer.with_math = with_math;
-    begin_vectors(&writer);
-    text_add_char(out, '\n');
-    c_source(out, 0, sources, texts->program->functions.items[function]->span, &writer.shown);
-    write_header(&writer, out);
-    write_body(&writer, function_text_body(texts, function));
-    text_addf(out, "\n{\n%s", writer.has_flag ? "    OpFlag failed = 0;\n" : "");
-    text_add(out, text_string(&body));
-    text_add(out, "}\n");
-    text_free(&body);
-    if (writer.is_onto)
-        write_onto_beginning(texts, function, out);
+    Join join = {.count = 0};
+    if (writer->is_onto)
+        join_find(writer->texts, writer->function, block, &join);
+    for (uint32_t i = 0; i < join.count; i++)
+        if (join.parts[i].call != NULL || join.parts[i].is_late)
+            return false;
+    for (uint32_t i = 0; i < block->statement_count; i++) {
+        const VariableShape *shape = &writer->texts->shapes[block->statements[i].target];
+        bool is_light = !shape->is_delayed && shape_is_light(writer->texts, &(CoreBlock){.statements = &block->statements[i], .statement_count = 1});
+        if (!shape->is_joined && !is_light)
+            return false;
+    }
+    return !shape_gives_up(block);
 }
 
-/* ---- entries ---- */
-
-static void write_entry_call(Writer *writer, const CoreBlock *body, uint32_t *arguments)
+/* The test, if a function has such an end; which of its blocks that is. */
+static const CoreStatement *find_exit(const Writer *writer, const CoreBlock *body, uint32_t *end)
 {
-    const Layout *results = write_layout(writer, body->result.type);
-    for (uint32_t i = 0; i < results->count; i++)
-        write_line(writer, "%s result%u;", write_leaf_type(results->leaves[i].type), i);
+    bool is_recursive = writer->program->functions.items[writer->function]->is_recursive && !write_has_turn(body, writer->function);
+    CoreBlock before = *body;
+    if (writer->into == NULL || !is_recursive || body->statement_count == 0 || !write_is_last(body, --before.statement_count))
+        return NULL;
+    const CoreStatement *test = &body->statements[before.statement_count];
+    if (test->kind != CORE_IF || !shape_is_light(writer->texts, &before))
+        return NULL;
+    for (*end = 0; *end < 2; ++*end)
+        if (is_light_end(writer, test->blocks[*end]))
+            return test;
+    return NULL;
+}
+
+static void write_call_of_rest(Writer *writer, const CoreBlock *body)
+{
     Text call;
     text_init(&call, writer->out->memory);
-    function_text_name(writer->texts, writer->function, &call);
-    text_add_char(&call, '(');
-    for (uint32_t i = 0; i < body->parameter_count; i++) {
-        const Layout *leaves = write_layout(writer, write_type(writer, body->parameters[i]));
-        for (uint32_t leaf = 0; leaf < leaves->count; leaf++, ++*arguments)
-            text_addf(&call, "((%s const *)call->streams[%u])[i * call->strides[%u]], ", write_leaf_type(leaves->leaves[leaf].type),
-                      *arguments, *arguments);
-    }
-    for (uint32_t i = 0; i < results->count; i++)
-        text_addf(&call, "&result%u, ", i);
-    if (!function_text_accepts(writer->texts, writer->function))
-        text_add(&call, "&call->workspace->regions[0], &call->workspace->regions[1], ");
-    write_line(writer, "if (!%scall->depth, &scalars)) {", text_string(&call));
-    if (!function_text_accepts(writer->texts, writer->function))
-        write_line(writer, "    kernel_release(&call->workspace->regions[1], mark);");
-    write_line(writer, "    *call->done = i;");
-    write_line(writer, "    return KERNEL_FAILED;");
-    write_line(writer, "}");
+    write_name(writer, PART_REST, &call);
+    for (uint32_t i = 0; i < body->parameter_count; i++)
+        for (uint32_t leaf = 0; leaf < write_layout(writer, write_type(writer, body->parameters[i]))->count; leaf++)
+            text_addf(&call, "%s, ", writer->texts->values[body->parameters[i]][leaf]);
+    const Layout *results = write_layout(writer, body->result.type);
+    for (uint32_t i = 0; i < results->count && !writer->is_onto; i++)
+        text_addf(&call, "%s, ", write_result_word(writer, i, results->count));
+    write_line(writer, "return %s%s, depth, scalars);", text_string(&call), writer->is_onto ? "onto, into, aside, given" : "into, aside");
     text_free(&call);
 }
 
-static void write_entry_results(Writer *writer, const Layout *results)
+static void write_exit(Writer *writer, const CoreBlock *body, const CoreStatement *test, uint32_t end)
 {
-    for (uint32_t i = 0; i < results->count; i++) {
-        ScalarType type = (ScalarType)results->leaves[i].type;
-        const char *canonical = type == SCALAR_F64 ? "canonical_F64" : type == SCALAR_F32 ? "canonical_F32" : "";
-        write_line(writer, "((%s *)call->outputs[%u])[i] = %s(result%u);", write_leaf_type(results->leaves[i].type), i, canonical, i);
-    }
+    CoreBlock before = *body;
+    before.statement_count--;
+    before.result = test->arguments[0];
+    write_line(writer, "if (OP_RARELY(depth < 0))");
+    write_line(writer, "    return false;");
+    write_globals(writer, &before);
+    write_globals(writer, test->blocks[end]);
+    write_statements(writer, &before);
+    write_open_brace(writer, arena_format(writer->arena, "if (%s%s)", end == 0 ? "" : "!", write_atom(writer, &test->arguments[0])[0]));
+    write_block(writer, test->blocks[end], (Destination){.is_tail = true});
+    write_close_brace(writer);
+    write_call_of_rest(writer, body);
+    write_forget_globals(writer);
 }
 
-void function_write_entry(FunctionTexts *texts, CoreFunctionId function, Text *out)
+/* ---- whole functions ---- */
+
+/* A function, or its rest if it has an exit, or that. */
+static void write_part(Writer *writer, const CoreBlock *body, const CoreStatement *test, uint32_t end, Text *out)
+{
+    Text text;
+    text_init(&text, out->memory);
+    writer->out = &text;
+    text_add_char(out, '\n');
+    c_source(out, 0, writer->sources, writer->program->functions.items[writer->function]->span, &writer->shown);
+    write_header(writer, out);
+    if (writer->part == PART_EXIT)
+        write_exit(writer, body, test, end);
+    else
+        write_body(writer, body);
+    text_addf(out, "\n{\n%s", writer->has_flag ? "    OpFlag failed = 0;\n" : "");
+    text_add(out, text_string(&text));
+    text_add(out, "}\n");
+    text_free(&text);
+}
+
+void function_write(FunctionTexts *texts, CoreFunctionId function, const Sources *sources, Text *out, ClassSet *types,
+                    bool *with_math)
 {
     const CoreBlock *body = function_text_body(texts, function);
+    uint32_t end = 0;
     Writer writer = writer_of(texts, function);
-    writer.out = out;
-    uint32_t arguments = 0;
-    text_addf(out, "\nuint64_t entry_%u(const KernelCall *restrict call)\n{\n", function);
-    write_line(&writer, "const KernelScalars scalars = kernel_scalars(call);");
-    if (!function_text_accepts(texts, function))
-        write_line(&writer, "const KernelMark mark = kernel_mark(&call->workspace->regions[1]);");
-    write_open_brace(&writer, "for (int64_t i = 0; i < call->count; i++)");
-    write_entry_call(&writer, body, &arguments);
-    write_entry_results(&writer, write_layout(&writer, body->result.type));
-    write_close_brace(&writer);
-    write_line(&writer, "*call->done = call->count;");
-    write_line(&writer, "return 0;");
-    text_add(out, "}\n");
+    writer.sources = sources;
+    writer.types = types;
+    writer.with_math = with_math;
+    begin_vectors(&writer);
+    Writer exit = writer;
+    const CoreStatement *test = find_exit(&writer, body, &end);
+    writer.part = test == NULL ? PART_WHOLE : PART_REST;
+    write_part(&writer, body, test, end, out);
+    if (test != NULL) {
+        exit.part = PART_EXIT;
+        forget_block(&exit, body);
+        write_part(&exit, body, test, end, out);
+    }
+    if (writer.is_onto)
+        write_onto_beginning(texts, function, out);
 }

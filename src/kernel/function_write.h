@@ -28,6 +28,8 @@ typedef struct KnownRun {
 typedef struct MadeArray {
     const char *array, *region;
     bool is_shared; /* all threads that do the point have it */
+    const char *place, *end; /* of several side by side: where in memory it begins, and where the last of them ends, words; else null, */
+    bool is_last;            /* ... whether it is that */
 } MadeArray;
 
 /* A vector that was not made where its statement is but where it is needed: its words are known until the braces end. */
@@ -48,6 +50,9 @@ typedef struct KnownDivisor {
 } KnownDivisor;
 
 typedef struct Abreast Abreast; /* kernel/function_abreast.c */
+
+/* A function may be written in two parts: its exit, which is put where it is called, and all of it, for those who do not leave there (kernel/function_write.c). */
+typedef enum FunctionPart { PART_WHOLE, PART_REST, PART_EXIT } FunctionPart;
 
 /* A function that is being written. */
 typedef struct Writer {
@@ -82,6 +87,7 @@ typedef struct Writer {
     VEC(CoreVar) ahead;       /* ... and those of them that were written with one before, by target */
     VEC(CoreFunctionId) callees; /* that make vectors */
     VEC(CoreVar) trial_globals;
+    FunctionPart part;
     bool is_onto;             /* its elements are put onto others (kernel/function_join.h) */
     bool has_turns;           /* it is a loop, */
     bool alternates;          /* ... whose turns build in one region and the other by turns (kernel/function_turns.c), */
@@ -106,9 +112,6 @@ void function_write(FunctionTexts *texts, CoreFunctionId function, const Sources
 
 /* Whether there is text for a function that makes vectors, provided that there is for trial->callees, which are found then. */
 bool function_write_is_possible(FunctionTexts *texts, CoreFunctionId function, Writer *trial);
-
-/* The same at many points, one after the other or many at once, for those who have them in memory. */
-void function_write_entry(FunctionTexts *texts, CoreFunctionId function, Text *out);
 
 /* ---- pieces of it ---- */
 Writer writer_of(FunctionTexts *texts, CoreFunctionId function);
@@ -159,6 +162,10 @@ bool write_is_kept(const CoreProgram *program, CoreFunctionId function, CoreVar 
 void write_hoist_cells(Writer *writer, const CoreBlock *block);
 /* `result`, or `result0` and so on. */
 const char *write_result_word(const Writer *writer, uint32_t leaf, uint32_t count);
+
+/* ---- function_entry.c ---- */
+/* The same at many points, one after the other or many at once, for those who have them in memory. */
+void function_write_entry(FunctionTexts *texts, CoreFunctionId function, Text *out);
 
 /* ---- function_wide.c ---- */
 /* Whether there is a wide version of a function that makes vectors (kernel/function_wide.h). */

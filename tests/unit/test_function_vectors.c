@@ -80,7 +80,20 @@ static const char library[] =
     "  let a = put_with((x, y) => x * 3 - y, v, {(t, if b then x + i else x - n) : t in to; (x, b) in w; i in [0 : #to]})\n"
     "  in flows_twice({x + y : x in a; y in put_with(max, v, zip(to, {i + t : i in [0 : #to]; t in to}))}, to, w, n - 1)\n"
     "function count_to(i : int, n : int, x : int, v : [int]) : (int, [int]) = if i == n then (x, v) else count_to(i + 1, n, x * 3 + table[i] + v[rem(i, #v)], [a + i : a in v])\n"
-    "function counted_down(n : int) : [int] = if n == 0 then [] else [n] ++ counted_down(n - 1)\n";
+    "function counted_down(n : int) : [int] = if n == 0 then [] else [n] ++ counted_down(n - 1)\n"
+    "function sort_down(a : [(int, float)]) : [(int, float)] =\n"
+    "  if #a == 0 then [] else\n"
+    "  let (p, _) = a[0]; lt = {(e, f) in a | e < p}; eq = {(e, f) in a | e == p}; gt = {(e, f) in a | e > p}\n"
+    "  in sort_down(gt) ++ eq ++ sort_down(lt)\n"
+    "function keep_parts(a : [int]) : [int] =\n"
+    "  if #a < 2 then a else let p = a[0]; lt = {e in a | e < p}; gt = {e in a | e > p} in keep_parts(lt) ++ a ++ keep_parts(gt) ++ lt\n"
+    "function take_halves(a : [int]) : [int] = if #a < 3 then [#a] ++ a else take_halves(take(a, #a / 2)) ++ [-1] ++ take_halves(drop(a, #a / 2))\n"
+    "function cross_parts(a : [int], b : [int]) : [int] =\n"
+    "  if #a + #b < 2 then a ++ b else\n"
+    "  let lt = {e in a | e < 5}; gt = {e in a | e > 5}; more = {e + 1 : e in b | e < 4}\n"
+    "  in cross_parts(gt, lt) ++ [7] ++ cross_parts(more, {e / 2 : e in lt | e /= 0})\n"
+    "function make_more(a : [int], n : int) : [int] =\n"
+    "  if n == 0 then a ++ dist(#a, 300) else let lt = {e in a | e < n}; gt = {e in a | e > n} in make_more(lt, n - 1) ++ make_more(gt, n - 1)\n";
 
 static const Case cases[] = {
     /* turns that are known */
@@ -222,6 +235,11 @@ static const Case cases[] = {
     {"flowed_twice", "v : [int], to : [int], w : [(int, bool)], n : int", "v, to, w, n", "flows_twice(v, to, w, n)",
      "[([1, 2, 4], [0, 2, 1, 1], [(5, true), (6, false), (7, true), (8, true)], 3), ([], [], [], 2), ([1], [0, 1], [(1, true), (2, false)], 1), ([7], [0], [], 1), ([7, 8], [1, 1], [(1, true), (2, false)], 40)]"},
     {"globals", "v : [int]", "v", "{table[mod(x, 8)] + limit : x in v} ++ table", "[[1, 2, 9], []]"},
+    {"sorted_down", "v : [(int, float)]", "v", "sort_down(v)", "[[(3, 0.5), (1, 1.0), (2, 2.0), (9, 3.0), (4, 0.0), (4, 1.5), (0, -1.0)], [], [(1, 0.0)], [(2, 0.0), (1, 5.0)]]"},
+    {"kept_parts", "v : [int]", "v", "keep_parts(v)", "[[3, 1, 2, 9, 4, 5, 0, 8, 7], [], [1], [2, 1]]"},
+    {"halves", "v : [int]", "v", "take_halves({x + 1 : x in v})", "[[3, 1, 2, 9, 4, 5, 0, 8, 7], [], [1], [2, 1]]"},
+    {"crossed", "v : [int], w : [int]", "v, w", "cross_parts(v, {x + 1 : x in w})", "[([3, 1, 2, 9, 4, 5, 0, 8, 7], [1, 2, 3]), ([], []), ([1], [2]), ([], [0, 0, 0, 9])]"},
+    {"many_more", "v : [int], n : int", "v, n", "make_more(quicksort(v), n) ++ [#make_more(v, n)]", "[([3, 1, 2, 9, 4, 5, 0, 8, 7], 5), ([], 2), ([1], 0)]"},
     {"deep_recursion", "n : int", "n", "counted_down(n)", "[0, 5, 100, 2000]"},
     {"raised", "n : int", "n", "if n < 0 then error(\"no\") else [n]", "[1, -1, 2]"},
 };

@@ -1,4 +1,4 @@
-/* Memory of sequential versions (kernel/function_vectors.h): each thread has a workspace of regions, stacks of memory in blocks: two for what functions make, one for what a loop keeps from turn to turn, and one for what is kept from point to point. Whoever takes from a region may set a mark
+/* Memory of sequential versions (kernel/function_vectors.h): each thread has a workspace of regions, stacks of memory in blocks: two for what functions make, one for what a loop keeps from turn to turn, one for vectors that need more room, and one for what is kept from point to point. Whoever takes from a region may set a mark
  * before, and release to it what was taken since; blocks are kept for the next who needs them. This header is part of the VM and of emitted files. */
 #ifndef RUNNEL_KERNEL_PREAMBLE_REGION_H
 #define RUNNEL_KERNEL_PREAMBLE_REGION_H
@@ -9,7 +9,8 @@
 
 enum {
     KERNEL_REGION_LOOPS = 2,  /* is for what loops keep until they end (preamble/groups.h), */
-    KERNEL_REGION_RECALL,     /* ... this for what is kept longer (preamble/recall.h) */
+    KERNEL_REGION_ONTO,       /* ... this for vectors that grow, while others use the first two (preamble/vector.h), */
+    KERNEL_REGION_RECALL,     /* ... and this for what is kept longer (preamble/recall.h) */
     KERNEL_REGIONS,
     KERNEL_RECALL_KEY = 12,   /* words of a key that it is known by, at most */
     KERNEL_RECALL_LOOPS = 16, /* that are told apart when it is asked whether keeping is worth it */

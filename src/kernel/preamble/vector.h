@@ -23,10 +23,15 @@ MATH_INLINE size_t kernel_column_bytes(int64_t count, size_t size)
 }
 
 /* A loop that has failed may still read the first cell of a column that has none, and follow what it finds there. */
+MATH_INLINE void kernel_clear_first(char *cells)
+{
+    __builtin_memset(cells, 0, sizeof(uint64_t));
+}
+
 MATH_INLINE void kernel_clear_nothing(char *cells, int64_t count)
 {
     if (count == 0)
-        __builtin_memset(cells, 0, sizeof(uint64_t));
+        kernel_clear_first(cells);
 }
 
 MATH_INLINE size_t kernel_header_bytes(uint32_t columns)
@@ -43,14 +48,12 @@ MATH_INLINE size_t kernel_array_bytes(int64_t count, uint32_t columns, const uin
     return bytes;
 }
 
-/* An array with room for that many elements, one at least; null if there is none. */
-MATH_INLINE KernelArray *kernel_array(KernelRegion *region, int64_t count, uint32_t columns, const uint8_t *sizes)
+/* An array with room for that many elements at a place in memory, where there is as much of it as that takes; null if there is none. */
+MATH_INLINE KernelArray *kernel_array_at(char *memory, size_t place, int64_t count, uint32_t columns, const uint8_t *sizes)
 {
-    if ((uint64_t)count > (uint64_t)KERNEL_COUNT_MAX)
+    if (__builtin_expect(memory == NULL, 0))
         return NULL;
-    char *memory = (char *)kernel_take(region, kernel_array_bytes(count, columns, sizes));
-    if (memory == NULL)
-        return NULL;
+    memory += place;
     KernelArray *array = (KernelArray *)(void *)memory;
     array->references = 0;
     array->layout = NULL;
@@ -58,10 +61,18 @@ MATH_INLINE KernelArray *kernel_array(KernelRegion *region, int64_t count, uint3
     memory += kernel_header_bytes(columns);
     for (uint32_t i = 0; i < columns; i++) {
         array->columns[i] = (KernelColumn){memory, (size_t)count, false};
-        kernel_clear_nothing(memory, count);
+        kernel_clear_first(memory);
         memory += kernel_column_bytes(count + (count == 0), sizes[i]);
     }
     return array;
+}
+
+/* An array with room for that many elements, one at least; null if there is none. */
+MATH_INLINE KernelArray *kernel_array(KernelRegion *region, int64_t count, uint32_t columns, const uint8_t *sizes)
+{
+    if ((uint64_t)count > (uint64_t)KERNEL_COUNT_MAX)
+        return NULL;
+    return kernel_array_at((char *)kernel_take(region, kernel_array_bytes(count, columns, sizes)), 0, count, columns, sizes);
 }
 
 /* Fewer elements came than there was room for: what follows in the region may have it, if nothing does yet. */
@@ -217,31 +228,61 @@ __attribute__((noinline, unused)) static KernelArray *kernel_fetch(KernelRegion 
 
 /* ---- elements that are put onto others ---- */
 
-/* A vector that grows at its end. Nothing else is kept in its region meanwhile. */
+/* A vector that grows at its end. It begins in the region where it is wanted, and moves to one of its own when it needs more room: those who make its elements put other things onto both of their regions. */
 typedef struct KernelOnto {
     KernelArray *array;
     int64_t count, room; /* elements */
-    KernelRegion *region;
+    KernelArray *first;  /* the array that it began with */
+    KernelRegion *more;  /* where it moves to, */
+    KernelMark mark;     /* ... and what was there before */
 } KernelOnto;
 
-MATH_INLINE bool kernel_onto_begin(KernelOnto *onto, KernelRegion *region, int64_t likely, uint32_t columns, const uint8_t *sizes)
+MATH_INLINE bool kernel_onto_begin(KernelOnto *onto, const KernelCall *call, KernelRegion *region, int64_t likely, uint32_t columns, const uint8_t *sizes)
 {
     int64_t room = KERNEL_GROWTH + 2 * (likely < KERNEL_ONTO_MAX ? likely : KERNEL_ONTO_MAX); /* a tree has less than twice as many nodes as leaves; what is not used is not touched */
-    *onto = (KernelOnto){kernel_array(region, room, columns, sizes), 0, room, region};
-    return onto->array != NULL;
+    KernelRegion *more = &call->workspace->regions[KERNEL_REGION_ONTO];
+    KernelArray *array = kernel_array(region, room, columns, sizes);
+    *onto = (KernelOnto){array, 0, room, array, more, kernel_mark(more)};
+    return array != NULL;
+}
+
+/* The same elements in an array with room for that many; null if there is no memory. */
+__attribute__((noinline, unused)) static KernelArray *kernel_onto_move(const KernelOnto *onto, KernelRegion *region, int64_t room, uint32_t columns, const uint8_t *sizes)
+{
+    KernelArray *moved = kernel_array(region, room, columns, sizes);
+    for (uint32_t i = 0; i < columns && moved != NULL; i++)
+        memcpy(moved->columns[i].data, onto->array->columns[i].data, (size_t)onto->count * sizes[i]);
+    return moved;
 }
 
 __attribute__((noinline, unused)) static bool kernel_onto_grow(KernelOnto *onto, int64_t more, uint32_t columns, const uint8_t *sizes)
 {
     int64_t room = more > onto->room ? onto->room + more : 2 * onto->room;
-    KernelArray *larger = kernel_array(onto->region, room, columns, sizes);
+    KernelArray *larger = kernel_onto_move(onto, onto->more, room, columns, sizes);
     if (larger == NULL)
         return false;
-    for (uint32_t i = 0; i < columns; i++)
-        memcpy(larger->columns[i].data, onto->array->columns[i].data, (size_t)onto->count * sizes[i]);
     onto->array = larger;
     onto->room = room;
     return true;
+}
+
+/* All elements are there: they are brought to the region where the vector is wanted, if they are elsewhere. False if there is no memory. */
+MATH_INLINE bool kernel_onto_end(KernelOnto *onto, KernelRegion *region, uint32_t columns, const uint8_t *sizes)
+{
+    if (onto->array == onto->first) {
+        kernel_array_end(region, onto->array, onto->count, columns, sizes);
+        return true;
+    }
+    onto->array = kernel_onto_move(onto, region, onto->count, columns, sizes);
+    kernel_release(onto->more, onto->mark);
+    return onto->array != NULL;
+}
+
+/* What a function was given is not needed any more, and begins there in a region, unless `given` is null: that is released, if nothing was put behind it since the function began, when the region ended at `top`. */
+MATH_INLINE void kernel_spend(KernelRegion *region, char *given, const char *top)
+{
+    if (given != NULL && region->top == top)
+        kernel_release(region, (KernelMark){given, region->block});
 }
 
 MATH_INLINE bool kernel_onto_has_room(KernelOnto *onto, int64_t more, uint32_t columns, const uint8_t *sizes)
@@ -249,17 +290,17 @@ MATH_INLINE bool kernel_onto_has_room(KernelOnto *onto, int64_t more, uint32_t c
     return __builtin_expect(onto->room - onto->count >= more, 1) || kernel_onto_grow(onto, more, columns, sizes);
 }
 
-/* False if there is no memory. */
+/* False if there is no memory. Whether there is one element or none is not asked: recursion ends with either, and nobody can tell beforehand which. */
 MATH_INLINE bool kernel_onto_add(KernelOnto *onto, KernelArrayRef array, int64_t start, int64_t length, uint32_t columns, const uint8_t *sizes)
 {
-    if (!kernel_onto_has_room(onto, length, columns, sizes))
+    if (!kernel_onto_has_room(onto, length + 1, columns, sizes))
         return false;
     for (uint32_t i = 0; i < columns; i++) {
         char *to = (char *)onto->array->columns[i].data + (size_t)onto->count * sizes[i];
-        if (length == 1)
-            memcpy(to, (const char *)array->columns[i].data + (array->columns[i].is_uniform ? 0 : (size_t)start * sizes[i]), sizes[i]);
-        else
+        if (length > 1)
             kernel_copy(to, array, i, sizes[i], start, length);
+        else
+            memcpy(to, (const char *)kernel_cells(array, i) + (size_t)kernel_place(array, i, start & -length) * sizes[i], sizes[i]);
     }
     onto->count += length;
     return true;
