@@ -944,6 +944,17 @@ static bool is_early(const Finder *finder, const Kernel *kernel, FlowOperand ope
     return true;
 }
 
+/* Whether a node takes long, and is done to find out how many points there are too: loops are then left out. */
+static bool delays_counting(const Finder *finder, const Kernel *kernel, const FlowNode *node)
+{
+    if (node->op != FLOW_SCALAR_CALL)
+        return false;
+    uint32_t scope = fuse_scope_of_node(finder->network, kernel, node);
+    while (scope != KERNEL_ROOT && kernel->scopes.items[scope].kind != SCOPE_LOOP)
+        scope = kernel->scopes.items[scope].parent;
+    return scope == KERNEL_ROOT;
+}
+
 /* Whether all that is given below the root is of loops right there, as many points of each as is known early. */
 static bool can_be_counted(const Finder *finder, const Kernel *kernel)
 {
@@ -959,7 +970,7 @@ static bool can_be_counted(const Finder *finder, const Kernel *kernel)
             result = is_early(finder, kernel, finder->network->nodes.items[scope->makers.items[k]].inputs[0], &rest);
     }
     for (uint32_t i = 0; result && i < kernel->nodes.count; i++)
-        result = finder->network->nodes.items[kernel->nodes.items[i]].op != FLOW_SCALAR_CALL;
+        result = !delays_counting(finder, kernel, &finder->network->nodes.items[kernel->nodes.items[i]]);
     return result;
 }
 

@@ -17,7 +17,8 @@ enum {
     WIDE_GRAIN = 16 * KERNEL_WIDE, /* points of a piece, where many are done at once: fewer leave lanes empty */
     SHARING_THREADS = 4, /* that one point feeds with calls, */
     SHARED_LEAST = 4096, /* ... of so many elements, for pieces of a microsecond */
-    OWN_BLOCK = 2 * KERNEL_BLOCK, /* bytes of a block that a thread keeps */
+    OWN_BLOCK = 2 * KERNEL_BLOCK, /* bytes of a block that a thread keeps, */
+    ROOM_LEAST = 2 << 20,         /* ... and of all blocks, from which on it is worth giving back what is free before results are copied */
 };
 
 /* Of a call that was taken from another thread. */
@@ -118,6 +119,15 @@ static void trim_workspace(struct Workspaces *all, KernelWorkspace *workspace)
     pthread_mutex_unlock(&all->lock);
 }
 
+/* Those that nothing was taken from: they lie behind the current one. */
+static void free_untouched(struct Workspaces *all, KernelWorkspace *workspace)
+{
+    for (uint32_t r = 0; r < KERNEL_REGION_RECALL; r++) {
+        KernelRegion *region = &workspace->regions[r];
+        free_blocks(all, region->block == NULL ? &region->first : &region->block->next);
+    }
+}
+
 static KernelWorkspace *take_guest(void *context)
 {
     struct Workspaces *all = context;
@@ -185,6 +195,19 @@ static void note_bytes(Vm *vm)
     struct Workspaces *all = vm->workspaces;
     memory_count_outside(vm->memory, all->known_bytes, all->bytes);
     all->known_bytes = all->bytes;
+}
+
+/* So that what was made can be copied to where functions had what they needed meanwhile. What several threads give back lies here and there, and would serve for
+ * nothing. */
+static void make_room(Vm *vm)
+{
+    struct Workspaces *all = vm->workspaces;
+    note_bytes(vm); /* as many as there were at once */
+    if (all->count > 1 || all->bytes < ROOM_LEAST)
+        return;
+    free_untouched(all, &all->members[0]);
+    free_blocks(all, &all->blocks);
+    note_bytes(vm);
 }
 
 void sequential_free(Vm *vm)
@@ -435,7 +458,6 @@ static void give_back(Handover *handover)
             team_give_back(team, handover->outputs[i]);
     team_give_back(team, handover->outputs);
     team_give_back(team, handover->globals);
-    note_bytes(handover->vm); /* as many as there were at once */
     for (uint32_t i = 0; i < handover->vm->workspaces->count; i++)
         trim_workspace(handover->vm->workspaces, &handover->vm->workspaces->members[i]);
     note_bytes(handover->vm);
@@ -487,6 +509,7 @@ static bool hand_over(Vm *vm, Call *call, KernelFunction *code)
     else
         team_run(vm->team, (count + handover.grain - 1) / handover.grain, 1, do_pieces, &handover);
     size_t done = atomic_load(&handover.done);
+    make_room(vm);
     adopt_results(&handover, done);
     give_back(&handover);
     call->good += done;
