@@ -399,19 +399,31 @@ bool shape_is_spent(const FunctionTexts *texts, const CoreBlock *body, CoreVar v
     return search.is_found && !search.is_needed;
 }
 
-bool shape_is_picked(const CoreBlock *body, CoreVar variable, uint32_t count)
+/* Whether all that is wanted of a vector is elements whose indices are constants below `count` and, perhaps, its length. */
+static bool is_looked_at(const CoreBlock *body, CoreVar variable, uint32_t count, bool may_count)
 {
     for (uint32_t i = 0; i < body->statement_count; i++) {
         const CoreStatement *statement = &body->statements[i];
         bool picks = shape_takes_element(statement) && shape_is_variable(&statement->arguments[0], variable) &&
                      statement->arguments[1].is_constant && (uint64_t)statement->arguments[1].constant.integer < count;
-        if (!picks && count_uses(statement, variable) > 0)
+        bool counts = may_count && statement->kind == CORE_OP && statement->op == OP_LENGTH;
+        if (!picks && !counts && count_uses(statement, variable) > 0)
             return false;
         for (uint32_t b = 0; b < 2; b++)
-            if (statement->blocks[b] != NULL && !shape_is_picked(statement->blocks[b], variable, count))
+            if (statement->blocks[b] != NULL && !is_looked_at(statement->blocks[b], variable, count, may_count))
                 return false;
     }
     return !shape_is_variable(&body->result, variable);
+}
+
+bool shape_is_picked(const CoreBlock *body, CoreVar variable, uint32_t count)
+{
+    return is_looked_at(body, variable, count, false);
+}
+
+bool shape_is_begun(const CoreBlock *body, CoreVar variable, uint32_t count)
+{
+    return is_looked_at(body, variable, count, true);
 }
 
 bool shape_makes(const FunctionTexts *texts, const CoreStatement *statement)

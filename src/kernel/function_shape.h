@@ -48,6 +48,8 @@ bool shape_makes(const FunctionTexts *texts, const CoreStatement *statement);
 
 /* Whether all that is wanted of a vector of `count` elements is some of them, whose indices are constants. */
 bool shape_is_picked(const CoreBlock *body, CoreVar variable, uint32_t count);
+/* The same of a vector that may have any number of elements, of those before `count`; its length may be wanted too. */
+bool shape_is_begun(const CoreBlock *body, CoreVar variable, uint32_t count);
 
 /* Whether a statement needs a variable, in its blocks too. */
 bool shape_uses(const CoreStatement *statement, CoreVar variable);

@@ -20,10 +20,12 @@ typedef struct Lane {
     ScalarType type;
     uint32_t loop;  /* that computes it; 0 if it is an array only, `word` */
     bool is_stored; /* there is an array, `word`_w */
-    bool is_given;  /* ... which is a parameter */
+    bool is_given;  /* ... which is a parameter, */
+    bool is_placed; /* ... or declared where it is used: it is the cells of a vector's element */
     uint32_t number;
     Form form;             /* how it depends on a parameter, */
     const char *at_basis;  /* ... if that is linearly, its value at the points of the basis (function_wide_linear.c); null if that is not known */
+    const char *again;     /* ... the same at all points, if that is so little that it is computed again where it is needed; null if it is not */
     struct Lane *index;    /* ... that parameter, */
     bool has_basis;        /* ... and whether there are such points of it */
 } Lane;
@@ -92,6 +94,14 @@ struct WideValue {
     WidePart *parts;
 };
 
+/* A variable for a part of a value that comes from one of several places. */
+typedef struct Slot {
+    WidePart part;      /* what refers to it */
+    bool is_varying;
+    bool is_owned;      /* whichever way it comes */
+    WideVector *vector; /* like this one */
+} Slot;
+
 typedef struct Wide {
     Writer writer;         /* its text is that outside of loops over lanes */
     Text lanes;            /* the loop that is being written: all that is outside may come before it */
@@ -100,8 +110,9 @@ typedef struct Wide {
     uint32_t branches;     /* of ifs around, inside it: everything is written there */
     const char *flag;      /* where failures in it are noted */
     const WidePart *mask;  /* the lanes that count: failures of others do not; null if all do */
-    const char *pick;      /* the numbers of those that are done, which are lanes of their own here; null if all are. Lanes before this one are where they were: */
+    const char *pick;      /* those that are done, which are lanes of their own here; null if all are. What lanes before this one have is packed: */
     uint32_t picked_from;
+    VEC(Lane *) packed;    /* ... and these are needed */
     bool is_at_basis;      /* lanes are the points of a basis here, and those before are computed for these */
     const WideValue **values; /* by variable */
     const CoreBlock *block;   /* that is being written */
@@ -123,6 +134,8 @@ __attribute__((format(printf, 2, 3))) void wide_open(Wide *wide, const char *for
 void wide_close(Wide *wide);
 __attribute__((format(printf, 2, 3))) void wide_give_up_if(Wide *wide, const char *format, ...);
 const char *wide_word(Wide *wide);
+/* How many lanes are done. */
+const char *wide_lane_count(Wide *wide);
 /* An expression for a scalar: in the loop over lanes, if it differs from point to point. */
 const char *wide_scalar(Wide *wide, const WidePart *part);
 /* A scalar that was just computed in the loop, as a variable `word`; one that lives in an array `word`. */
@@ -138,10 +151,30 @@ void wide_write_statements(Wide *wide, const CoreBlock *block);
 const WideValue *wide_passed(Wide *wide, const CoreStatement *call, uint32_t argument);
 /* Statements that only give values names: nothing is written. False for others. */
 bool wide_write_name(Wide *wide, const CoreStatement *statement);
+/* Whether the array of a lane holds a KernelTruth for each point; the type of an element of it. */
+bool wide_is_truth(const Lane *lane);
+const char *wide_array_type(const Lane *lane);
+Text *wide_new_text(Wide *wide);
 /* What follows is written to a text of its own, to be added when more is known; gives the one before. */
 Text *wide_begin_apart(Wide *wide);
 /* It goes where what follows does. */
 void wide_add_apart(Wide *wide, Text *outer, Text *text);
+
+/* Whether a parameter is mostly the same for all points, and whether a leaf is the length of a vector. */
+bool wide_is_shared(const Wide *wide, uint32_t parameter);
+bool wide_is_length(const Layout *leaves, uint32_t leaf);
+
+/* ---- function_wide_if.c ---- */
+void wide_write_if(Wide *wide, const CoreStatement *statement);
+/* Variables for what comes from one of several places: what these are like, one place after the other; their declarations; what is assigned at one place; and the value that they are. */
+void wide_join_part(Wide *wide, Slot *slot, const WidePart *part, bool is_first);
+void wide_declare_slot(Wide *wide, Slot *slot);
+void wide_assign_slots(Wide *wide, const Slot *slots, const WideValue *value);
+const WideValue *wide_value_of_slots(Wide *wide, const Slot *slots, uint32_t count);
+/* The declaration of a pointer to the cells of a vector. */
+const char *wide_cells_type(bool is_varying, ScalarType type, const char *word, Wide *wide);
+/* Whether there are no vectors in an element. */
+bool wide_is_flat(const Layout *elements);
 
 /* ---- function_wide_linear.c ---- */
 Form wide_form(const WidePart *part);

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-enum { AT_BASIS_MAX = 512 }; /* length of a text */
+enum { AT_BASIS_MAX = 512, AGAIN_MAX = 96 }; /* length of a text */
 
 Form wide_form(const WidePart *part)
 {
@@ -19,6 +19,7 @@ void wide_note_index(Wide *wide, Lane *lane)
 {
     lane->form = (Form){DEPENDS_LINEARLY, true, false};
     lane->at_basis = arena_format(wide->writer.arena, "%s_basis[lane]", lane->word);
+    lane->again = arena_format(wide->writer.arena, "%s[lane]", lane->word);
     lane->index = lane;
 }
 
@@ -35,18 +36,38 @@ static Lane *common_index(const WideValue *const *values, uint32_t count)
     return index;
 }
 
+/* An operation on these words; null if it is long. */
+static const char *text_of(Wide *wide, const CoreStatement *statement, const char *const *words, ScalarType operand, ScalarType target, size_t most)
+{
+    Text text;
+    text_init(&text, wide->writer.out->memory);
+    op_text(&text, statement->op, operand, target, words, "&lane_failed");
+    const char *copy = text.length <= most ? arena_text(wide->writer.arena, text_string(&text), text.length) : NULL;
+    text_free(&text);
+    return copy;
+}
+
 static const char *text_at_basis(Wide *wide, const CoreStatement *statement, const WideValue *const *arguments, ScalarType operand, ScalarType target)
 {
     enum { BINARY = 2 };
     const char *words[BINARY];
     for (uint32_t i = 0; i < statement->argument_count; i++)
         words[i] = arguments[i]->parts[0].lane == NULL ? arguments[i]->parts[0].word : arguments[i]->parts[0].lane->at_basis;
-    Text text;
-    text_init(&text, wide->writer.out->memory);
-    op_text(&text, statement->op, operand, target, words, "&lane_failed");
-    const char *at_basis = text.length <= AT_BASIS_MAX ? arena_text(wide->writer.arena, text_string(&text), text.length) : NULL;
-    text_free(&text);
-    return at_basis;
+    return text_of(wide, statement, words, operand, target, AT_BASIS_MAX);
+}
+
+/* Null unless it is little, and cannot fail. Words that are the same for all points are those of a loop around, perhaps, and not there later: only constants are taken. */
+static const char *text_again(Wide *wide, const CoreStatement *statement, const WideValue *const *arguments, ScalarType operand, ScalarType target)
+{
+    enum { BINARY = 2 };
+    const char *words[BINARY];
+    for (uint32_t i = 0; i < statement->argument_count; i++) {
+        const WidePart *part = &arguments[i]->parts[0];
+        words[i] = part->lane != NULL ? part->lane->again : part->known != NULL ? part->word : NULL;
+        if (words[i] == NULL)
+            return NULL;
+    }
+    return op_text_can_fail(statement->op, operand, target) ? NULL : text_of(wide, statement, words, operand, target, AGAIN_MAX);
 }
 
 void wide_note_form(Wide *wide, const CoreStatement *statement, const WideValue *const *arguments, Lane *result)
@@ -65,6 +86,7 @@ void wide_note_form(Wide *wide, const CoreStatement *statement, const WideValue 
         return;
     result->form = form;
     result->at_basis = at_basis;
+    result->again = text_again(wide, statement, arguments, operand, result->type);
     result->index = index;
 }
 

@@ -194,32 +194,84 @@ static void write_exact(Wide *wide, const CoreStatement *statement, Op operator,
 }
 
 /* Sums and products of floats, as math/combine.h orders them; what is absent is the exact identity. */
-static void write_ordered(Wide *wide, const CoreStatement *statement, Op operator, ScalarType type)
+typedef struct Ordered {
+    const WideValue *value;
+    const char *length, *total, *identity;
+    char sign;
+    Op operator;
+    ScalarType type;
+} Ordered;
+
+/* Of a few elements, one after the other in the loop over lanes: then that is their order. */
+static const char *write_ordered_few(Wide *wide, const Ordered *ordered, uint32_t count)
 {
-    const WideValue *value = wide_atom(wide, &statement->arguments[0]);
-    const char *length = wide_length_of(wide, value), *c = c_type(type), *identity = operator == OP_SUM ? "-0.0" : "1.0";
-    const char *lanes = wide_word(wide), *whole = wide_word(wide), *to = wide_word(wide), *total = wide_word(wide);
-    start_total(wide, total, operator, type, true, identity);
-    char sign = operator == OP_SUM ? '+' : '*';
+    const char *c = c_type(ordered->type), *sum = wide_word(wide);
+    wide_lane_line(wide, "%s %s = %s;", c, sum, ordered->identity);
+    for (uint32_t i = 0; i < count; i++) {
+        const WideValue *element = wide_element(wide, ordered->value, wide_known_int(wide, i));
+        wide_lane_line(wide, "%s = %s %c %s;", sum, sum, ordered->sign, wide_scalar(wide, &element->parts[0]));
+    }
+    return sum;
+}
+
+/* Of any number. Gives whether an element takes little. */
+static bool write_ordered_loop(Wide *wide, const Ordered *ordered)
+{
+    enum { SHORT = 2000 }; /* text */
+    const char *c = c_type(ordered->type), *total = ordered->total, *length = ordered->length, *lanes = wide_word(wide), *whole = wide_word(wide), *to = wide_word(wide);
+    size_t before = wide->writer.out->length;
+    wide_lane_line(wide, "%s[lane] = %s;", total, ordered->identity);
+    wide_end_lanes(wide);
     wide_give_up_if(wide, "%s > COMBINE_BLOCK", length);
     wide_line(wide, "const int64_t %s = %s & ~(int64_t)(COMBINE_LANES - 1);", whole, length);
     wide_line(wide, "%s %s[COMBINE_LANES][KERNEL_WIDE] KERNEL_WIDE_ALIGNED;", c, lanes);
     const char *index = wide_open_loop(wide, length);
     wide_line(wide, "if (%s == %s && %s > 0)", index, whole, whole);
-    wide_line(wide, "    KERNEL_WIDE_HALVE(%s, %s, %c);", total, lanes, sign);
+    wide_line(wide, "    KERNEL_WIDE_HALVE(%s, %s, %c);", total, lanes, ordered->sign);
     wide_line(wide, "%s *const %s = %s < %s ? %s[%s & (COMBINE_LANES - 1)] : %s;", c, to, index, whole, lanes, index, total);
     wide_open(wide, "if (%s < %s && %s < COMBINE_LANES) {", index, whole, index);
-    wide_lane_line(wide, "%s[lane] = %s;", to, identity);
+    wide_lane_line(wide, "%s[lane] = %s;", to, ordered->identity);
     wide_close(wide);
-    const WideValue *element = wide_element(wide, value, index);
-    wide_lane_line(wide, "%s[lane] = %s[lane] %c %s;", to, to, sign, wide_scalar(wide, &element->parts[0]));
+    uint32_t number = wide->loop;
+    const WideValue *element = wide_element(wide, ordered->value, index);
+    wide_lane_line(wide, "%s[lane] = %s[lane] %c %s;", to, to, ordered->sign, wide_scalar(wide, &element->parts[0]));
     wide_close(wide);
+    bool is_light = wide->loop == number + 1 && wide->writer.out->length - before < SHORT;
     wide_line(wide, "if (%s == %s && %s > 0)", length, whole, whole);
-    wide_line(wide, "    KERNEL_WIDE_HALVE(%s, %s, %c);", total, lanes, sign);
+    wide_line(wide, "    KERNEL_WIDE_HALVE(%s, %s, %c);", total, lanes, ordered->sign);
     wide_open(wide, "if (%s == 0) {", length);
-    wide_lane_line(wide, "%s[lane] = %s;", total, reduce_neutral(&wide->writer, operator, type));
+    wide_lane_line(wide, "%s[lane] = %s;", total, reduce_neutral(&wide->writer, ordered->operator, ordered->type));
     wide_close(wide);
-    give_total(wide, statement, type, true, total);
+    return is_light;
+}
+
+/* Where few elements take little, they are one loop over lanes: the total is not read and written for each. */
+static void write_ordered(Wide *wide, const CoreStatement *statement, Op operator, ScalarType type)
+{
+    const WideValue *value = wide_atom(wide, &statement->arguments[0]);
+    Ordered ordered = {value, wide_length_of(wide, value), wide_word(wide), operator == OP_SUM ? "-0.0" : "1.0", operator == OP_SUM ? '+' : '*', operator, type};
+    Text *outer = wide_begin_apart(wide), *loop = wide->writer.out;
+    bool is_light = write_ordered_loop(wide, &ordered);
+    wide->writer.out = outer;
+    uint32_t known = wide_vector_of(wide, value)->known_length;
+    if (is_light && known > 0 && known <= SHAPE_FEW) {
+        const char *sum = write_ordered_few(wide, &ordered, known);
+        wide_give_part(wide, statement, wide_read_scalar(wide, (LeafType)type, true, "%s", sum));
+        return;
+    }
+    declare_total(wide, ordered.total, operator, type, true);
+    for (uint32_t count = 2; count <= SHAPE_FEW && is_light; count++) {
+        wide_open(wide, "%sif (%s == %u) {", count == 2 ? "" : "else ", ordered.length, count);
+        const char *sum = write_ordered_few(wide, &ordered, count);
+        wide_lane_line(wide, "%s[lane] = %s;", ordered.total, sum);
+        wide_close(wide);
+    }
+    if (is_light)
+        wide_open(wide, "else {");
+    wide_add_apart(wide, wide->writer.out, loop);
+    if (is_light)
+        wide_close(wide);
+    give_total(wide, statement, type, true, ordered.total);
 }
 
 /* A scan makes its vector. */

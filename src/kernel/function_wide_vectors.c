@@ -397,6 +397,35 @@ static const WideValue *end_segments(Wide *wide, WideVector made, bool is_varyin
     return wide_vector(wide, made);
 }
 
+/* Whether the array that holds a part of an element may be the element's cells: it was made for this one, from that lane on. */
+static bool is_placed_in_cells(const WidePart *part, uint32_t first_lane)
+{
+    const Lane *lane = part->lane;
+    return lane != NULL && lane->loop == 0 && lane->number >= first_lane && !lane->is_placed && lane->type != SCALAR_BOOL;
+}
+
+/* Puts the element of an index where it belongs, and what was written apart to compute it before that. */
+static void store_element(Wide *wide, const WideVector *made, const WideValue *element, const char *index, uint32_t first_lane, Text *outer)
+{
+    Text *text = wide->writer.out;
+    const Layout *leaves = leaves_of(wide, made->element);
+    bool *are_placed = ARENA_ARRAY(wide->writer.arena, bool, element->count);
+    for (uint32_t i = 0; i < element->count; i++) {
+        are_placed[i] = is_placed_in_cells(&element->parts[i], first_lane);
+        if (!are_placed[i]) {
+            wide_store_part(wide, &element->parts[i], made->are_varying[i], made->columns[i], index);
+            continue;
+        }
+        element->parts[i].lane->is_placed = true;
+    }
+    wide_end_lanes(wide);
+    wide->writer.out = outer;
+    for (uint32_t i = 0; i < element->count; i++)
+        if (are_placed[i])
+            wide_line(wide, "%s *const %s = %s[%s];", c_type((ScalarType)leaves->leaves[i].type), element->parts[i].lane->word, made->columns[i], index);
+    wide_add_apart(wide, outer, text);
+}
+
 /* Of scalars. Which of them differ is known once the loop is written. */
 static const WideValue *make_flat(Wide *wide, const WideValue *value)
 {
@@ -405,10 +434,11 @@ static const WideValue *make_flat(Wide *wide, const WideValue *value)
     made.known_length = wide_vector_of(wide, value)->known_length;
     Text *outer = wide_begin_apart(wide), *text = wide->writer.out;
     const char *index = wide_open_loop(wide, length);
+    uint32_t first_lane = wide->all.count;
+    Text *loop = wide_begin_apart(wide);
     const WideValue *element = wide_element(wide, value, index);
     note_varying(wide, &made, element);
-    for (uint32_t i = 0; i < element->count; i++)
-        wide_store_part(wide, &element->parts[i], made.are_varying[i], made.columns[i], index);
+    store_element(wide, &made, element, index, first_lane, loop);
     wide_close(wide);
     wide->writer.out = outer;
     wide_take_made(wide, &made, length);
@@ -459,8 +489,8 @@ static const WideValue *make_rows(Wide *wide, const WideValue *value, const Layo
     return wide_vector(wide, rows);
 }
 
-/* What passes a condition that differs from point to point: so do lengths. */
-static const WideValue *make_filtered(Wide *wide, const WideVector *filter)
+/* What passes a condition that differs from point to point: so do lengths. If only the first of it is wanted, only that is kept. */
+static const WideValue *make_filtered(Wide *wide, const WideVector *filter, bool is_first_only)
 {
     const char *most = wide_length_of(wide, filter->members[0]), *count = wide_word(wide);
     WideVector made = wide_new_made(wide, filter->element, NULL);
@@ -468,15 +498,20 @@ static const WideValue *make_filtered(Wide *wide, const WideVector *filter)
     wide_lane_line(wide, "%s[lane] = 0;", count);
     wide_end_lanes(wide);
     memset(made.are_varying, true, leaves_of(wide, filter->element)->count);
-    wide_take_made(wide, &made, wide_same_int(wide, "%s + %s", most, "1"));
+    wide_take_made(wide, &made, is_first_only ? wide_known_int(wide, 1) : wide_same_int(wide, "%s + %s", most, "1"));
     const char *index = wide_open_loop(wide, most);
     const WideVector *guard = wide_vector_of(wide, wide_element(wide, filter->members[0], index));
     if (guard->kind != WIDE_GUARD)
         wide_refuse(wide);
     wide_write_statements(wide, guard->statement->blocks[0]);
     const WideValue *element = wide_atom(wide, &guard->statement->blocks[0]->result);
-    for (uint32_t i = 0; i < element->count; i++)
-        wide_store_part(wide, &element->parts[i], true, made.columns[i], arena_format(wide->writer.arena, "%s[lane]", count));
+    for (uint32_t i = 0; i < element->count; i++) {
+        const char *x = wide_scalar(wide, &element->parts[i]), *cells = made.columns[i];
+        if (is_first_only)
+            wide_lane_line(wide, "%s[0][lane] = %s[lane] == 0 ? %s : %s[0][lane];", cells, count, x, cells);
+        else
+            wide_lane_line(wide, "%s[%s[lane]][lane] = %s;", cells, count, x);
+    }
     wide_lane_line(wide, "%s[lane] += %s;", count, wide_scalar(wide, &guard->condition->parts[0]));
     wide_close(wide);
     return wide_vector(wide, made);
@@ -523,7 +558,7 @@ static const WideValue *make(Wide *wide, const WideValue *value)
     if (wide->branches > 0 || vector->kind == WIDE_GUARD || vector->kind == WIDE_JOINED)
         wide_refuse(wide);
     if (vector->kind == WIDE_FILTER)
-        return make_filtered(wide, vector);
+        return make_filtered(wide, vector, false);
     if (vector->kind == WIDE_SLICE && wide_vector_of(wide, vector->base)->kind == WIDE_MADE)
         return make_slice(wide, vector);
     const Layout *layout = write_layout(&wide->writer, vector->element);
@@ -1002,6 +1037,11 @@ static void write_same_elements(Wide *wide, const CoreStatement *statement)
     const WideValue *value = wide_atom(wide, &statement->arguments[0]);
     const VariableShape *shape = &wide->writer.texts->shapes[statement->target];
     bool is_delayed = (shape->uses == 1 && shape->is_delayed) || is_taken_by(wide, statement->target, OP_FLAG_PARTITION);
+    const WideVector *vector = wide_vector_of(wide, value);
+    if (!is_delayed && vector->kind == WIDE_FILTER && wide->branches == 0 && shape_is_begun(wide->body, statement->target, 1)) {
+        wide_give(wide, statement, make_filtered(wide, vector, true));
+        return;
+    }
     wide_give(wide, statement, is_delayed ? value : settled(wide, value));
 }
 

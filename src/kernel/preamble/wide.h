@@ -28,11 +28,11 @@ typedef uint64_t KernelTruth; /* of a lane, in memory: as wide as most of what a
     __asm__ volatile("");                                                                                             \
     _Pragma("GCC ivdep") for (int lane = 0; lane < KERNEL_WIDE; lane++)
 
-/* The same for some that were brought together: a multiple of KERNEL_PICKED. */
+/* The same for some that were brought together: a multiple of KERNEL_PICKED, as compilers see. */
 enum { KERNEL_PICKED = 8 };
 #define KERNEL_PICKED_LOOP(count)                                                                                     \
     __asm__ volatile("");                                                                                             \
-    _Pragma("GCC unroll 1") _Pragma("GCC ivdep") for (int lane = 0; lane < (count); lane++)
+    _Pragma("GCC unroll 1") _Pragma("GCC ivdep") for (int lane = 0; lane < ((count) & -KERNEL_PICKED); lane++)
 
 /* The sum, or product, of the lanes of math/combine.h, for all points. */
 #define KERNEL_WIDE_HALVE(to, x, operator)                                                                            \
@@ -114,30 +114,23 @@ MATH_INLINE void *kernel_wide_bytes(KernelRegion *region, KernelMark mark, const
     return cells;
 }
 
-/* Whether a condition holds for some point. */
-MATH_INLINE bool kernel_wide_any(const KernelTruth *conditions, int count)
-{
-    KernelTruth any = 0;
-    KERNEL_PICKED_LOOP(count)
-        any |= conditions[lane];
-    return any != 0;
-}
+/* ---- lanes that are brought together ---- */
 
-/* The lanes for which a condition holds, and some of them once more; gives how many these are, a multiple of KERNEL_PICKED. */
-MATH_INLINE int kernel_wide_pick(const KernelTruth *conditions, int *pick)
+/* Their numbers are packed as what they have is. */
+#define WIDE_EIGHT(n) n, n + 1, n + 2, n + 3, n + 4, n + 5, n + 6, n + 7
+#define WIDE_NUMBERS(n) WIDE_EIGHT(n), WIDE_EIGHT(n + 8), WIDE_EIGHT(n + 16), WIDE_EIGHT(n + 24)
+static const int64_t kernel_wide_numbers[] KERNEL_WIDE_ALIGNED = {WIDE_NUMBERS(0), WIDE_NUMBERS(32), WIDE_NUMBERS(64), WIDE_NUMBERS(96)};
+#undef WIDE_EIGHT
+#undef WIDE_NUMBERS
+_Static_assert(KERNEL_WIDE <= sizeof kernel_wide_numbers / sizeof *kernel_wide_numbers, "every lane has a number");
+
+/* As many as a register has are looked at together. */
+#define KERNEL_PICK_LOOP for (int first = 0; first < KERNEL_WIDE; first += KERNEL_PICKED)
+
+/* So many are done: some of them twice. */
+MATH_INLINE int kernel_wide_full(int count)
 {
-    int lanes[KERNEL_WIDE] KERNEL_WIDE_ALIGNED;
-    uint8_t flags[KERNEL_WIDE] KERNEL_WIDE_ALIGNED;
-    KERNEL_WIDE_LOOP {
-        lanes[lane] = lane;
-        flags[lane] = conditions[lane] != 0;
-    }
-    kernel_pack_4(pick, lanes, flags, KERNEL_WIDE, KERNEL_WIDE + KERNEL_PICKED);
-    const int count = (int)kernel_count_kept(flags, KERNEL_WIDE);
-    const int full = (count + KERNEL_PICKED - 1) & ~(KERNEL_PICKED - 1);
-    for (int lane = count; lane < full; lane++)
-        pick[lane] = pick[0];
-    return full;
+    return (count + KERNEL_PICKED - 1) & -KERNEL_PICKED;
 }
 
 /* Points that tell what a value is at all others, if it is linear in the bits of a number x (kernel/linear.h): where lanes have numbers one after the other, the last multiple of KERNEL_WIDE
@@ -216,7 +209,7 @@ MATH_INLINE int64_t kernel_wide_width(const int64_t *lengths, int64_t count, OpF
 typedef bool KernelPoint(const KernelCall *call, const KernelScalars *scalars, int64_t point);
 /* The same for up to KERNEL_WIDE of them, of the same lengths; false if nothing was done. Absent points are like one of them. */
 typedef bool KernelPoints(const KernelCall *call, const KernelScalars *scalars, const int64_t *points, int64_t count);
-/* A number that the lengths of its vectors decide. */
+/* A number that the lengths of its vectors decide; null where points have none. */
 typedef uint64_t KernelKey(const KernelCall *call, int64_t point);
 
 typedef struct KernelShape {
@@ -279,23 +272,48 @@ static KernelShape *kernel_wide_find(KernelWideEntry *entry, uint64_t key)
     return shape;
 }
 
-__attribute__((noinline, unused)) static uint64_t kernel_wide_entry(const KernelCall *call, KernelKey *key, KernelPoints *many, KernelPoint *one)
+/* By their lengths. */
+static void kernel_wide_sorted(KernelWideEntry *entry, KernelKey *key)
 {
-    KernelShape shapes[KERNEL_WIDE_SHAPES];
-    KernelWideEntry entry = {.call = call, .scalars = kernel_scalars(call), .one = one, .many = many, .least = call->count, .shapes = shapes};
-    for (int64_t i = 0; i < call->count; i++) {
-        bool is_tried = entry.misses < KERNEL_WIDE_MISSES + entry.hits;
-        KernelShape *shape = is_tried ? kernel_wide_find(&entry, key(call, i)) : NULL;
+    for (int64_t i = 0; i < entry->call->count; i++) {
+        bool is_tried = entry->misses < KERNEL_WIDE_MISSES + entry->hits;
+        KernelShape *shape = is_tried ? kernel_wide_find(entry, key(entry->call, i)) : NULL;
         if (shape == NULL) {
-            kernel_wide_one(&entry, i);
+            kernel_wide_one(entry, i);
             continue;
         }
         shape->points[shape->count++] = i;
         if (shape->count == KERNEL_WIDE)
-            kernel_wide_shape(&entry, shape);
+            kernel_wide_shape(entry, shape);
     }
-    for (uint32_t i = 0; i < entry.shape_count; i++)
-        kernel_wide_shape(&entry, &entry.shapes[i]);
+    for (uint32_t i = 0; i < entry->shape_count; i++)
+        kernel_wide_shape(entry, &entry->shapes[i]);
+}
+
+/* As they come: they are all alike. */
+static void kernel_wide_rows(KernelWideEntry *entry)
+{
+    KernelShape *shape = &entry->shapes[0];
+    for (int64_t first = 0; first < entry->call->count; first += KERNEL_WIDE) {
+        const int64_t left = entry->call->count - first, count = left < KERNEL_WIDE ? left : KERNEL_WIDE;
+        bool is_tried = entry->misses < KERNEL_WIDE_MISSES + entry->hits;
+        for (int64_t i = 0; i < count; i++)
+            shape->points[i] = first + i;
+        shape->count = is_tried ? count : 0;
+        for (int64_t i = 0; i < count && !is_tried; i++)
+            kernel_wide_one(entry, first + i);
+        kernel_wide_shape(entry, shape);
+    }
+}
+
+__attribute__((noinline, unused)) static uint64_t kernel_wide_entry(const KernelCall *call, KernelKey *key, KernelPoints *many, KernelPoint *one)
+{
+    KernelShape shapes[KERNEL_WIDE_SHAPES];
+    KernelWideEntry entry = {.call = call, .scalars = kernel_scalars(call), .one = one, .many = many, .least = call->count, .shapes = shapes};
+    if (key == NULL)
+        kernel_wide_rows(&entry);
+    else
+        kernel_wide_sorted(&entry, key);
     *call->done = entry.least;
     return entry.least == call->count ? 0 : entry.is_left ? KERNEL_LEFT : KERNEL_FAILED;
 }
