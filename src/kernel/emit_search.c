@@ -251,7 +251,7 @@ static void emit_narrow_bounds(Emitter *e, uint32_t loop, const FlowNode *equati
     emit_line(e, "const bool is_narrow = sizes <= INT32_MAX;");
 }
 
-/* Variables that are one more at each point: `at` of the stream whose values they have. */
+/* Registers of numbers one after the other: `at` of the stream whose values they have. */
 static void declare_steps(Emitter *e, FlowOperand operand, uint32_t loop, bool *is_done, Text *steps)
 {
     operand = fuse_resolve(e->fusion, e->kernel, operand);
@@ -262,17 +262,17 @@ static void declare_steps(Emitter *e, FlowOperand operand, uint32_t loop, bool *
     bool *is_node_done = &is_done[fuse_position_of(e->kernel, id)];
     if (emit_is_affine(e, operand, loop) && !*is_node_done) {
         text_add_repeated(e->out, ' ', e->depth * C_INDENT);
-        text_addf(e->out, "uint32_t at%u = (uint32_t)", operand.stream);
+        text_addf(e->out, "KernelNarrow at%u = kernel_narrow_from((uint32_t)", operand.stream);
         emit_add_first_value(e, e->out, operand, loop);
-        text_addf(e->out, " + (uint32_t)first%u;\n", loop);
-        text_addf(steps, ", at%u++", operand.stream);
+        text_addf(e->out, " + (uint32_t)first%u);\n", loop);
+        text_addf(steps, ", at%u += KERNEL_NARROW", operand.stream);
         *is_node_done = true;
     }
     for (uint32_t i = 0; !*is_node_done && i < node->input_count; i++)
         declare_steps(e, node->inputs[i], loop, is_done, steps);
 }
 
-/* Unsigned, where compilers may reorder. Whole vectors are searched: a hit behind the end is only looked at in vain. */
+/* A register at a time, unsigned. Whole ones are searched: a hit behind the end is only looked at in vain. */
 static void emit_narrow_search(Emitter *e, uint32_t loop, const FlowNode *equation)
 {
     Text steps;
@@ -280,17 +280,16 @@ static void emit_narrow_search(Emitter *e, uint32_t loop, const FlowNode *equati
     bool *is_done = ARENA_ARRAY(e->context->functions->arena, bool, e->kernel->nodes.count);
     declare_steps(e, equation->inputs[0], loop, is_done, &steps);
     declare_steps(e, equation->inputs[1], loop, is_done, &steps);
-    emit_line(e, "const uint32_t length = ((uint32_t)(end%u - first%u) + 7) & ~UINT32_C(7);", loop, loop);
-    emit_line(e, "uint32_t hits = 0;");
-    emit_line(e, "for (uint32_t k%u = 0; k%u < length; k%u++%s)", loop, loop, loop, text_string(&steps));
+    emit_line(e, "KernelNarrow hits = {0};");
+    emit_line(e, "for (int64_t k%u = first%u; k%u < end%u; k%u += KERNEL_NARROW%s)", loop, loop, loop, loop, loop, text_string(&steps));
     text_free(&steps);
     text_add_repeated(e->out, ' ', (e->depth + 1) * C_INDENT);
-    text_add(e->out, "hits += ");
+    text_add(e->out, "hits |= (KernelNarrow)(");
     add_narrow(e, e->out, equation->inputs[0], loop, false);
     text_add(e->out, " == ");
     add_narrow(e, e->out, equation->inputs[1], loop, false);
-    text_add(e->out, ";\n");
-    emit_line(e, "found = hits != 0;");
+    text_add(e->out, ");\n");
+    emit_line(e, "found = kernel_narrow_any(hits);");
 }
 
 static void emit_wide_search(Emitter *e, uint32_t number, uint32_t filter)

@@ -170,7 +170,37 @@ enum {
     KERNEL_STRIP = 1 << 16, /* points of an innermost loop after which it looks whether it is to go on, */
     KERNEL_ROUNDS = 256,     /* ... and of one around others */
     KERNEL_SEARCH = 1024,    /* points that are searched at once for one that is kept */
+#ifdef __AVX512F__
+    KERNEL_NARROW = 16,      /* ... where 32 bits are enough for them, so many in a register */
+#else
+    KERNEL_NARROW = 8,
+#endif
 };
+
+/* Numbers of 32 bits, and comparisons of them: all bits of one where it holds. */
+typedef uint32_t KernelNarrow __attribute__((vector_size(4 * KERNEL_NARROW)));
+
+/* One after the other. */
+MATH_INLINE KernelNarrow kernel_narrow_from(uint32_t first)
+{
+    KernelNarrow all;
+    for (uint32_t i = 0; i < KERNEL_NARROW; i++)
+        all[i] = i;
+    return all + first;
+}
+
+MATH_INLINE bool kernel_narrow_any(KernelNarrow hits)
+{
+#if defined __AVX512F__ && !defined __clang__
+    typedef int Lanes __attribute__((vector_size(64)));
+    return __builtin_ia32_ptestmd512((Lanes)hits, (Lanes)hits, (unsigned short)-1) != 0;
+#else
+    uint32_t any = 0;
+    for (int i = 0; i < KERNEL_NARROW; i++)
+        any |= hits[i];
+    return any != 0;
+#endif
+}
 
 /* A long loop has only the points of this part, or none if its totals are known; false if it is still to be shared. */
 MATH_INLINE bool kernel_take_part(KernelLoopParts *parts, uint32_t scope, int64_t *from, int64_t *count)
