@@ -115,16 +115,28 @@ static void write_exact_steps(Wide *wide, const Exact *exact, const char *index)
     wide_close(wide);
 }
 
-/* Of a few elements, which differ from point to point: one after the other, in the loop over lanes that there is. */
-static WidePart write_exact_few(Wide *wide, Exact exact, uint32_t count)
+/* Of a few elements, which differ from point to point: one after the other, in the loop over lanes that there is. Gives the total's word there. */
+static const char *write_exact_few(Wide *wide, Exact exact, uint32_t count)
 {
-    ScalarType result = exact_result(&exact);
-    const char *c = reduce_total_type(exact.operator, exact.type), *initial = reduce_neutral(&wide->writer, exact.operator, result);
+    const char *c = reduce_total_type(exact.operator, exact.type), *initial = reduce_neutral(&wide->writer, exact.operator, exact_result(&exact));
     exact.is_in_loop = true;
+    exact.total = wide_word(wide);
     wide_lane_line(wide, "%s %s = (%s)%s;", c, exact.total, c, initial);
     for (uint32_t i = 0; i < count; i++)
         write_exact_step(wide, &exact, wide_known_int(wide, i));
-    return wide_read_scalar(wide, (LeafType)result, true, "(%s)%s", c_type(result), exact.total);
+    return exact.total;
+}
+
+/* The same where it is found out how many there are, up to the `else` for any other number. */
+static void write_exact_cases(Wide *wide, const Exact *exact)
+{
+    for (uint32_t count = 2; count <= SHAPE_FEW; count++) {
+        wide_open(wide, "%sif (%s == %u) {", count == 2 ? "" : "else ", exact->length, count);
+        const char *total = write_exact_few(wide, *exact, count);
+        wide_lane_line(wide, "%s[lane] = %s;", exact->total, total);
+        wide_close(wide);
+    }
+    wide_open(wide, "else {");
 }
 
 /* Its loop, apart. */
@@ -179,18 +191,23 @@ static void write_exact(Wide *wide, const CoreStatement *statement, Op operator,
     exact.total = wide_word(wide);
     ExactLoop loop = write_exact_loop(wide, &exact, index);
     bool is_varying = loop.part.lane != NULL;
+    ScalarType result = exact_result(&exact);
     if (loop.is_light && source->known_length > 0 && source->known_length <= FEW) {
-        wide_give_part(wide, statement, write_exact_few(wide, exact, source->known_length));
+        const char *total = write_exact_few(wide, exact, source->known_length);
+        wide_give_part(wide, statement, wide_read_scalar(wide, (LeafType)result, true, "(%s)%s", c_type(result), total));
         return;
     }
     Lane *linear_in = operator == OP_PARITY ? wide_linear_in(wide, loop.first_lane, &loop.part) : NULL;
     declare_total(wide, exact.total, operator, type, is_varying);
+    bool is_found_out = linear_in == NULL && loop.is_light;
     if (linear_in != NULL)
         write_linear_total(wide, &exact, index, linear_in);
+    else if (is_found_out)
+        write_exact_cases(wide, &exact);
     write_exact_total(wide, &exact, &loop, index);
-    if (linear_in != NULL)
+    if (linear_in != NULL || is_found_out)
         wide_close(wide);
-    give_total(wide, statement, exact_result(&exact), is_varying, exact.total);
+    give_total(wide, statement, result, is_varying, exact.total);
 }
 
 /* Sums and products of floats, as math/combine.h orders them; what is absent is the exact identity. */

@@ -78,7 +78,7 @@ enum { KERNEL_PACKS = 1 }; /* several elements at a time */
 
 enum { KERNEL_PACKS = 0 };
 
-#define PACK(size, Element, Lane, test, compress)                                                                     \
+#define PACK_GROUP(size, Element)                                                                                     \
     MATH_INLINE uint64_t kernel_bits_##size(const void *flags)                                                        \
     {                                                                                                                 \
         uint64_t bits = 0;                                                                                            \
@@ -93,7 +93,45 @@ enum { KERNEL_PACKS = 0 };
             *out = ((const Element *)from)[k];                                                                        \
             out += bits >> k & 1;                                                                                     \
         }                                                                                                             \
-    }                                                                                                                 \
+    }
+
+PACK_GROUP(1, Pack1)
+PACK_GROUP(2, Pack2)
+PACK_GROUP(4, Pack4)
+
+#if defined __AVX2__ && !defined __clang__
+/* Four elements of eight bytes at a time: the halves of those that are kept, by their bits. */
+typedef int PackHalves __attribute__((vector_size(32)));
+typedef double PackSigns __attribute__((vector_size(32)));
+typedef int64_t PackFour __attribute__((vector_size(32)));
+typedef int64_t PackMemory __attribute__((vector_size(32), aligned(1), may_alias));
+static const PackHalves kernel_kept_halves[16] = {
+    {0},    {0, 1},       {2, 3},       {0, 1, 2, 3},       {4, 5},       {0, 1, 4, 5},       {2, 3, 4, 5},       {0, 1, 2, 3, 4, 5},
+    {6, 7}, {0, 1, 6, 7}, {2, 3, 6, 7}, {0, 1, 2, 3, 6, 7}, {4, 5, 6, 7}, {0, 1, 4, 5, 6, 7}, {2, 3, 4, 5, 6, 7}, {0, 1, 2, 3, 4, 5, 6, 7},
+};
+
+MATH_INLINE uint64_t kernel_bits_8(const void *flags)
+{
+    const PackMemory *few = (const PackMemory *)flags;
+    return (uint64_t)__builtin_ia32_movmskpd256((PackSigns)(few[0] != 0)) | (uint64_t)__builtin_ia32_movmskpd256((PackSigns)(few[1] != 0)) << 4;
+}
+
+MATH_INLINE void kernel_keep_8(void *to, const void *from, uint64_t bits, int64_t count)
+{
+    Pack8 *out = (Pack8 *)to;
+    for (int64_t k = 0; k < count; k += 4) {
+        const uint64_t mask = bits >> k & 15;
+        const PackFour some = *(const PackMemory *)(const void *)((const Pack8 *)from + k);
+        *(PackMemory *)(void *)out = (PackFour)__builtin_ia32_permvarsi256((PackHalves)some, kernel_kept_halves[mask]);
+        out += __builtin_popcountll(mask);
+    }
+}
+#else
+PACK_GROUP(8, Pack8)
+#endif
+#undef PACK_GROUP
+
+#define PACK(size, Element, Lane, test, compress)                                                                     \
     MATH_INLINE void kernel_pack_##size(void *to, const void *from, const uint8_t *restrict flags, int64_t count, int64_t room) \
     {                                                                                                                 \
         Element *out = (Element *)to;                                                                                 \
