@@ -556,6 +556,8 @@ static void loop(Writer *writer, Supply *supply, Sink *sink, const char *first, 
         first = strip;
         end = until;
     }
+    if (straight && sink->is_repeatable)
+        write_line(writer, "KERNEL_APART");
     write_open_brace(writer, arena_format(writer->arena, "for (int64_t %s = %s; %s < %s; %s++)", index, first, index, end, index));
     writer->has_unshared |= writer->loops == 0;
     writer->loops++;

@@ -17,6 +17,13 @@ enum {
 
 #define KERNEL_COUNT_MAX (INT64_C(1) << 40) /* elements of an array: the rest is left to the VM */
 
+/* Before a loop that fills a new vector: it reads nothing of what it writes, so there is no need of a second one for vectors that overlap. */
+#if defined __clang__
+#define KERNEL_APART _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define KERNEL_APART _Pragma("GCC ivdep")
+#endif
+
 MATH_INLINE size_t kernel_column_bytes(int64_t count, size_t size)
 {
     return ((size_t)count * size + KERNEL_CELLS_ALIGNMENT - 1) & ~(size_t)(KERNEL_CELLS_ALIGNMENT - 1);
