@@ -1,4 +1,4 @@
-#define _GNU_SOURCE /* sched_getaffinity */
+#define _GNU_SOURCE /* sched_getaffinity, sched_getcpu */
 #include "base/machine.h"
 
 #include <sched.h>
@@ -38,6 +38,31 @@ uint32_t machine_processors(void)
         quota[0] >= quota[1] * allowed)
         return allowed;
     return quota[0] < quota[1] ? 1 : (uint32_t)(quota[0] / quota[1]);
+}
+
+uint32_t machine_processor(void)
+{
+#ifdef CPU_COUNT
+    int processor = sched_getcpu();
+    return processor < 0 ? UINT32_MAX : (uint32_t)processor;
+#else
+    return UINT32_MAX;
+#endif
+}
+
+void machine_leave_processor(uint32_t processor)
+{
+#ifdef CPU_COUNT
+    cpu_set_t allowed, others;
+    if (processor >= CPU_SETSIZE || sched_getaffinity(0, sizeof allowed, &allowed) != 0)
+        return;
+    others = allowed;
+    CPU_CLR(processor, &others);
+    if (CPU_COUNT(&others) > 0 && sched_setaffinity(0, sizeof others, &others) == 0)
+        sched_setaffinity(0, sizeof allowed, &allowed);
+#else
+    (void)processor;
+#endif
 }
 
 size_t machine_memory(void)

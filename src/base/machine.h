@@ -9,6 +9,10 @@ uint32_t machine_processors(void); /* at least 1 */
 size_t machine_memory(void);       /* in bytes; SIZE_MAX if nobody knows */
 size_t machine_peak_memory(void);  /* bytes of it that this process had at once, so far */
 size_t machine_held_memory(void);  /* that it has now, as far as the system tells; else the former */
+/* The one that this thread runs on now; UINT32_MAX if nobody knows. */
+uint32_t machine_processor(void);
+/* Has this thread go on on another one, if it may; the system may move it back later. */
+void machine_leave_processor(uint32_t processor);
 /* Nanoseconds on a clock that only goes forward. */
 uint64_t machine_clock(void);
 

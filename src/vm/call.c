@@ -335,15 +335,17 @@ static void start_batch(Vm *vm, Frame *frame)
 
 /* ---- going on ---- */
 
-/* The call has results or a failure: the node that asked for it, if any, will see. */
+/* The call has results or a failure: the node that asked for it, if any, will see, before those that would give it more. */
 static void complete(Vm *vm, Call *call)
 {
     pop_frame(vm);
     call->is_done = true;
     call->result.count = call->good;
     call->result.has_failed = call->has_failed;
-    if (call->caller != NULL)
+    if (call->caller != NULL) {
         instance_wake(call->caller, call->node);
+        call->caller->next_node = call->node;
+    }
 }
 
 /* Chooses the points of the next run: all that are left; half of those among which one fails; or, where compiled code does points one by one and stops at one, a few,

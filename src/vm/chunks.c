@@ -10,6 +10,7 @@ enum {
     LEAST_BYTES = 1024,
     FIRST_SIZE = 4,
     FUNCTION_SIZE = 6,
+    TEXT_SIZE = 8, /* where texts are read: about what is found in a block of a file (vm/text_block.h) */
     SCARCE_SIZE = 1, /* smaller ones save little, until nothing else helps */
     WINDOWS = 3,      /* measured at each size: the best of them counts, for others may be at work on the machine */
     TRIES = 3,        /* larger sizes that are tried beyond the best: it may take several steps until threads have enough to share */
@@ -33,6 +34,19 @@ static size_t buffer_count(const Plan *plan)
     return count;
 }
 
+static bool reads_texts(const FlowNetwork *network)
+{
+    for (FlowNodeId id = 0; id < network->nodes.count; id++)
+        if (network->nodes.items[id].op == FLOW_LINES)
+            return true;
+    return false;
+}
+
+static uint8_t first_size(const FlowNetwork *network)
+{
+    return flow_has_root(network) ? FUNCTION_SIZE : reads_texts(network) ? TEXT_SIZE : FIRST_SIZE;
+}
+
 void chunks_init(Chunks *chunks, const Vm *vm, const Plan *plan)
 {
     const FlowNetwork *network = plan->network;
@@ -41,7 +55,7 @@ void chunks_init(Chunks *chunks, const Vm *vm, const Plan *plan)
     *chunks = (Chunks){.is_fixed = vm->options.chunk != 0, .slow_limit = SLOW_WINDOWS, .most = CHUNK_SIZES - 1};
     while (chunks->most > 0 && chunk_bytes(chunks->most) * buffers > budget)
         chunks->most--;
-    uint8_t size = flow_has_root(network) ? FUNCTION_SIZE : FIRST_SIZE;
+    uint8_t size = first_size(network);
     chunks->size = chunks->most < size ? chunks->most : size;
     chunks->is_steady = flow_has_root(network);
     chunks->steady_time = flow_has_root(network) ? FLT_MAX : 0;

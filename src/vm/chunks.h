@@ -1,7 +1,7 @@
 /* How much the buffers of a network hold.
  *
  * Buffers are limited by bytes, the same for each. What is best depends on the program and the machine: larger chunks cost less for each firing
- * and give threads more to share, smaller ones stay in the cache. So every plan begins with small chunks and tries larger ones, as long as the time per element
+ * and give threads more to share, smaller ones stay in the cache. So every plan begins with small chunks, or, if it reads texts, with what is in a block of a file, and tries larger ones, as long as the time per element
  * falls or may still do so; then it stays with the least size that was about as fast as any. Where elements later take much longer than they did, it tries
  * again; where memory is scarce it shrinks. Functions are called on few points and on many, and what an element of theirs takes tells little about the size:
  * they get one that is mostly good. Nothing depends on the size but time. With `--chunk` it is fixed, in elements. */

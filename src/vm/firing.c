@@ -99,6 +99,15 @@ void firing_set_frontier(Firing *firing, uint32_t output, int64_t frontier)
         stream_set_frontier(firing->instance, stream, frontier);
 }
 
+bool firing_wait(Firing *firing)
+{
+    uint8_t *status = &firing->instance->status[firing->id];
+    bool is_urged = (*status & NODE_URGED) != 0;
+    *status &= (uint8_t)~(NODE_WAITS | NODE_URGED);
+    *status |= is_urged ? 0 : NODE_WAITS;
+    return !is_urged;
+}
+
 /* ---- ending ---- */
 
 void firing_finish(Firing *firing)

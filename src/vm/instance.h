@@ -98,6 +98,8 @@ enum {
     NODE_FAILED = 2, /* has just failed, and will be cut */
     NODE_CUT = 4,    /* failed, or waits for what will never come */
     NODE_UNREAD = 8, /* one of its outputs has lost its last reader */
+    NODE_WAITS = 16, /* lets others go first (firing_wait) */
+    NODE_URGED = 32, /* ... none of which can go on */
 };
 
 struct Instance {

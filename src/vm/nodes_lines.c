@@ -243,6 +243,13 @@ static void end_file(Firing *firing)
     inputs_consume(firing, (Inputs){LINES_DRIVER, LINES_INPUTS}, 1);
 }
 
+/* Whether lines that were given are still to be taken: those of one block at a time have one array, and are still in the cache. */
+static bool are_held(const Firing *firing)
+{
+    const Stream *stream = &firing->streams[firing->node->outputs[LINES_OUT_LENGTH]];
+    return stream->is_read && stream->count > 0;
+}
+
 /* False when nothing more can be done now, or ever. */
 static bool lines(Firing *firing)
 {
@@ -250,7 +257,7 @@ static bool lines(Firing *firing)
     size_t room = outputs_room(firing, LINES_OUT_ARRAY, LINES_OUTPUTS - LINES_OUT_ARRAY);
     if (!state->is_open && !open_next(firing))
         return false;
-    if (room == 0 || firing_room(firing, LINES_ENDS) == 0)
+    if (room == 0 || firing_room(firing, LINES_ENDS) == 0 || (are_held(firing) && firing_wait(firing)))
         return false;
     if (give_lines(firing, least(room, LINES_AT_ONCE)) > 0) {
         instance_wake(firing->instance, firing->id); /* the others have these lines before more are waited for */

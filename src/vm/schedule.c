@@ -84,6 +84,19 @@ static bool ask_again(Instance *instance)
     return has_asked;
 }
 
+/* Nodes that let others go first have their turn. */
+static bool urge_waiting(Instance *instance)
+{
+    bool has_urged = false;
+    for (FlowNodeId id = 0; id < instance->plan->node_count; id++)
+        if ((instance->status[id] & NODE_WAITS) != 0) {
+            instance->status[id] ^= NODE_WAITS | NODE_URGED;
+            instance_wake(instance, id);
+            has_urged = true;
+        }
+    return has_urged;
+}
+
 /* A node wants to give more than there is room for. */
 static bool holds_back(const Instance *instance, FlowStreamId id)
 {
@@ -130,6 +143,8 @@ static bool get_moving(Vm *vm, Instance *instance)
     if (instance->unfinished == 0)
         return false;
     bool has_failed = instance->failed_count > 0;
+    if (urge_waiting(instance))
+        return true;
     if (bundles_dissolve(instance) || (has_failed && cut_blocked(vm, instance, true)) || ask_again(instance) || grow_least(vm, instance))
         return true;
     if (!has_failed)

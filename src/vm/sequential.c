@@ -19,6 +19,7 @@ enum {
     SHARED_LEAST = 4096, /* ... of so many elements, for pieces of a microsecond */
     OWN_BLOCK = 2 * KERNEL_BLOCK, /* bytes of a block that a thread keeps, */
     ROOM_LEAST = 2 << 20,         /* ... and of all blocks, from which on it is worth giving back what is free before results are copied */
+    LENGTH_PICOSECONDS = 500,     /* to look at one, about */
 };
 
 /* Of a call that was taken from another thread. */
@@ -263,18 +264,33 @@ static Sizes measure(const Call *call)
     return sizes;
 }
 
-/* At least what the largest point has: lengths joined bit by bit, which takes less than comparing them. */
-static uint64_t bound_largest(const Call *call)
+/* Lengths joined bit by bit, which takes less than comparing them. */
+typedef struct JoinedBits {
+    const uint64_t *lengths;
+    _Atomic uint64_t bits;
+} JoinedBits;
+
+static void join_bits(void *context, size_t first, size_t end, uint32_t member)
+{
+    JoinedBits *joined = context;
+    uint64_t bits = 0;
+    (void)member;
+    for (size_t i = first; i < end; i++)
+        bits |= joined->lengths[i];
+    atomic_fetch_or(&joined->bits, bits);
+}
+
+/* At least what the largest point has. Each thread looks at the lengths that it will look at again when it does the points, and may have written: others would have to wait
+ * for them, and so would whoever writes there next. */
+static uint64_t bound_largest(const Vm *vm, const Call *call)
 {
     uint64_t bound = 1;
     for (uint32_t leaf = 0; leaf + 2 < call->signature.parameter_count; leaf++) {
         if (call->signature.parameters[leaf] != LEAF_ARRAY || call->arguments[leaf + 2].is_uniform)
             continue;
-        const uint64_t *lengths = call->arguments[leaf + 2].data;
-        uint64_t bits = 0;
-        for (size_t i = call->good; i < call->count; i++)
-            bits |= lengths[i];
-        bound += bits;
+        JoinedBits joined = {.lengths = (const uint64_t *)call->arguments[leaf + 2].data + call->good};
+        team_run(vm->team, call->count - call->good, team_grain(vm->team, LENGTH_PICOSECONDS), join_bits, &joined);
+        bound += joined.bits;
     }
     return bound;
 }
@@ -293,7 +309,7 @@ static bool is_worth_it(const Vm *vm, const Call *call)
         return true;
     if (count < threads)
         return false;
-    if (is_fair(threads, bound_largest(call), count))
+    if (is_fair(threads, bound_largest(vm, call), count))
         return true;
     Sizes sizes = measure(call);
     return is_fair(threads, sizes.largest, sizes.total);

@@ -9,13 +9,14 @@
 #include <sched.h>
 #include <stdatomic.h>
 
-enum { CACHE_LINE = 64, PIECES_PER_MEMBER = 4, WAKING_PIECES = 16, SPINS = 4000, SPINS_BETWEEN_YIELDS = 64 };
+enum { CACHE_LINE = 64, PIECES_PER_MEMBER = 4, WAKING_PIECES = 16, SPINS = 20000, SPINS_BETWEEN_YIELDS = 64 };
 static const uint64_t default_piece_picoseconds = 1000 * 1000;
 
 /* What a member has still to do: [low half, high half), counted in grains. */
 typedef struct Member {
     _Alignas(CACHE_LINE) _Atomic uint64_t share;
     _Atomic uint64_t busy_time;
+    _Atomic uint32_t processor; /* where it was when it last took part */
     pthread_t thread;
     Team *team;
     uint32_t number;
@@ -138,6 +139,20 @@ static void pause_briefly(void)
 #endif
 }
 
+/* The system may put threads that wake each other on one processor, and leave them there for long although others are idle. Whoever then runs moves away, unless it is the
+ * owner. */
+static void keep_apart(Team *team, Member *member)
+{
+    uint32_t here = machine_processor();
+    for (uint32_t i = 0; i < member->number; i++)
+        if (atomic_load_explicit(&team->members[i].processor, memory_order_relaxed) == here) {
+            machine_leave_processor(here);
+            here = machine_processor();
+            break;
+        }
+    atomic_store_explicit(&member->processor, here, memory_order_relaxed);
+}
+
 static bool is_called(Team *team, uint64_t last)
 {
     uint64_t state = atomic_load(&team->state);
@@ -184,6 +199,8 @@ static void *member_main(void *argument)
     uint64_t loop = 0;
     while (!atomic_load(&team->is_over)) {
         wait_until_called(team, loop);
+        if (team->can_spin)
+            keep_apart(team, member);
         if (!enter(team, &loop))
             continue;
         if (member->number < team->loop.members)
@@ -328,6 +345,7 @@ static void run_shared(Team *team, size_t grains)
     if (team->loop.members > team->started)
         team->loop.members = team->started;
     share_out(team, grains);
+    keep_apart(team, &team->members[0]);
     atomic_store(&team->state, ((atomic_load(&team->state) / STATE_LOOP) + 1) * STATE_LOOP | STATE_OPEN);
     wake_members(team);
     take_part(team, &team->members[0]);

@@ -188,6 +188,10 @@ static inline bool firing_is_wanted(const Firing *firing, uint32_t output)
 }
 LeafType firing_output_type(const Firing *firing, uint32_t output); /* of one that is not 0 */
 
+/* For a node that could go on, but had better do so when what it gave was taken: it is fired when that is so, or nothing else can go on. False if that is
+ * why it was fired. */
+bool firing_wait(Firing *firing);
+
 /* ---- ending ---- */
 /* Closes the outputs; the node will not fire again, and its cursors no longer hold anything back. */
 void firing_finish(Firing *firing);
