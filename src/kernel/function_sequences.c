@@ -530,6 +530,33 @@ const CoreStatement *sequence_element_call(Writer *writer, const Traversal *trav
     return is_forked || !is_recursive ? NULL : forks_find_element_call(writer->texts, NULL, sequence);
 }
 
+/* Turns from `first` on, before `end`. */
+static void write_turns(Writer *writer, Supply *supply, Sink *sink, const char *first, const char *end, bool is_straight, bool is_deferred)
+{
+    const char *index = write_word(writer, 0);
+    if (is_straight && sink->is_repeatable)
+        write_line(writer, "KERNEL_APART");
+    write_open_brace(writer, arena_format(writer->arena, "for (int64_t %s = %s; %s < %s; %s++)", index, first, index, end, index));
+    writer->has_unshared |= writer->loops == 0;
+    writer->loops++;
+    supply_write_turn(writer, supply, sink, index, is_straight, is_deferred);
+    writer->loops--;
+    write_close_brace(writer);
+}
+
+/* Bytes are done as many at once as a register has: compilers do what is left over one by one, which would take as long as all of the rest. The last group begins earlier instead, and does some of them again. Gives the
+ * first turn that is left: there are some only if all of them are less than a group. */
+static const char *write_groups(Writer *writer, Supply *supply, Sink *sink, const char *first, const char *end)
+{
+    const char *rest = write_word(writer, 0), *group = write_word(writer, 0), *from = write_word(writer, 0);
+    write_line(writer, "const int64_t %s = %s - %s < KERNEL_REGISTER ? %s : %s;", rest, end, first, first, end);
+    write_open_brace(writer, arena_format(writer->arena, "for (int64_t %s = %s; %s < %s; %s += KERNEL_REGISTER)", group, first, group, rest, group));
+    write_line(writer, "const int64_t %s = %s - %s < KERNEL_REGISTER ? %s - KERNEL_REGISTER : %s;", from, end, group, end, group);
+    write_turns(writer, supply, sink, from, arena_format(writer->arena, "%s + KERNEL_REGISTER", from), true, true);
+    write_close_brace(writer);
+    return rest;
+}
+
 /* `polls`: a long one looks now and then whether it is to go on. */
 static void loop(Writer *writer, Supply *supply, Sink *sink, const char *first, const char *end, bool polls)
 {
@@ -544,26 +571,20 @@ static void loop(Writer *writer, Supply *supply, Sink *sink, const char *first, 
     bool straight = supply_is_straight(writer, supply) && sink->is_straight, deferred = straight && supply_may_go_on(writer, supply, sink);
     if (!straight)
         first = abreast_write(writer, supply, sink, first, end);
-    const char *index = write_word(writer, 0);
     bool had_pending = writer->has_pending;
     writer->has_pending = false;
     bool has_strips = polls && straight && !supply->is_of_memory && !writer->is_deferred;
-    const char *strip = write_word(writer, 0), *until = write_word(writer, 0);
     if (has_strips) {
+        const char *strip = write_word(writer, 0), *until = write_word(writer, 0);
         write_open_brace(writer, arena_format(writer->arena, "for (int64_t %s = %s; %s < %s; %s += KERNEL_STRIP)", strip, first, strip, end, strip));
         vectors_fail_if(writer, "kernel_is_over(scalars->call)");
         write_line(writer, "const int64_t %s = %s - %s < KERNEL_STRIP ? %s : %s + KERNEL_STRIP;", until, end, strip, end, strip);
         first = strip;
         end = until;
     }
-    if (straight && sink->is_repeatable)
-        write_line(writer, "KERNEL_APART");
-    write_open_brace(writer, arena_format(writer->arena, "for (int64_t %s = %s; %s < %s; %s++)", index, first, index, end, index));
-    writer->has_unshared |= writer->loops == 0;
-    writer->loops++;
-    supply_write_turn(writer, supply, sink, index, straight, deferred || writer->is_deferred);
-    writer->loops--;
-    write_close_brace(writer);
+    if (deferred && sink->is_of_bytes && !writer->is_deferred)
+        first = write_groups(writer, supply, sink, first, end);
+    write_turns(writer, supply, sink, first, end, straight, deferred || writer->is_deferred);
     if (has_strips)
         write_close_brace(writer);
     bool pends = writer->has_pending;

@@ -30,7 +30,8 @@ struct Sink {
     /* The same if `condition` holds, without a branch; null if it cannot. */
     void (*take_if)(Writer *writer, Sink *sink, Element element, const char *condition);
     bool is_straight;      /* no loops, calls, returns */
-    bool is_repeatable;    /* an element may be given again, to take the place of the first */
+    bool is_repeatable;    /* an element may be given again, to take the place of the first, */
+    bool is_of_bytes;      /* ... and is stored as a byte */
     const char *index;     /* of the element, where it is known: set by the traversal */
     const char *region;    /* where elements are built; null if they are not kept */
     const CoreBlock *applied; /* of the operator that it applies; null if it applies none */

@@ -235,6 +235,7 @@ static const Case cases[] = {
     {"flowed_twice", "v : [int], to : [int], w : [(int, bool)], n : int", "v, to, w, n", "flows_twice(v, to, w, n)",
      "[([1, 2, 4], [0, 2, 1, 1], [(5, true), (6, false), (7, true), (8, true)], 3), ([], [], [], 2), ([1], [0, 1], [(1, true), (2, false)], 1), ([7], [0], [], 1), ([7, 8], [1, 1], [(1, true), (2, false)], 40)]"},
     {"globals", "v : [int]", "v", "{table[mod(x, 8)] + limit : x in v} ++ table", "[[1, 2, 9], []]"},
+    {"groups_of_bytes", "n : int", "n", "let v = [u8(rem(i * 7, 256)) : i in iota(n)]; w = rotate(v, 1) in ({if x > u8(9) then x + y else x : x in v; y in w}, {x > y : x in v; y in w})", "[0, 1, 9, 63, 64, 65, 127, 128, 200]"},
     {"sorted_down", "v : [(int, float)]", "v", "sort_down(v)", "[[(3, 0.5), (1, 1.0), (2, 2.0), (9, 3.0), (4, 0.0), (4, 1.5), (0, -1.0)], [], [(1, 0.0)], [(2, 0.0), (1, 5.0)]]"},
     {"kept_parts", "v : [int]", "v", "keep_parts(v)", "[[3, 1, 2, 9, 4, 5, 0, 8, 7], [], [1], [2, 1]]"},
     {"halves", "v : [int]", "v", "take_halves({x + 1 : x in v})", "[[3, 1, 2, 9, 4, 5, 0, 8, 7], [], [1], [2, 1]]"},
@@ -625,13 +626,14 @@ typedef struct Shape {
 } Shape;
 
 static const Shape shapes[] = {
-    {"squares", {"kernel_array(into, v_3, 1,", "for (int64_t v7 = 0; v7 < v_3; v7++) {", "const int64_t v10 = v4[v7];", "v6[v7] = v12;", "}", "*result0 = v5;", "kernel_release(aside, mark);", "return true;"}},
+    {"squares", {"kernel_array(into, v_3, 1,", "for (int64_t v7 = 0; v7 < v_3; v7++) {", "const int64_t v8 = v4[v7];", "v6[v7] = v10;", "}", "*result0 = v5;", "kernel_release(aside, mark);", "return true;"}},
     {"filtered", {"kernel_array(into, v_3, 1,", "int64_t v8 = 0;", "if (KERNEL_PACKS && v_3 >= KERNEL_PACK_LEAST) {", "kernel_pack_8(v7 + v8, ", "} else {", "v7[v8] = canonical_F64(", "v8 += v", "}", "kernel_array_end(into, v6, v8,"}},
     {"sums", {"kernel_array(into,", "for (", "kernel_mark(aside)", "FoldSUM_F64", "for (", "for (", ".tile[", "}", "FoldSUM_F64_all", "}", "canonical_F64(", "kernel_release(aside"}},
     {"appended", {"kernel_array(into,", "kernel_copy(", "+ 0] = 1;", "+ 1] = 2;", "for (", "kernel_copy(", "*result0"}},
     {"flows", {"kernel_group(", "for (", "for (", "}", "} else {", "for ("}},
     {"crowd", {"= kernel_window(aside, ", "for (", "kernel_window_find(", "kernel_window_array(aside, ", "for (", "kernel_array(into, ", "for ("}},
     {"rotated", {"kernel_split(", "for (", "}", "for (", "}"}},
+    {"groups_of_bytes", {"+= KERNEL_REGISTER) {", "- KERNEL_REGISTER : ", "KERNEL_APART", "for (", "}", "}", "for ("}},
 };
 
 /* In the program as simplified. */
