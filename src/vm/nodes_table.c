@@ -24,7 +24,7 @@
 enum { TABLE_DRIVER, TABLE_KEYS };
 enum { OUT_NUMBER, OUT_POINT_KEYS };
 enum { SLOTS_LEAST = 64 };
-enum { TILE = 64 };
+enum { TILE = 64, LOOKUP_BLOCK = 16 * TILE };
 enum { WINDOW_LEAST = 64, WINDOW_MAX = 1 << 20, WINDOW_PER_POINT = 4 };
 enum {
     /* estimates, in one thread: */
@@ -383,7 +383,7 @@ typedef struct Lookup {
     const Layout *layout;
     size_t first;
     int64_t *numbers; /* -1 for a key that is new */
-    atomic_bool has_new;
+    atomic_bool *has_new; /* by block of points: whoever adds new keys need not look at the others, which may be in another processor's cache */
 } Lookup;
 
 static void look_up_tile(const Lookup *lookup, size_t first, size_t count)
@@ -410,19 +410,48 @@ static void look_up_tile(const Lookup *lookup, size_t first, size_t count)
                 (int64_t)find_row(table, lookup->layout, lookup->first + first + i, slots[i], words[i])->number - 1;
 }
 
+/* Whether all are there. */
+static bool look_up_texts(const Lookup *lookup, size_t first, size_t count)
+{
+    const Table *table = lookup->table;
+    return text_keys_look_up(&table->texts, table->keys, table->cells, lookup->first + first, count, lookup->numbers + first);
+}
+
+static bool look_up_others(const Lookup *lookup, size_t first, size_t count)
+{
+    int64_t all = 0;
+    for (size_t i = first; i < first + count; i += TILE)
+        look_up_tile(lookup, i, least(TILE, first + count - i));
+    for (size_t i = first; i < first + count; i++)
+        all |= lookup->numbers[i];
+    return all >= 0;
+}
+
 static void look_up(void *context, size_t first, size_t end, uint32_t member)
 {
-    Lookup *lookup = context;
-    const Table *table = lookup->table;
+    const Lookup *lookup = context;
+    bool has_texts = text_keys_hold(lookup->layout);
     (void)member;
-    if (text_keys_hold(lookup->layout)) {
-        if (!text_keys_look_up(&table->texts, table->keys, table->cells, lookup->first + first, end - first, lookup->numbers + first))
-            atomic_store_explicit(&lookup->has_new, true, memory_order_relaxed);
-        return;
+    for (size_t i = first, next; i < end; i = next) {
+        next = least(end, (i / LOOKUP_BLOCK + 1) * LOOKUP_BLOCK);
+        if (!(has_texts ? look_up_texts : look_up_others)(lookup, i, next - i))
+            atomic_store_explicit(&lookup->has_new[i / LOOKUP_BLOCK], true, memory_order_relaxed);
     }
-    atomic_store_explicit(&lookup->has_new, true, memory_order_relaxed); /* perhaps */
-    for (; first < end; first += TILE)
-        look_up_tile(context, first, least(TILE, end - first));
+}
+
+static void look_up_all(Team *team, Lookup *lookup, size_t count)
+{
+    for (size_t i = 0; i < count; i += LOOKUP_BLOCK)
+        atomic_init(&lookup->has_new[i / LOOKUP_BLOCK], false);
+    team_run(team, count, team_grain(team, FIND_PICOSECONDS), look_up, lookup);
+}
+
+/* Points [i, end) of those from `first` on. */
+static void add_new(Firing *firing, size_t first, size_t i, size_t end, bool is_looked_up, int64_t *numbers)
+{
+    for (; i < end; i++)
+        if (!is_looked_up || numbers[i] < 0)
+            numbers[i] = find_number(firing, first + i);
 }
 
 /* Those that are not there are added in order; most of the last ones being so, nothing is looked up before. */
@@ -433,12 +462,16 @@ static void find_numbers(Firing *firing, size_t first, size_t count, int64_t *nu
     bool is_looked_up = before > 0 && !table->is_growing;
     Lookup lookup = {.table = table, .layout = firing->node->layout, .first = first, .numbers = numbers};
     table->point_count += count;
-    if (is_looked_up)
-        team_run(firing->vm->team, count, team_grain(firing->vm->team, FIND_PICOSECONDS), look_up, &lookup);
-    bool has_new = !is_looked_up || atomic_load_explicit(&lookup.has_new, memory_order_relaxed);
-    for (size_t i = 0; has_new && i < count; i++)
-        if (!is_looked_up || numbers[i] < 0)
-            numbers[i] = find_number(firing, first + i);
+    if (is_looked_up) {
+        lookup.has_new = team_alloc(firing->vm->team, (count / LOOKUP_BLOCK + 1) * sizeof *lookup.has_new);
+        look_up_all(firing->vm->team, &lookup, count);
+    }
+    for (size_t i = 0, next; i < count; i = next) {
+        next = least(count, i + LOOKUP_BLOCK);
+        if (!is_looked_up || atomic_load_explicit(&lookup.has_new[i / LOOKUP_BLOCK], memory_order_relaxed))
+            add_new(firing, first, i, next, is_looked_up, numbers);
+    }
+    team_give_back(firing->vm->team, lookup.has_new);
     table->is_growing = group_count(table) - before > count / 2;
 }
 
