@@ -194,7 +194,7 @@ TIME_FACTOR := $(if $(filter asan tsan,$(MODE)),5,1)
 ENGINES ?= ref vm c
 BENCH_SUITE = $(if $(BENCH_OPENMP),$(SUITE) --runnel $(PROGRAM) --directory $(BENCH) --engines "$(ENGINES)")
 # What engine c compiles is kept for the other modes and ways, apart from the user's own.
-TEST_ENVIRONMENT = RUNNEL=$(PROGRAM) RUNNEL_CACHE=$(CURDIR)/build/cache BENCH_SUITE='$(BENCH_SUITE)' TEST_TIME_FACTOR=$(TIME_FACTOR) TEST_MODE=$(MODE) RUNNEL_FLAGS='$(RUNNEL_FLAGS)' \
+TEST_ENVIRONMENT = RUNNEL=$(PROGRAM) RUNNEL_CACHE=$(CURDIR)/build/cache BENCH_SUITE='$(BENCH_SUITE)' TEST_TIME_FACTOR=$(TIME_FACTOR) TEST_MODE=$(MODE) RUNNEL_FLAGS='$(RUNNEL_FLAGS)' TEST_LIBRARIES='$(if $(HAVE_ZLIB),zlib) $(if $(HAVE_ZSTD),zstd)' \
 	ASAN_OPTIONS=allocator_may_return_null=1:detect_stack_use_after_return=0
 ifeq ($(MODE),tsan)
 FIXED_ADDRESSES := $(shell setarch -R true 2>/dev/null && echo setarch -R)

@@ -5,8 +5,8 @@
  *   3
  *
  * A .test file is one session: `#` begins a comment line, `status: N` and `stderr: TEXT` follow the output of
- * the command they belong to, `skip-mode: asan` leaves the file out in a mode. Standard output is
- * compared, and the status, which is 0 when not given.
+ * the command they belong to, `skip-mode: asan` leaves the file out in a mode, `needs: zstd` where runnel was built without that (TEST_LIBRARIES lists
+ * what it was built with). Standard output is compared, and the status, which is 0 when not given.
  *
  * In a document, a fenced block marked `runnel-session` is one, and so are the commands that begin with `$ runnel`
  * or `$ ./runnel` in any other block. There a reader sees standard output and errors together, so they are compared
@@ -76,6 +76,17 @@ static void trim_outputs(Session *session)
     }
 }
 
+static bool has_library(const char *name)
+{
+    const char *libraries = getenv("TEST_LIBRARIES");
+    Lines words = words_of(libraries == NULL ? "" : libraries);
+    bool is_found = false;
+    for (size_t i = 0; i < words.count; i++)
+        is_found |= strcmp(words.items[i], name) == 0;
+    lines_free(&words);
+    return is_found;
+}
+
 static void parse_commands(Session *session, const Lines *lines)
 {
     const char *mode = getenv("TEST_MODE");
@@ -87,6 +98,8 @@ static void parse_commands(Session *session, const Lines *lines)
             continue;
         if ((text = after_prefix(line, "skip-mode: ")) != NULL) {
             session->is_skipped |= mode != NULL && strcmp(text, mode) == 0;
+        } else if ((text = after_prefix(line, "needs: ")) != NULL) {
+            session->is_skipped |= !has_library(text);
         } else if ((text = after_prefix(line, "$ ")) != NULL) {
             step = add_step(session, i + 1);
             step->command = checked_copy(text);
