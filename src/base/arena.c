@@ -4,7 +4,12 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { ARENA_CHUNK_BYTES = 64 * 1024, ARENA_ALIGNMENT = 16 };
+enum {
+    ARENA_CHUNK_BYTES = 64 * 1024,
+    ARENA_ALIGNMENT = 16,
+    ARENA_LARGE = 16 << 20,            /* of an arena that has so much, chunks are large blocks (base/large_blocks.h): small pages of the system take longer */
+    ARENA_LARGE_CHUNK_BYTES = 4 << 20, /* ... than what is done with them */
+};
 
 struct ArenaChunk {
     ArenaChunk *older;
@@ -32,6 +37,7 @@ static char *add_chunk(Arena *arena, size_t payload)
 {
     size_t bytes = ARENA_HEADER_BYTES + payload;
     ArenaChunk *chunk = memory_alloc(arena->memory, bytes);
+    arena->bytes += bytes;
     chunk->bytes = bytes;
     chunk->older = arena->chunks;
     arena->chunks = chunk;
@@ -53,8 +59,9 @@ void *arena_alloc(Arena *arena, size_t size)
     /* A large block gets a chunk of its own and leaves the current one open. */
     if (size >= ARENA_CHUNK_BYTES / 4)
         return add_chunk(arena, size);
-    arena->next = add_chunk(arena, ARENA_CHUNK_BYTES);
-    arena->end = arena->next + ARENA_CHUNK_BYTES;
+    size_t bytes = arena->bytes < ARENA_LARGE ? ARENA_CHUNK_BYTES : ARENA_LARGE_CHUNK_BYTES;
+    arena->next = add_chunk(arena, bytes);
+    arena->end = arena->next + bytes;
     arena->next += size;
     return arena->next - size;
 }

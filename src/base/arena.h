@@ -11,6 +11,7 @@ typedef struct ArenaChunk ArenaChunk;
 typedef struct Arena {
     Memory *memory;
     ArenaChunk *chunks; /* newest first */
+    size_t bytes;       /* of all of them */
     char *next;
     char *end;
 } Arena;

@@ -73,12 +73,12 @@ static void collect_tests(Tests *tests, int unit_count, char **units)
 {
     static const char *const programs[] = {"tests/programs", "tests/operations", "tests/errors", "examples"};
     static const char *const others[] = {"tests/golden", "tests/cli", "docs"};
+    for (int i = 0; i < unit_count && settings.flags == NULL; i++) /* first, as some take long: nobody waits for one that began last */
+        tests_add(tests, checked_format("unit/%s", strrchr(units[i], '/') + 1), units[i], unit_test_run);
     collect_directories(tests, programs, sizeof programs / sizeof *programs);
     if (settings.flags != NULL)
         return;
     collect_directories(tests, others, sizeof others / sizeof *others);
-    for (int i = 0; i < unit_count; i++)
-        tests_add(tests, checked_format("unit/%s", strrchr(units[i], '/') + 1), units[i], unit_test_run);
     add_file("README.md", tests);
     add_file("ARCHITECTURE.md", tests);
     codes_collect(tests);
