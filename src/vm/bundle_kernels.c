@@ -605,16 +605,30 @@ static bool is_much_memory(const Vm *vm, size_t count, size_t size)
     return live >= limit || count > (limit - live) / 2 / size;
 }
 
+static bool has_room(const Array *array, const KernelSink *sink, size_t count)
+{
+    const Column *column = &array->columns[sink->leaf];
+    return !column->is_uniform && column->capacity >= array->count + count;
+}
+
 /* Elements that a vector gets room for, with its first column, of which the next `count` are needed now. */
 static size_t elements_to_come(const Doing *doing, const KernelSink *sink, size_t count)
 {
     const Array *array = array_of_sink(doing, sink);
-    const Column *column = &array->columns[sink->leaf];
-    bool has_room = !column->is_uniform && column->capacity >= array->count + count;
-    if (has_room || sink->leaf != 0)
+    if (sink->leaf != 0 || has_room(array, sink, count))
         return count;
     size_t counted = count_to_come(doing, sink->scope);
     return counted < count || is_much_memory(doing->vm, counted, array_row_size(array)) ? elements_expected(doing, sink, count) : counted;
+}
+
+/* The same when they are found already: a vector that grew little by little would be copied from block to block. */
+static size_t elements_to_join(const Doing *doing, const KernelSink *sink, size_t count)
+{
+    const Array *array = array_of_sink(doing, sink);
+    if (sink->leaf != 0 || has_room(array, sink, count))
+        return count;
+    size_t expected = elements_expected(doing, sink, count);
+    return is_much_memory(doing->vm, expected, array_row_size(array)) ? count : expected;
 }
 
 /* Elements on the root's points go straight to where they are wanted, all others to a place of the tile's. */
@@ -776,7 +790,8 @@ static void give_sinks(Doing *doing, size_t tiles, const size_t *given)
     for (uint32_t i = 0; i < kernel->sinks.count && !doing->is_direct; i++) {
         const KernelSink *sink = &kernel->sinks.items[i];
         if (sink->scope != BUNDLE_ROOT)
-            join_given(doing, tiles, kernel->outputs.count + kernel->ordered.count + i, sink_room(doing, sink, given[sink->scope]));
+            join_given(doing, tiles, kernel->outputs.count + kernel->ordered.count + i,
+                       sink_room(doing, sink, elements_to_join(doing, sink, given[sink->scope])));
     }
     for (uint32_t i = 0; i < kernel->sinks.count; i++)
         if (kernel->sinks.items[i].leaf == 0)
