@@ -5,7 +5,7 @@
  * What is joined beside calls is made first, in `aside`, and so is what calls are given; then everything is put where it belongs, one part after the other. If there are several calls, all but the first are offered to
  * other threads: what these give is put onto the rest when it is its turn.
  *
- * A call has the regions the other way round: what it was given is at the end of its `into`, from `given` on, unless that is null. It releases that before it calls others, if it needs it no more. So a recursion that
+ * A call that may release what it is given has the regions the other way round: that is at the end of its `into`, from `given` on. It does so before it calls others, if it needs it no more. So a recursion that
  * takes its vector apart holds its elements once, wherever they are on their way to the result, and those that are being taken apart a second time. */
 #include "kernel/function_vectors.h"
 
@@ -276,7 +276,11 @@ static void put_by_call(Writer *writer, const Steps *steps, const Step *step)
     for (uint32_t i = 0; i < step->argument_count; i++)
         text_addf(&text, "%s, ", step->words[i]);
     bool is_last = steps->count == 1 && step->part->kind != JOIN_LOOP;
-    text_addf(&text, "onto, aside, into, %s, depth%s, scalars);", step->given == NULL ? "NULL" : step->given, is_last ? "" : " - 1");
+    if (step->given == NULL)
+        text_add(&text, "onto, into, aside, NULL, ");
+    else
+        text_addf(&text, "onto, aside, into, %s, ", step->given);
+    text_addf(&text, "depth%s, scalars);", is_last ? "" : " - 1");
     write_line(writer, "%s", text_string(&text));
     text_free(&text);
 }
