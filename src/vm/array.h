@@ -46,9 +46,11 @@ struct Array {
 };
 
 Array *array_new(Memory *memory, const Layout *layout); /* empty, one reference */
+/* Null is allowed: of an empty vector that nobody has made. */
 static inline Array *array_retain(Array *array)
 {
-    array->references++;
+    if (array != NULL)
+        array->references++;
     return array;
 }
 /* Frees it with the last reference, and what it refers to; not by recursion over the depth of the data. Null is allowed. */
