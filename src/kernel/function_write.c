@@ -941,14 +941,14 @@ void function_write(FunctionTexts *texts, CoreFunctionId function, const Sources
     writer.types = types;
     writer.with_math = with_math;
     begin_vectors(&writer);
-    Writer exit = writer;
+    Writer leaving = writer;
     const CoreStatement *test = find_exit(&writer, body, &end);
     writer.part = test == NULL ? PART_WHOLE : PART_REST;
     write_part(&writer, body, test, end, out);
     if (test != NULL) {
-        exit.part = PART_EXIT;
-        forget_block(&exit, body);
-        write_part(&exit, body, test, end, out);
+        leaving.part = PART_EXIT;
+        forget_block(&leaving, body);
+        write_part(&leaving, body, test, end, out);
     }
     if (writer.is_onto)
         write_onto_beginning(texts, function, out);
