@@ -313,9 +313,11 @@ static void begin_group(Writer *writer, const Group *group)
 
 static void end_group(Writer *writer, const Group *group)
 {
-    if (group->count == 1)
+    if (group->count == 1) {
         end_filter(writer, &group->filters[0]);
-    for (uint32_t i = 0; i < group->count && group->count > 1; i++)
+        return;
+    }
+    for (uint32_t i = 0; i < group->count; i++)
         write_line(writer, "%s->count = (size_t)%s;", group->filters[i].to.array, group->filters[i].to.count);
 }
 

@@ -410,9 +410,7 @@ void onto_write_beginning(Writer *writer, const CoreBlock *body)
     vectors_fail_if(writer, "!kernel_onto_begin(&onto, scalars->call, into, %s, %s)", likely_length(writer, body), sizes);
     text_init(&call, writer->out->memory);
     text_addf(&call, "!%s_onto(", forks_name(writer, writer->function));
-    for (uint32_t i = 0; i < body->parameter_count; i++)
-        for (uint32_t leaf = 0; leaf < write_layout(writer, write_type(writer, body->parameters[i]))->count; leaf++)
-            text_addf(&call, "%s, ", writer->texts->values[body->parameters[i]][leaf]);
+    write_own_parameters(writer, body, &call);
     text_add(&call, "&onto, into, aside, NULL, depth, scalars)");
     vectors_fail_if(writer, "%s", text_string(&call));
     text_free(&call);

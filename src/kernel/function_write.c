@@ -878,14 +878,19 @@ static const CoreStatement *find_exit(const Writer *writer, const CoreBlock *bod
     return NULL;
 }
 
+void write_own_parameters(const Writer *writer, const CoreBlock *body, Text *call)
+{
+    for (uint32_t i = 0; i < body->parameter_count; i++)
+        for (uint32_t leaf = 0; leaf < write_layout(writer, write_type(writer, body->parameters[i]))->count; leaf++)
+            text_addf(call, "%s, ", writer->texts->values[body->parameters[i]][leaf]);
+}
+
 static void write_call_of_rest(Writer *writer, const CoreBlock *body)
 {
     Text call;
     text_init(&call, writer->out->memory);
     write_name(writer, PART_REST, &call);
-    for (uint32_t i = 0; i < body->parameter_count; i++)
-        for (uint32_t leaf = 0; leaf < write_layout(writer, write_type(writer, body->parameters[i]))->count; leaf++)
-            text_addf(&call, "%s, ", writer->texts->values[body->parameters[i]][leaf]);
+    write_own_parameters(writer, body, &call);
     const Layout *results = write_layout(writer, body->result.type);
     for (uint32_t i = 0; i < results->count && !writer->is_onto; i++)
         text_addf(&call, "%s, ", write_result_word(writer, i, results->count));

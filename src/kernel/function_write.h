@@ -149,6 +149,8 @@ bool write_alias(Writer *writer, const CoreStatement *statement);
 /* `const type name = operation`, for scalars. */
 void write_scalar_op(Writer *writer, const CoreStatement *statement);
 const char **write_arguments(Writer *writer, const CoreStatement *statement, uint32_t *count);
+/* The function's own parameters as arguments of a call: `a_1, a_2, `. */
+void write_own_parameters(const Writer *writer, const CoreBlock *body, Text *call);
 /* Reads the globals that the function reads; forgets them at its end. */
 void write_globals(Writer *writer, const CoreBlock *body);
 void write_forget_globals(Writer *writer);

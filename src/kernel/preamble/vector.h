@@ -106,14 +106,19 @@ MATH_INLINE void kernel_array_end(KernelRegion *region, KernelArray *array, int6
     region->top = to;
 }
 
-/* An array of the same elements with twice the room. */
-__attribute__((noinline)) static KernelArray *kernel_array_grow(KernelRegion *region, const KernelArray *array, uint32_t columns, const uint8_t *sizes)
+/* The first elements of an array in one with that much room; null if there is no memory. */
+__attribute__((noinline, unused)) static KernelArray *kernel_array_move(KernelRegion *region, const KernelArray *array, int64_t count, int64_t room, uint32_t columns, const uint8_t *sizes)
 {
-    KernelArray *larger = kernel_array(region, (int64_t)array->count * 2, columns, sizes);
-    if (larger != NULL)
-        for (uint32_t i = 0; i < columns; i++)
-            memcpy(larger->columns[i].data, array->columns[i].data, array->count * sizes[i]);
-    return larger;
+    KernelArray *moved = kernel_array(region, room, columns, sizes);
+    for (uint32_t i = 0; i < columns && moved != NULL; i++)
+        memcpy(moved->columns[i].data, array->columns[i].data, (size_t)count * sizes[i]);
+    return moved;
+}
+
+/* An array of the same elements with twice the room. */
+MATH_INLINE KernelArray *kernel_array_grow(KernelRegion *region, const KernelArray *array, uint32_t columns, const uint8_t *sizes)
+{
+    return kernel_array_move(region, array, (int64_t)array->count, (int64_t)array->count * 2, columns, sizes);
 }
 
 __attribute__((noinline)) static void kernel_fill(char *to, const char *cell, size_t size, int64_t count)
@@ -253,19 +258,10 @@ MATH_INLINE bool kernel_onto_begin(KernelOnto *onto, const KernelCall *call, Ker
     return array != NULL;
 }
 
-/* The same elements in an array with room for that many; null if there is no memory. */
-__attribute__((noinline, unused)) static KernelArray *kernel_onto_move(const KernelOnto *onto, KernelRegion *region, int64_t room, uint32_t columns, const uint8_t *sizes)
-{
-    KernelArray *moved = kernel_array(region, room, columns, sizes);
-    for (uint32_t i = 0; i < columns && moved != NULL; i++)
-        memcpy(moved->columns[i].data, onto->array->columns[i].data, (size_t)onto->count * sizes[i]);
-    return moved;
-}
-
 __attribute__((noinline, unused)) static bool kernel_onto_grow(KernelOnto *onto, int64_t more, uint32_t columns, const uint8_t *sizes)
 {
     int64_t room = more > onto->room ? onto->room + more : 2 * onto->room;
-    KernelArray *larger = kernel_onto_move(onto, onto->more, room, columns, sizes);
+    KernelArray *larger = kernel_array_move(onto->more, onto->array, onto->count, room, columns, sizes);
     if (larger == NULL)
         return false;
     onto->array = larger;
@@ -280,7 +276,7 @@ MATH_INLINE bool kernel_onto_end(KernelOnto *onto, KernelRegion *region, uint32_
         kernel_array_end(region, onto->array, onto->count, columns, sizes);
         return true;
     }
-    onto->array = kernel_onto_move(onto, region, onto->count, columns, sizes);
+    onto->array = kernel_array_move(region, onto->array, onto->count, onto->count, columns, sizes);
     kernel_release(onto->more, onto->mark);
     return onto->array != NULL;
 }
