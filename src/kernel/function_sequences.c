@@ -688,8 +688,17 @@ static bool divides_by_the_same(const Writer *writer, const CoreBlock *block, co
            type_scalar(types, statement->arguments[1].type) == SCALAR_F64 && !statement->arguments[1].is_constant && !is_of_body(block, &statement->arguments[1]);
 }
 
+/* Whether elementary functions are computed in a turn: digits that they lose below the least numbers, as exponentials often do, would be taken for those of quotients (kernel/preamble/divide.h). */
+static bool supply_has_math(const Writer *writer, const Supply *supply)
+{
+    for (uint32_t i = 0; i < supply->member_count; i++)
+        if (supply_has_math(writer, supply->members[i]))
+            return true;
+    return supply->kind == SUPPLY_EACH && shape_has_math(writer->texts, supply->statement->blocks[0]);
+}
+
 /* Such divisions are multiplications by the reciprocal that give the same bits (kernel/preamble/divide.h). `dull` becomes a word for whether they have to be corrected for that. */
-static bool find_divisors(Writer *writer, const Supply *supply, const char **dull)
+static bool find_divisors(Writer *writer, const Supply *supply, bool has_math, const char **dull)
 {
     const CoreBlock *block = supply->kind == SUPPLY_EACH ? supply->statement->blocks[0] : NULL;
     for (uint32_t i = 0; block != NULL && i < block->statement_count; i++) {
@@ -700,6 +709,8 @@ static bool find_divisors(Writer *writer, const Supply *supply, const char **dul
             writer->slow = write_word(writer, 0);
             *dull = write_word(writer, 0);
             write_line(writer, "OpFlag %s = 0, %s = 0;", writer->slow, *dull);
+            if (!has_math)
+                write_line(writer, "kernel_clear_mark(%s);", supply->length);
         }
         write_line(writer, "const KernelDivisor %s = kernel_divisor(scalars->call->workspace, %s, %s, &%s, &%s);", divisor.word, divisor.divisor, supply->length, writer->slow, *dull);
         *vec_push(writer->arena, &writer->divisors) = divisor;
@@ -712,15 +723,19 @@ static void traverse_range(Writer *writer, Supply *supply, Sink *sink, const cha
     Split splits[SPLITS_MAX];
     bool is_innermost = sink->is_straight && supply_is_straight(writer, supply) && !writer->is_deferred && supply->few == 0;
     uint32_t count = is_innermost ? find_splits(writer, supply, splits) : 0;
+    bool has_math = supply_has_math(writer, supply);
     const char *dull = NULL;
-    if (!is_innermost || !sink->is_repeatable || !find_divisors(writer, supply, &dull)) {
+    if (!is_innermost || !sink->is_repeatable || !find_divisors(writer, supply, has_math, &dull)) {
         loop_in_parts(writer, supply, sink, splits, count, first, end);
         return;
     }
     for (uint32_t corrects = 0; corrects < 2; corrects++) {
         writer->divide = corrects ? "kernel_divide_by" : "kernel_divide_sharply";
+        writer->tests_dividends = corrects || has_math;
         write_open_brace(writer, arena_format(writer->arena, corrects ? "if (!%s && %s)" : "if (!%s && !%s)", writer->slow, dull));
         loop_in_parts(writer, supply, sink, splits, count, first, end);
+        if (!writer->tests_dividends)
+            write_line(writer, "%s |= kernel_find_mark();", writer->slow);
         write_close_brace(writer);
     }
     writer->divisors.count = 0;

@@ -599,16 +599,25 @@ bool shape_cannot_fail(const FunctionTexts *texts, const CoreBlock *block)
     return !progress.has_failed && !progress.must_stop;
 }
 
-static bool is_light(const FunctionTexts *texts, const CoreStatement *statement)
+/* An operation on scalars, and of which types. */
+static bool is_of_scalars(const FunctionTexts *texts, const CoreStatement *statement, ScalarType *operand, ScalarType *result)
 {
-    if (statement->kind != CORE_OP)
-        return statement->kind != CORE_IF && statement->kind != CORE_GUARD;
     const Types *types = texts->program->types;
     TypeId target = type_of(texts, statement->target);
-    if (statement->argument_count == 0 || !type_is_scalar(types, statement->arguments[0].type) || !type_is_scalar(types, target))
-        return true;
-    ScalarType operand = type_scalar(types, statement->arguments[0].type), result = type_scalar(types, target);
-    return !op_text_needs_math(statement->op, operand, result) && !op_text_has_fast(statement->op, operand, result);
+    if (statement->kind != CORE_OP || statement->argument_count == 0 || !type_is_scalar(types, statement->arguments[0].type) || !type_is_scalar(types, target))
+        return false;
+    *operand = type_scalar(types, statement->arguments[0].type);
+    *result = type_scalar(types, target);
+    return true;
+}
+
+static bool is_light(const FunctionTexts *texts, const CoreStatement *statement)
+{
+    ScalarType operand, result;
+    if (statement->kind == CORE_IF || statement->kind == CORE_GUARD)
+        return false;
+    return !is_of_scalars(texts, statement, &operand, &result) ||
+           (!op_text_needs_math(statement->op, operand, result) && !op_text_has_fast(statement->op, operand, result));
 }
 
 bool shape_is_light(const FunctionTexts *texts, const CoreBlock *block)
@@ -618,6 +627,20 @@ bool shape_is_light(const FunctionTexts *texts, const CoreBlock *block)
         if (!is_light(texts, &block->statements[i]))
             return false;
     return block->statement_count <= STATEMENTS_MAX && shape_is_straight(texts, block) && shape_cannot_fail(texts, block);
+}
+
+bool shape_has_math(const FunctionTexts *texts, const CoreBlock *block)
+{
+    for (uint32_t i = 0; i < block->statement_count; i++) {
+        const CoreStatement *statement = &block->statements[i];
+        ScalarType operand, result;
+        if (is_of_scalars(texts, statement, &operand, &result) && op_text_needs_math(statement->op, operand, result))
+            return true;
+        for (uint32_t b = 0; b < 2; b++)
+            if (statement->blocks[b] != NULL && shape_has_math(texts, statement->blocks[b]))
+                return true;
+    }
+    return false;
 }
 
 /* What the next turn of a loop is given is not to be given back at the end of this one. */

@@ -72,6 +72,8 @@ bool shape_is_straight(const FunctionTexts *texts, const CoreBlock *block);
 bool shape_cannot_fail(const FunctionTexts *texts, const CoreBlock *block);
 /* Whether it does little, besides, and the same for all elements. */
 bool shape_is_light(const FunctionTexts *texts, const CoreBlock *block);
+/* Whether it, or a block in it, computes elementary functions. */
+bool shape_has_math(const FunctionTexts *texts, const CoreBlock *block);
 /* What is known on the way through such blocks, one after the other. */
 typedef struct Progress {
     bool has_failed; /* perhaps */

@@ -192,7 +192,7 @@ void write_scalar_op(Writer *writer, const CoreStatement *statement)
     begin_constant(writer, (LeafType)target, write_new_words(writer, statement->target)[0]);
     const char *divisor = statement->op == OP_DIVIDE ? find_divisor(writer, arguments[1]) : NULL;
     if (divisor != NULL)
-        text_addf(writer->out, "%s(%s, %s, &%s)", writer->divide, arguments[0], divisor, writer->slow);
+        text_addf(writer->out, "%s(%s(%s, &%s), %s)", writer->divide, writer->tests_dividends ? "kernel_tested" : "kernel_watched", arguments[0], writer->slow, divisor);
     else
         op_text(writer->out, statement->op, operand, target, arguments, "&failed");
     text_add(writer->out, ";\n");

@@ -79,6 +79,7 @@ typedef struct Writer {
     VEC(DecidedCondition) decided; /* in the loop that is being written */
     VEC(KnownDivisor) divisors; /* in the loop that is being written, */
     const char *divide;       /* ... what divides by them there, */
+    bool tests_dividends;     /* ... whether what they divide is tested, */
     const char *slow;         /* ... and the flag for divisions that cannot be done so */
     VEC(MadeArray) made;
     VEC(MadeLate) made_late;

@@ -25,18 +25,49 @@ static double random_number(void)
     return math_of_bits(next_random() >> 12 | UINT64_C(0x3ff) << 52);
 }
 
-static void check_quotient(KernelDivisor divisor, bool is_dull, double x)
+/* As a loop does it that looks for the mark, by a sharp divisor. */
+static OpFlag divide_watched(KernelDivisor divisor, double dividend, double *quotient)
 {
+    volatile double x = dividend;
     OpFlag slow = 0;
-    double quotient = is_dull ? kernel_divide_by(x, divisor, &slow) : kernel_divide_sharply(x, divisor, &slow);
-    CHECK(slow != 0 || math_bits(quotient) == math_bits(x / divisor.y));
+    kernel_clear_mark(KERNEL_WATCH_LEAST);
+    volatile double result = kernel_divide_sharply(kernel_watched(x, &slow), divisor);
+    *quotient = result;
+    return slow | kernel_find_mark();
 }
 
-static void check_range(KernelDivisor divisor, double x, bool is_slow)
+static OpFlag divide_tested(KernelDivisor divisor, bool is_dull, double x, double *quotient)
 {
     OpFlag slow = 0;
-    kernel_divide_sharply(x, divisor, &slow);
-    CHECK((slow != 0) == is_slow);
+    *quotient = is_dull ? kernel_divide_by(kernel_tested(x, &slow), divisor) : kernel_divide_sharply(kernel_tested(x, &slow), divisor);
+    return slow;
+}
+
+static bool is_same(double a, double b)
+{
+    return math_bits(a) == math_bits(b) || (isnan(a) && isnan(b));
+}
+
+static void check_quotient(KernelDivisor divisor, bool is_dull, double x)
+{
+    double corrected, sharp, watched;
+    CHECK(divide_tested(divisor, true, x, &corrected) != 0 || is_same(corrected, x / divisor.y));
+    if (is_dull)
+        return;
+    CHECK(divide_tested(divisor, false, x, &sharp) != 0 || is_same(sharp, x / divisor.y));
+    CHECK(divide_watched(divisor, x, &watched) != 0 || is_same(watched, x / divisor.y));
+}
+
+static void check_tested(double x, bool is_slow)
+{
+    OpFlag slow = 0;
+    CHECK(is_same(kernel_tested(x, &slow), x) && (slow != 0) == is_slow);
+}
+
+static void check_unmarked(KernelDivisor divisor, double x)
+{
+    double quotient;
+    CHECK(divide_watched(divisor, x, &quotient) == 0);
 }
 
 static bool check_divisor(KernelWorkspace *workspace, double y)
@@ -51,13 +82,20 @@ static bool check_divisor(KernelWorkspace *workspace, double y)
         check_quotient(divisor, dull, close);
         check_quotient(divisor, dull, nextafter(close, 0));
     }
-    check_quotient(divisor, dull, 0.0);
-    check_quotient(divisor, dull, -0.0);
-    check_range(divisor, 0x1p-600, true);
-    check_range(divisor, -0x1p600, true);
-    check_range(divisor, (double)INFINITY, true);
-    check_range(divisor, (double)NAN, true);
-    check_range(divisor, -0x1p-400, false);
+    for (int i = 0; i < NUMBERS; i++) {
+        double x = ldexp(random_number(), (int)(next_random() % 2098) - 1074); /* of any size */
+        check_quotient(divisor, dull, i % 2 == 0 ? x : -x);
+        check_quotient(divisor, dull, math_of_bits(next_random() >> 12 >> i % 52)); /* below the normal ones */
+    }
+    static const double special[] = {0, 0x1p-1074, 0x1p-1022, 0x1.fffffffffffffp-1023, 0x1p-970, 0x1p-511, 0x1p513, 0x1.fffffffffffffp1023, (double)INFINITY, (double)NAN};
+    for (size_t i = 0; i < sizeof special / sizeof *special; i++) {
+        check_quotient(divisor, dull, special[i]);
+        check_quotient(divisor, dull, -special[i]);
+        check_quotient(divisor, dull, special[i] * y);
+    }
+    static const double unmarked[] = {0, -0.0, 0x1.1p-400, -0x1.3p400, 0x1.7p1023, (double)INFINITY, (double)NAN};
+    for (size_t i = 0; dull == 0 && i < sizeof unmarked / sizeof *unmarked; i++)
+        check_unmarked(divisor, unmarked[i]);
     return dull == 0;
 }
 
@@ -77,6 +115,12 @@ int main(void)
         return STATUS_SKIPPED;
     KernelWorkspace workspace;
     kernel_workspace_init(&workspace, NULL, NULL);
+    check_tested(0x1p-600, true);
+    check_tested(-0x1p600, true);
+    check_tested((double)INFINITY, true);
+    check_tested((double)NAN, true);
+    check_tested(-0x1p-400, false);
+    check_tested(-0.0, false);
     int sharp = 0;
     for (int i = 0; i < DIVISORS; i++)
         sharp += check_divisor(&workspace, ldexp(random_number(), i % 700 - 350));
