@@ -203,8 +203,8 @@ static bool wants_fast(const Emitter *e)
     return false;
 }
 
-/* Writes one version of a kernel as a function. */
-static void emit_version(Emitter *e, const char *suffix, bool has_flags)
+/* Writes a kernel as a function; if there are several versions of it, as a text for all of them, with flags that say which it is. */
+static void emit_version(Emitter *e, const char *suffix, bool has_versions)
 {
     Text body, *out = e->out;
     text_init(&body, out->memory);
@@ -214,8 +214,8 @@ static void emit_version(Emitter *e, const char *suffix, bool has_flags)
     e->may_stop = e->has_groups = e->is_shared = false;
     emit_work(e);
     e->out = out;
-    if (has_flags)
-        text_addf(out, "\nMATH_INLINE uint64_t kernel_%u%s(const KernelCall *restrict call, const bool is_exact, const bool wants_totals)\n{\n",
+    if (has_versions || e->is_shared)
+        text_addf(out, "\nMATH_INLINE uint64_t kernel_%u%s(const KernelCall *restrict call, const bool is_exact, const bool wants_totals, const bool has_parts)\n{\n",
                   e->kernel->number, suffix);
     else
         text_addf(out, "\nuint64_t kernel_%u(const KernelCall *restrict call)\n{\n", e->kernel->number);
@@ -227,38 +227,50 @@ static void emit_version(Emitter *e, const char *suffix, bool has_flags)
     text_free(&body);
 }
 
-/* A kernel is one function; or one for most operands and one for all, these again for totals alone, and one for narrow values, all made of one text. */
+/* Calls for parts of long loops have a version of their own where little is done at a point: registers are scarce, and what parts need would be in the way. Rows of a sparse matrix that
+ * have no elements take 1.1 ns instead of 3.3 by that. Larger kernels would only take longer to compile. */
+enum { NODES_WORTH_VERSION = 16 };
+
+/* The version for most operands, of those that there are for what is asked. */
+static void emit_choice_of_version(Emitter *e, bool has_narrow)
+{
+    uint32_t number = e->kernel->number;
+    bool has_version_for_parts = e->is_shared && !e->has_fast && e->kernel->nodes.count <= NODES_WORTH_VERSION;
+    const char *parts = e->is_shared ? "kernel_has_parts(call)" : "false";
+    text_add(e->out, "    uint64_t status = ");
+    if (emit_has_two_passes(e->kernel))
+        text_addf(e->out, "call->wants_totals ? kernel_%u_work(call, false, true, %s) : ", number, parts);
+    if (has_version_for_parts)
+        text_addf(e->out, "%s ? kernel_%u_work(call, false, false, true) : ", parts, number);
+    if (has_narrow)
+        text_addf(e->out, "kernel_%u_is_narrow(call) ? kernel_%u_narrow(call, false, false, %s) : ", number, number, parts);
+    text_addf(e->out, "kernel_%u_work(call, false, false, %s);\n", number, has_version_for_parts ? "false" : parts);
+    if (e->has_fast)
+        text_addf(e->out, "    if (status == KERNEL_SLOW)\n        status = kernel_%u_work(call, true, %s, %s);\n", number,
+                  emit_has_two_passes(e->kernel) ? "call->wants_totals" : "false", parts);
+}
+
+/* A kernel is one function; or one for most operands and one for all, these again for totals alone and for parts of long loops, and one for narrow values, all made of one text. */
 static void emit_kernel(Emitter *e)
 {
-    Text *out = e->out;
     e->calls_functions = calls_functions(e);
     e->has_fast = !e->calls_functions && wants_fast(e);
     emit_find_usual(e);
     e->linear = linear_find(e->context->functions->arena, e->fusion, e->kernel);
-    uint32_t number = e->kernel->number;
     bool has_totals = emit_has_two_passes(e->kernel);
     Narrow narrow = has_totals ? (Narrow){0} : narrow_find(e->context->functions->arena, e->fusion, e->kernel);
     emit_version(e, "_work", e->has_fast || has_totals);
-    if (!e->has_fast && !has_totals)
+    if (!e->has_fast && !has_totals && !e->is_shared)
         return;
     if (narrow.is_narrow != NULL) {
         e->narrow = narrow;
         emit_version(e, "_narrow", true);
         e->narrow = (Narrow){0};
-        narrow_write_test(&narrow, out);
+        narrow_write_test(&narrow, e->out);
     }
-    text_addf(out, "\nuint64_t kernel_%u(const KernelCall *call)\n{\n", number);
-    if (has_totals)
-        text_addf(out, "    uint64_t status = call->wants_totals ? kernel_%u_work(call, false, true) : kernel_%u_work(call, false, false);\n", number, number);
-    else if (narrow.is_narrow != NULL)
-        text_addf(out, "    uint64_t status = kernel_%u_is_narrow(call) ? kernel_%u_narrow(call, false, false) : kernel_%u_work(call, false, false);\n", number, number, number);
-    else
-        text_addf(out, "    uint64_t status = kernel_%u_work(call, false, false);\n", number);
-    if (e->has_fast && has_totals)
-        text_addf(out, "    if (status == KERNEL_SLOW)\n        status = kernel_%u_work(call, true, call->wants_totals);\n", number);
-    else if (e->has_fast)
-        text_addf(out, "    if (status == KERNEL_SLOW)\n        status = kernel_%u_work(call, true, false);\n", number);
-    text_add(out, "    return status;\n}\n");
+    text_addf(e->out, "\nuint64_t kernel_%u(const KernelCall *call)\n{\n", e->kernel->number);
+    emit_choice_of_version(e, narrow.is_narrow != NULL);
+    text_add(e->out, "    return status;\n}\n");
 }
 
 static bool is_scalar_function(FunctionTexts *functions, CoreFunctionId function)

@@ -167,6 +167,12 @@ static bool do_scans_need(const Emitter *e, uint32_t loop)
     return false;
 }
 
+/* Whether calls that are to give no more than totals leave the loop out. */
+static bool is_left_out_of_totals(const Emitter *e, uint32_t number)
+{
+    return e->kernel->is_counted || (e->kernel->scans.count > 0 && !do_scans_need(e, number));
+}
+
 static void emit_only_counted(Emitter *e, uint32_t number)
 {
     emit_line(e, "if (wants_totals) {");
@@ -356,7 +362,7 @@ static void emit_choice(Emitter *e, uint32_t number, FlowOperand choice)
 }
 
 /* ---- loops that calls share ----
- * A long one is done in parts by several calls, which give what its reductions come to there; the call that gives the point's results is told what these come to together. */
+ * A long one is done in parts by several calls, which give what its reductions come to in each block; the call that gives the point's results is told what these come to together. */
 
 static bool is_partial(const Emitter *e, FlowNodeId id, uint32_t *number)
 {
@@ -377,11 +383,13 @@ static bool is_shared(const Emitter *e, uint32_t loop)
 
 static void begin_sharing(Emitter *e, uint32_t loop)
 {
-    emit_line(e, "const bool is_long%u = OP_RARELY(n%u >= call->long_loop);", loop, loop);
-    emit_line(e, "if (is_long%u && !kernel_take_part(call->parts, %u, &from%u, &n%u)) {", loop, loop, loop, loop);
+    const char *unless = is_left_out_of_totals(e, loop) ? "!wants_totals && " : "";
+    emit_line(e, "const bool is_long%u = %sOP_RARELY(n%u >= call->long_loop);", loop, unless, loop);
+    emit_line(e, "if (is_long%u && !kernel_take_part(call->parts, has_parts, %u, &from%u, &n%u)) {", loop, loop, loop, loop);
     emit_line(e, "    *call->done = i;");
     emit_line(e, "    return KERNEL_LONG;");
     emit_line(e, "}");
+    emit_line(e, "block%u:;", loop);
 }
 
 static const char *partial_type(const Emitter *e, const FlowNode *node)
@@ -401,9 +409,9 @@ static void give_partial(Emitter *e, FlowNodeId id, const FlowNode *node)
     if (!is_partial(e, id, &number))
         return;
     if (has_struct(e, node))
-        emit_line(e, "*(%s *)call->parts->totals[%u] = %s_result(&fold%u, 0);", partial_type(e, node), number, emit_fold_type(node).text, id);
+        emit_line(e, "((%s *)call->parts->totals[%u])[kernel_part_block(call->parts)] = %s_result(&fold%u, 0);", partial_type(e, node), number, emit_fold_type(node).text, id);
     else
-        emit_line(e, "*(%s *)call->parts->totals[%u] = total%u;", partial_type(e, node), number, id);
+        emit_line(e, "((%s *)call->parts->totals[%u])[kernel_part_block(call->parts)] = total%u;", partial_type(e, node), number, id);
 }
 
 static void take_partial(Emitter *e, FlowNodeId id, const FlowNode *node)
@@ -420,11 +428,13 @@ static void take_partial(Emitter *e, FlowNodeId id, const FlowNode *node)
 static void end_sharing(Emitter *e, uint32_t loop)
 {
     e->is_shared = true;
-    emit_line(e, "if (is_long%u) {", loop);
+    emit_line(e, "if (has_parts && is_long%u) {", loop);
     emit_open_brace(e);
     emit_line(e, "if (call->parts->scope == %u) {", loop);
     emit_open_brace(e);
     emit_each_reduction(e, loop, give_partial);
+    emit_line(e, "if (kernel_next_part_block(call->parts, &from%u, &n%u))", loop, loop);
+    emit_line(e, "    goto block%u;", loop);
     emit_line(e, "goto parted;");
     emit_close_brace(e);
     emit_each_reduction(e, loop, take_partial);
@@ -440,7 +450,7 @@ void emit_inner_loop(Emitter *e, uint32_t number)
     emit_line(e, "int64_t from%u = 0;", number);
     emit_find_varying(e, number);
     emit_cuts(e, number);
-    if (e->kernel->is_counted || (e->kernel->scans.count > 0 && !do_scans_need(e, number)))
+    if (is_left_out_of_totals(e, number))
         emit_only_counted(e, number);
     if (emit_may_be_full(e))
         emit_room_check(e, number);

@@ -266,7 +266,7 @@ static int64_t long_loop(const Doing *doing)
 typedef struct LongLoop {
     Doing *doing;
     const KernelCall *call;
-    char *totals[TABLE_MAX]; /* by number in the kernel's list: a cell for each block */
+    void *totals[TABLE_MAX]; /* by number in the kernel's list: a cell for each block, or what is known of another loop */
 } LongLoop;
 
 static size_t partial_size(const Doing *doing, FlowNodeId id)
@@ -279,28 +279,21 @@ static void do_blocks(void *context, size_t first, size_t end, uint32_t member)
 {
     const LongLoop *loop = context;
     Doing *doing = loop->doing;
-    const Kernel *kernel = doing->kernel;
     KernelLoopParts parts = *loop->call->parts;
     uint64_t nothing[TABLE_MAX]; /* what comes before the loop may store for its point */
-    void *outputs[TABLE_MAX], *totals[TABLE_MAX];
+    void *outputs[TABLE_MAX];
     KernelCall call = *loop->call;
     (void)member;
     for (uint32_t i = 0; i < TABLE_MAX; i++)
         outputs[i] = &nothing[i];
-    memcpy(totals, parts.totals, kernel->partials.count * sizeof *totals);
     call.outputs = outputs;
     call.parts = &parts;
-    parts.totals = totals;
+    parts.totals = loop->totals;
     parts.scope = parts.wanted;
-    for (size_t block = first; block < end && !atomic_load_explicit(&doing->has_failed, memory_order_relaxed); block++) {
-        parts.from = (int64_t)block * COMBINE_BLOCK;
-        parts.end = parts.from + COMBINE_BLOCK;
-        for (uint32_t i = 0; i < kernel->partials.count; i++)
-            if (kernel->partials.items[i].loop == parts.scope)
-                totals[i] = loop->totals[i] + block * partial_size(doing, kernel->partials.items[i].node);
-        if (doing->function(&call) != 0)
-            atomic_store_explicit(&doing->has_failed, true, memory_order_relaxed);
-    }
+    parts.from = (int64_t)first * COMBINE_BLOCK;
+    parts.end = (int64_t)end * COMBINE_BLOCK;
+    if (!atomic_load_explicit(&doing->has_failed, memory_order_relaxed) && doing->function(&call) != 0)
+        atomic_store_explicit(&doing->has_failed, true, memory_order_relaxed);
 }
 
 /* What blocks come to together. */
@@ -331,9 +324,10 @@ static bool share_loop(Doing *doing, KernelCall *call)
     KernelLoopParts *parts = call->parts;
     size_t blocks = ((size_t)parts->length + COMBINE_BLOCK - 1) / COMBINE_BLOCK;
     LongLoop loop = {.doing = doing, .call = call};
-    for (uint32_t i = 0; i < kernel->partials.count; i++)
-        if (kernel->partials.items[i].loop == parts->wanted)
-            loop.totals[i] = reserve(doing, blocks * partial_size(doing, kernel->partials.items[i].node));
+    for (uint32_t i = 0; i < kernel->partials.count; i++) {
+        const KernelPartial *partial = &kernel->partials.items[i];
+        loop.totals[i] = partial->loop == parts->wanted ? reserve(doing, blocks * partial_size(doing, partial->node)) : parts->totals[i];
+    }
     team_run(doing->vm->team, blocks, team_grain(doing->vm->team, 1000 * COMBINE_BLOCK), do_blocks, &loop);
     if (atomic_load(&doing->has_failed))
         return false;

@@ -52,10 +52,11 @@ struct KernelForks {
 
 /* How the points of one long loop are shared by several calls for the same point of the root. */
 typedef struct KernelLoopParts {
-    uint32_t scope;       /* the loop of which this call does only the points from `from` up to `end`, and gives what its reductions come to; 0 if none */
+    uint32_t scope;       /* the loop of which this call does only the blocks from `from` up to `end`, and gives what its reductions come to in each; 0 if none */
     int64_t from, end;
+    int64_t least;        /* the loop's first point */
     uint64_t known;       /* loops, as bits, of which that is known already */
-    void *const *totals;  /* by number in the kernel's list of partials: where it goes, or is */
+    void *const *totals;  /* by number in the kernel's list of partials: where it goes, by number of the block, or is */
     uint32_t wanted;      /* is set with KERNEL_LONG: the loop that is to be shared, */
     int64_t length;       /* ... and how many points it has */
 } KernelLoopParts;

@@ -202,15 +202,38 @@ MATH_INLINE bool kernel_narrow_any(KernelNarrow hits)
 #endif
 }
 
-/* A long loop has only the points of this part, or none if its totals are known; false if it is still to be shared. */
-MATH_INLINE bool kernel_take_part(KernelLoopParts *parts, uint32_t scope, int64_t *from, int64_t *count)
+/* The points of the next block of this part of a long loop; false if there is none. */
+MATH_INLINE bool kernel_next_part_block(KernelLoopParts *parts, int64_t *from, int64_t *count)
 {
-    if (parts->scope == scope) {
-        *from = parts->from > *from ? parts->from : *from;
-        *count = parts->end < *count ? parts->end : *count;
-        return true;
+    if (parts->from >= parts->end)
+        return false;
+    const int64_t end = parts->from + COMBINE_BLOCK;
+    *from = parts->from > parts->least ? parts->from : parts->least;
+    *count = end < parts->end ? end : parts->end;
+    parts->from = end;
+    return true;
+}
+
+/* The number of the block that has just been done. */
+MATH_INLINE int64_t kernel_part_block(const KernelLoopParts *parts)
+{
+    return parts->from / COMBINE_BLOCK - 1;
+}
+
+MATH_INLINE bool kernel_has_parts(const KernelCall *call)
+{
+    return call->parts->scope != 0 || call->parts->known != 0;
+}
+
+/* A long loop has only the points of this part, block by block, or none if its totals are known; false if it is still to be shared, as all are for calls without parts. */
+MATH_INLINE bool kernel_take_part(KernelLoopParts *parts, bool has_parts, uint32_t scope, int64_t *from, int64_t *count)
+{
+    if (has_parts && parts->scope == scope) {
+        parts->least = *from;
+        parts->end = parts->end < *count ? parts->end : *count;
+        return kernel_next_part_block(parts, from, count);
     }
-    if ((parts->known >> scope & 1) != 0) {
+    if (has_parts && (parts->known >> scope & 1) != 0) {
         *from = *count;
         return true;
     }
