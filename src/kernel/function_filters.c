@@ -1,7 +1,7 @@
 /* Filters in an innermost loop: vectors of those elements for which a condition holds.
  *
  * They are packed several elements at a time. Filters of one block over the same vector, as `{e in a | e < p}` and `{e in a | e > p}`, are one loop if each does little for an element: all of them are made where the
- * first is. */
+ * first is. So is a reduction that picks one of the vector's elements, as the farthest point of those that a filter is of: block by block, so that memory is read once. */
 #include "kernel/function_vectors.h"
 
 /* ---- which are made together ---- */
@@ -25,13 +25,13 @@ static const CoreStatement *find_delayed_op(const FunctionTexts *texts, const Co
     return definition != NULL && definition->op == op ? definition : NULL;
 }
 
-/* The comprehension over a vector whose elements a vector keeps, if it is such a one. */
-static const CoreStatement *find_comprehension(const FunctionTexts *texts, const CoreStatement *table)
+/* The comprehension over a vector, and up to `most` sequences in all, whose elements a vector keeps, if it is such a one. */
+static const CoreStatement *find_comprehension(const FunctionTexts *texts, const CoreStatement *table, uint32_t most)
 {
     bool is_table = table->kind == CORE_OP && table->op == OP_TAB;
     const CoreStatement *joined = is_table ? find_delayed_op(texts, &table->arguments[0], OP_CONCAT) : NULL;
     const CoreStatement *each = joined == NULL ? NULL : find_delayed(texts, &joined->arguments[0], CORE_EACH);
-    bool keeps = each != NULL && each->argument_count == 1 && find_delayed(texts, &each->blocks[0]->result, CORE_GUARD) != NULL;
+    bool keeps = each != NULL && each->argument_count <= most && find_delayed(texts, &each->blocks[0]->result, CORE_GUARD) != NULL;
     return keeps && shape_is_straight(texts, each->blocks[0]) ? each : NULL;
 }
 
@@ -67,11 +67,11 @@ static bool is_made_later(const CoreBlock *block, CoreVar variable)
 /* Finds those that are made with the one that a statement makes. */
 static void mark_with(FunctionTexts *texts, const CoreBlock *block, uint32_t first)
 {
-    const CoreStatement *table = &block->statements[first], *each = find_comprehension(texts, table);
+    const CoreStatement *table = &block->statements[first], *each = find_comprehension(texts, table, 1);
     VariableShape *last = &texts->shapes[table->target];
     CoreVar source = each == NULL || last->is_delayed || last->made_with != 0 ? 0 : find_source(texts, each);
     for (uint32_t i = first + 1; i < block->statement_count && source != 0; i++) {
-        const CoreStatement *other = &block->statements[i], *other_each = find_comprehension(texts, other);
+        const CoreStatement *other = &block->statements[i], *other_each = find_comprehension(texts, other, 1);
         VariableShape *shape = &texts->shapes[other->target];
         bool is_alike = other_each != NULL && shape->made_with == 0 && find_source(texts, other_each) == source && is_known_before(block, first, other_each->blocks[0]);
         if (!is_alike || (shape->is_delayed && !is_made_later(block, other->target)))
@@ -83,10 +83,102 @@ static void mark_with(FunctionTexts *texts, const CoreBlock *block, uint32_t fir
     }
 }
 
+/* ---- reductions with them ---- */
+
+/* Where a reduction stands that is to be done with a filter. */
+typedef struct FoldPlace {
+    const CoreBlock *block; /* the filter's, */
+    uint32_t first;         /* ... and its number there */
+    const CoreBlock *inner; /* the reduction's: the same, or one in it */
+    CoreVar source;
+} FoldPlace;
+
+static bool binds(const CoreBlock *block, uint32_t first, CoreVar variable)
+{
+    for (uint32_t i = first; i < block->statement_count; i++)
+        if (block->statements[i].target == variable)
+            return true;
+    return false;
+}
+
+static bool is_length_of_source(const FunctionTexts *texts, const FoldPlace *place, const CoreAtom *atom)
+{
+    const VariableShape *shape = shape_of(texts, atom);
+    const CoreStatement *definition = shape == NULL ? NULL : shape->definition;
+    return definition != NULL && definition->kind == CORE_OP && definition->op == OP_LENGTH && shape_is_variable(&definition->arguments[0], place->source) &&
+           !binds(place->block, place->first, atom->variable) && !binds(place->inner, 0, atom->variable);
+}
+
+/* Whether a body can be part of a loop where the filter is: nothing in it fails, and all it needs is there. */
+static bool can_be_moved(const FunctionTexts *texts, const FoldPlace *place, const CoreBlock *body)
+{
+    return shape_is_straight(texts, body) && shape_is_light(texts, body) && shape_cannot_fail(texts, body) && is_known_before(place->block, place->first, body) &&
+           (place->inner == place->block || is_known_before(place->inner, 0, body));
+}
+
+/* Whether a sequence, or a vector that is not made, has an element for each of the source, and computing them is light. */
+static bool goes_along(const FunctionTexts *texts, const FoldPlace *place, const CoreAtom *atom)
+{
+    if (shape_is_variable(atom, place->source))
+        return true;
+    const VariableShape *shape = shape_of(texts, atom);
+    const CoreStatement *definition = shape != NULL && shape->is_delayed && shape->member == 0 ? shape->definition : NULL;
+    if (definition == NULL)
+        return false;
+    if (definition->kind == CORE_OP && (definition->op == OP_SEQ || definition->op == OP_TAB))
+        return goes_along(texts, place, &definition->arguments[0]);
+    if (definition->kind == CORE_OP && definition->op == OP_INDICES)
+        return is_length_of_source(texts, place, &definition->arguments[0]);
+    if (definition->kind != CORE_EACH || !can_be_moved(texts, place, definition->blocks[0]))
+        return false;
+    for (uint32_t i = 0; i < definition->argument_count; i++)
+        if (!goes_along(texts, place, &definition->arguments[i]))
+            return false;
+    return true;
+}
+
+static bool is_fold_along(const FunctionTexts *texts, const FoldPlace *place, const CoreStatement *statement)
+{
+    Pick pick;
+    return statement->kind == CORE_OP && statement->op == OP_REDUCE && statement->function != 0 && statement->captured_count == 0 &&
+           texts->shapes[statement->target].made_with == 0 && !texts->program->functions.items[statement->function]->is_recursive &&
+           fold_find_pick(texts, texts->program->functions.items[statement->function]->body, &pick) && goes_along(texts, place, &statement->arguments[1]);
+}
+
+/* A reduction after the filter, or in a branch there: if that is not taken it was in vain, and has cost about as much as the filter. */
+static const CoreStatement *find_fold_along(const FunctionTexts *texts, FoldPlace *place)
+{
+    place->inner = place->block;
+    for (uint32_t i = place->first + 1; i < place->block->statement_count; i++)
+        if (is_fold_along(texts, place, &place->block->statements[i]))
+            return &place->block->statements[i];
+    for (uint32_t i = place->first + 1; i < place->block->statement_count; i++)
+        for (uint32_t b = 0; b < 2 && place->block->statements[i].kind == CORE_IF; b++) {
+            place->inner = place->block->statements[i].blocks[b];
+            for (uint32_t k = 0; k < place->inner->statement_count; k++)
+                if (is_fold_along(texts, place, &place->inner->statements[k]))
+                    return &place->inner->statements[k];
+        }
+    return NULL;
+}
+
+static void mark_fold(FunctionTexts *texts, const CoreBlock *block, uint32_t first)
+{
+    const CoreStatement *table = &block->statements[first], *each = find_comprehension(texts, table, 2);
+    VariableShape *shape = &texts->shapes[table->target];
+    if (each == NULL || shape->is_delayed || shape->made_with != 0)
+        return;
+    FoldPlace place = {.block = block, .first = first, .source = find_source(texts, each)};
+    shape->fold = place.source == 0 ? NULL : find_fold_along(texts, &place);
+    if (shape->fold != NULL)
+        texts->shapes[shape->fold->target].made_with = table->target;
+}
+
 void filters_mark(FunctionTexts *texts, const CoreBlock *block)
 {
     for (uint32_t i = 0; i < block->statement_count; i++) {
         mark_with(texts, block, i);
+        mark_fold(texts, block, i);
         for (uint32_t b = 0; b < 2; b++)
             if (block->statements[i].blocks[b] != NULL)
                 filters_mark(texts, block->statements[i].blocks[b]);
@@ -321,6 +413,31 @@ static void end_group(Writer *writer, const Group *group)
         write_line(writer, "%s->count = (size_t)%s;", group->filters[i].to.array, group->filters[i].to.count);
 }
 
+/* Null if there is none, or it cannot be done here after all: then it is done where it stands. */
+static const PickedFold *begin_fold(Writer *writer, const CoreStatement *statement, const char *most)
+{
+    Traversal *traversal = statement == NULL ? NULL : sequence_prepare(writer, &statement->arguments[1]);
+    return traversal == NULL || sequence_most(traversal) != most ? NULL : reduce_begin_picking(writer, statement, traversal);
+}
+
+/* The groups of a block, then the reduction over it. */
+static void write_groups_and_fold(Writer *writer, const Group *group, const PickedFold *fold, const char *first, const char *most)
+{
+    const char *block = write_word(writer, 0), *end = write_word(writer, 0);
+    CoreVar target = group->sources[0].fold->target;
+    reduce_open_strips(writer, block, "0", most, "COMBINE_BLOCK", end);
+    write_groups(writer, group, first, end);
+    reduce_pick_in_block(writer, fold, block, end);
+    write_close_brace(writer);
+    writer->texts->values[target] = reduce_picked(fold);
+    writer->texts->shapes[target].fold_count = most;
+}
+
+void filters_end_fold(Writer *writer, const CoreStatement *statement)
+{
+    reduce_end_picking(writer, statement, writer->texts->values[statement->target], writer->texts->shapes[statement->target].fold_count);
+}
+
 static void make_in_groups(Writer *writer, const FilterSource *sources, Filter *filters, uint32_t count)
 {
     const char *most = sequence_most(sources[0].traversal);
@@ -329,7 +446,11 @@ static void make_in_groups(Writer *writer, const FilterSource *sources, Filter *
     begin_group(writer, &group);
     const char *first = write_word(writer, 0);
     write_line(writer, "int64_t %s = 0;", first);
-    write_groups(writer, &group, first, most);
+    const PickedFold *fold = begin_fold(writer, sources[0].fold, most);
+    if (fold != NULL)
+        write_groups_and_fold(writer, &group, fold, first, most);
+    else
+        write_groups(writer, &group, first, most);
     traverse(writer, &group, store_of, first, most);
     end_group(writer, &group);
 }

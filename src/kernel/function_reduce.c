@@ -157,7 +157,7 @@ static void take_by_push(Writer *writer, Sink *sink, Element element)
     write_line(writer, "Fold%s_%s_push(&%s, %s);", op_table[reduction->operator].id, suffix_of(reduction->type), reduction->total, element.words[0]);
 }
 
-static void open_strips(Writer *writer, const char *index, const char *first, const char *limit, const char *size, const char *end)
+void reduce_open_strips(Writer *writer, const char *index, const char *first, const char *limit, const char *size, const char *end)
 {
     write_open_brace(writer, arena_format(writer->arena, "for (int64_t %s = %s; %s < %s; %s += %s)", index, first, index, limit, index, size));
     write_line(writer, "const int64_t %s = %s - %s < %s ? %s : %s + %s;", end, limit, index, size, limit, index, size);
@@ -171,7 +171,7 @@ static void write_tiles(Writer *writer, Reduction *reduction, Traversal *travers
     write_line(writer, "%s %s;", fold, tiles);
     write_line(writer, "if (%s > FOLD_TILE)", length);
     write_line(writer, "    %s_start(&%s);", fold, tiles);
-    open_strips(writer, first, "0", length, "FOLD_TILE", end);
+    reduce_open_strips(writer, first, "0", length, "FOLD_TILE", end);
     reduction->tile = arena_format(writer->arena, "%s.tile", tiles);
     reduction->first = first;
     reduction->sink.take = take_into_tile;
@@ -261,7 +261,7 @@ static void write_blocks(Writer *writer, Together *together, Traversal *traversa
         write_line(writer, "%s %s = %s_identity();", c_type(member->type), member->blocks, member->fold);
     }
     together->first = write_word(writer, 0);
-    open_strips(writer, start, "0", length, "COMBINE_BLOCK", end);
+    reduce_open_strips(writer, start, "0", length, "COMBINE_BLOCK", end);
     sequence_poll(writer, traversal);
     for (uint32_t i = 0; i < together->count; i++)
         write_line(writer, "%sLanes %s = %s_none();", together->members[i]->fold, together->members[i]->lanes, together->members[i]->fold);
@@ -574,21 +574,37 @@ static void take_picking(Writer *writer, Sink *sink, Element element)
     write_close_brace(writer);
 }
 
-/* Block by block of the order of combination. */
-static void write_picking(Writer *writer, Traversal *traversal, const Combination *c, const Pick *pick)
+struct PickedFold {
+    Traversal *traversal;
+    Combination combination;
+    Pick pick;
+};
+
+PickedFold *reduce_begin_picking(Writer *writer, const CoreStatement *statement, Traversal *traversal)
 {
-    const char *block = write_word(writer, 0), *block_end = write_word(writer, 0), *strip = write_word(writer, 0), *strip_end = write_word(writer, 0);
-    Picking picking = {.sink = {.take = take_first, .is_straight = true}, .combination = c, .pick = pick, .picks = write_word(writer, 0)};
-    open_strips(writer, block, "0", sequence_most(traversal), "COMBINE_BLOCK", block_end);
-    sequence_traverse_part(writer, traversal, &picking.sink, block, arena_format(writer->arena, "%s + 1", block));
+    Pick pick;
+    if (!sequence_is_exact(traversal) || !sequence_is_straight(writer, traversal) || !sequence_is_repeatable(traversal) || writer->is_deferred ||
+        !fold_find_pick(writer->texts, reduce_operator(writer, statement), &pick))
+        return NULL;
+    PickedFold *fold = ARENA_NEW(writer->arena, PickedFold);
+    *fold = (PickedFold){traversal, new_combination(writer, statement, write_type(writer, statement->target)), pick};
+    return fold;
+}
+
+void reduce_pick_in_block(Writer *writer, const PickedFold *fold, const char *block, const char *block_end)
+{
+    const Combination *c = &fold->combination;
+    const char *strip = write_word(writer, 0), *strip_end = write_word(writer, 0);
+    Picking picking = {.sink = {.take = take_first, .is_straight = true}, .combination = c, .pick = &fold->pick, .picks = write_word(writer, 0)};
+    sequence_traverse_part(writer, fold->traversal, &picking.sink, block, arena_format(writer->arena, "%s + 1", block));
     picking.sink.take = take_picking;
     picking.sink.applied = reduce_operator(writer, c->statement);
-    open_strips(writer, strip, arena_format(writer->arena, "%s + 1", block), block_end, "KERNEL_FOLD_STRIP", strip_end);
+    reduce_open_strips(writer, strip, arena_format(writer->arena, "%s + 1", block), block_end, "KERNEL_FOLD_STRIP", strip_end);
     write_line(writer, "uint8_t %s = 0;", picking.picks);
-    sequence_traverse_part(writer, traversal, &picking.sink, strip, strip_end);
+    sequence_traverse_part(writer, fold->traversal, &picking.sink, strip, strip_end);
     open_if(writer, "if (%s)", picking.picks);
     picking.picks = NULL;
-    sequence_traverse_part(writer, traversal, &picking.sink, strip, strip_end);
+    sequence_traverse_part(writer, fold->traversal, &picking.sink, strip, strip_end);
     write_close_brace(writer);
     write_close_brace(writer);
     open_if(writer, "if (%s > 0)", block);
@@ -596,30 +612,42 @@ static void write_picking(Writer *writer, Traversal *traversal, const Combinatio
     write_else(writer);
     reduce_assign(writer, c->layout, c->carry, c->local);
     write_close_brace(writer);
-    write_close_brace(writer);
 }
 
-static bool write_pick_combination(Writer *writer, const CoreStatement *statement, Traversal *traversal, const char **empty)
+const char **reduce_picked(const PickedFold *fold)
 {
-    Pick pick;
-    if (!sequence_is_exact(traversal) || !sequence_is_straight(writer, traversal) || !sequence_is_repeatable(traversal) || writer->is_deferred ||
-        !fold_find_pick(writer->texts, reduce_operator(writer, statement), &pick))
-        return false;
-    Combination c = new_combination(writer, statement, write_type(writer, statement->target));
-    write_picking(writer, traversal, &c, &pick);
-    open_if(writer, "if (%s == 0)", sequence_most(traversal));
-    reduce_assign(writer, c.layout, c.carry, empty);
+    return fold->combination.carry;
+}
+
+void reduce_end_picking(Writer *writer, const CoreStatement *statement, const char **picked, const char *count)
+{
+    const char **empty = write_atom(writer, &statement->arguments[0]);
+    open_if(writer, "if (%s == 0)", count);
+    reduce_assign(writer, write_layout(writer, write_type(writer, statement->target)), picked, empty);
     write_close_brace(writer);
-    writer->texts->values[statement->target] = c.carry;
+    writer->texts->values[statement->target] = picked;
+}
+
+/* Block by block of the order of combination. */
+static bool write_pick_combination(Writer *writer, const CoreStatement *statement, Traversal *traversal)
+{
+    const PickedFold *fold = reduce_begin_picking(writer, statement, traversal);
+    if (fold == NULL)
+        return false;
+    const char *block = write_word(writer, 0), *block_end = write_word(writer, 0);
+    reduce_open_strips(writer, block, "0", sequence_most(traversal), "COMBINE_BLOCK", block_end);
+    reduce_pick_in_block(writer, fold, block, block_end);
+    write_close_brace(writer);
+    reduce_end_picking(writer, statement, reduce_picked(fold), sequence_most(traversal));
     return true;
 }
 
 static void write_combination(Writer *writer, const CoreStatement *statement)
 {
     Traversal *traversal = sequence_prepare(writer, &statement->arguments[1]);
-    const char **empty = write_atom(writer, &statement->arguments[0]);
-    if (write_pick_combination(writer, statement, traversal, empty))
+    if (write_pick_combination(writer, statement, traversal))
         return;
+    const char **empty = write_atom(writer, &statement->arguments[0]);
     Combination c = new_combination(writer, statement, write_type(writer, statement->target));
     c.sink = (Sink){.take = take_combining, .is_straight = true, .applied = reduce_operator(writer, statement)};
     sequence_traverse(writer, traversal, &c.sink);

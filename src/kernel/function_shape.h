@@ -19,6 +19,8 @@ typedef struct VariableShape {
     bool is_delayed;       /* a sequence, or a vector, that is not made: whoever uses it computes its elements */
     CoreVar made_with;     /* the filter where this one is made too; 0 if it is made where it is itself (kernel/function_filters.c) */
     CoreVar made_next;     /* the next one that is made there; 0 if there is none */
+    const CoreStatement *fold; /* of a filter: the reduction that is done with it (kernel/function_filters.c), `made_with` of whose target is the filter; null if there is none */
+    const char *fold_count; /* of such a target: a word for how many elements there were, while the function is written */
     bool is_late;          /* known when the length of something that is joined is: written then */
     bool is_joined;        /* only there to be part of what the function gives (kernel/function_join.h) */
     const CoreStatement *read_by; /* the comprehension whose turns make what they need of it (kernel/function_windows.c); null if it is made where it is, */

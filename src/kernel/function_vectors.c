@@ -409,7 +409,7 @@ static const char **make_vector(Writer *writer, Traversal *traversal, const Core
     const Layout *elements = write_layout(writer, write_element_type(writer, sequence->type));
     const char *most = sequence_most(traversal), **words;
     if (is_filter(writer, traversal, sequence->type)) {
-        filters_make(writer, &(FilterSource){traversal, sequence->type, region}, 1, &words);
+        filters_make(writer, &(FilterSource){.traversal = traversal, .type = sequence->type, .region = region}, 1, &words);
         return words;
     }
     bool is_exact = sequence_is_exact(traversal);
@@ -455,7 +455,17 @@ static bool is_delayed(const Writer *writer, const CoreAtom *atom)
     return !atom->is_constant && writer->texts->values[atom->variable] == NULL && writer->texts->shapes[atom->variable].is_delayed;
 }
 
-/* Several filters where the first of them is made; false if they are to be made one by one. */
+/* What is made with a filter is made anew: the block may be written more than once. */
+static void forget_made_with(Writer *writer, CoreVar filter)
+{
+    const VariableShape *shape = &writer->texts->shapes[filter];
+    if (shape->fold != NULL)
+        writer->texts->values[shape->fold->target] = NULL;
+    for (CoreVar target = shape->made_next; target != 0; target = writer->texts->shapes[target].made_next)
+        writer->texts->values[target] = NULL;
+}
+
+/* Several filters where the first of them is made, and a reduction; false if they are to be made one by one. */
 static bool make_together(Writer *writer, const CoreStatement *statement, Traversal *traversal)
 {
     enum { FILTERS_MAX = 8 };
@@ -471,7 +481,7 @@ static bool make_together(Writer *writer, const CoreStatement *statement, Traver
                                        write_layout(writer, write_element_type(writer, filter->type)) == elements);
         if (!is_alike || !is_filter(writer, traversal, filter->type) || !sequence_is_light_filter(writer, traversal))
             return false;
-        sources[count] = (FilterSource){traversal, filter->type, vectors_region(writer, target)};
+        sources[count] = (FilterSource){traversal, filter->type, vectors_region(writer, target), writer->texts->shapes[target].fold};
         targets[count++] = target;
     }
     filters_make(writer, sources, count, words);
@@ -484,8 +494,8 @@ static void write_tab(Writer *writer, const CoreStatement *statement)
 {
     const CoreAtom *argument = &statement->arguments[0];
     const char *region = vectors_region(writer, statement->target);
-    for (CoreVar target = writer->texts->shapes[statement->target].made_next; target != 0; target = writer->texts->shapes[target].made_next)
-        writer->texts->values[target] = NULL; /* the block may be written more than once */
+    const VariableShape *shape = &writer->texts->shapes[statement->target];
+    forget_made_with(writer, statement->target);
     if (!is_delayed(writer, argument)) {
         writer->texts->values[statement->target] = write_atom(writer, argument);
         return;
@@ -494,14 +504,14 @@ static void write_tab(Writer *writer, const CoreStatement *statement)
     const CoreBlock *body = function_text_body(writer->texts, writer->function);
     bool is_shared = writer->may_share && writer->loops == 0 && sequence_is_shareable(traversal) &&
                      write_layout(writer, write_element_type(writer, argument->type))->count > 0;
-    if (!is_shared && writer->texts->shapes[statement->target].made_next != 0 && make_together(writer, statement, traversal))
+    if (!is_shared && (shape->made_next != 0 || shape->fold != NULL) && make_together(writer, statement, traversal))
         return;
     if (is_shared)
         writer->texts->values[statement->target] = make_shared(writer, traversal, argument, region);
     else if (sequence_few(traversal) > 0 && shape_is_picked(body, statement->target, sequence_few(traversal)))
         pick_elements(writer, traversal, statement->target, region);
     else
-        writer->texts->values[statement->target] = make_vector(writer, traversal, argument, region, writer->texts->shapes[statement->target].place);
+        writer->texts->values[statement->target] = make_vector(writer, traversal, argument, region, shape->place);
 }
 
 static void write_make(Writer *writer, const CoreStatement *statement)
@@ -748,8 +758,11 @@ static void write_traversed(Writer *writer, const CoreStatement *statement)
 
 bool vectors_write_statement(Writer *writer, const CoreStatement *statement)
 {
-    if (writer->texts->shapes[statement->target].made_with != 0 && writer->texts->values[statement->target] != NULL)
+    if (writer->texts->shapes[statement->target].made_with != 0 && writer->texts->values[statement->target] != NULL) {
+        if (statement->op == OP_REDUCE)
+            filters_end_fold(writer, statement);
         return true;
+    }
     writer->texts->values[statement->target] = NULL;
     const DecidedCondition *decided = write_find_decided(writer, statement->target);
     if (decided != NULL) {

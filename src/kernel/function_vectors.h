@@ -141,7 +141,10 @@ typedef struct FilterSource {
     Traversal *traversal;
     TypeId type;
     const char *region;
+    const CoreStatement *fold; /* a reduction that is done with it; null if there is none */
 } FilterSource;
+/* The reduction that is done with a filter is finished where it stands. */
+void filters_end_fold(Writer *writer, const CoreStatement *statement);
 /* The vectors of filters that go through as many elements. If there are several, they are light, and have elements of one layout, in one region. */
 void filters_make(Writer *writer, const FilterSource *sources, uint32_t count, const char ***words);
 
@@ -236,6 +239,16 @@ void abreast_end_if(Writer *writer, const char *condition);
 /* ---- function_reduce.c ---- */
 enum { REDUCE_TOGETHER = 4 }; /* sums of floats whose lanes stay in registers */
 bool reduce_write(Writer *writer, const CoreStatement *statement);
+/* A reduction by an operator that gives one of its operands (kernel/function_fold.c), done block by block of the order of combination, in loops that others write. */
+typedef struct PickedFold PickedFold;
+/* Null if the reduction is none of these. */
+PickedFold *reduce_begin_picking(Writer *writer, const CoreStatement *statement, Traversal *traversal);
+void reduce_pick_in_block(Writer *writer, const PickedFold *fold, const char *block, const char *block_end);
+/* What all blocks come to; of no element it is what reduce_end_picking makes it, which gives it to the statement's target. */
+const char **reduce_picked(const PickedFold *fold);
+void reduce_end_picking(Writer *writer, const CoreStatement *statement, const char **picked, const char *count);
+/* Opens a loop over strips of `size` elements, the last of which may be shorter. */
+void reduce_open_strips(Writer *writer, const char *index, const char *first, const char *limit, const char *size, const char *end);
 /* Whether a statement is a sum or product of floats, which may be computed in one loop with others. */
 bool reduce_is_sum(const Writer *writer, const CoreStatement *statement);
 /* A reduction or scan by an operator that is built in. */
