@@ -530,13 +530,15 @@ const CoreStatement *sequence_element_call(Writer *writer, const Traversal *trav
     return is_forked || !is_recursive ? NULL : forks_find_element_call(writer->texts, NULL, sequence);
 }
 
-/* Turns from `first` on, before `end`. */
-static void write_turns(Writer *writer, Supply *supply, Sink *sink, const char *first, const char *end, bool is_straight, bool is_deferred)
+/* Turns from `first` on, before `end`; `few`: less than a register has elements. */
+static void write_turns(Writer *writer, Supply *supply, Sink *sink, const char *first, const char *end, bool few, bool is_straight, bool is_deferred)
 {
     const char *index = write_word(writer, 0);
-    if (is_straight && sink->is_repeatable)
+    if (is_straight && sink->is_repeatable && !few)
         write_line(writer, "KERNEL_APART");
     write_open_brace(writer, arena_format(writer->arena, "for (int64_t %s = %s; %s < %s; %s++)", index, first, index, end, index));
+    if (few)
+        write_line(writer, "KERNEL_ONE_BY_ONE;");
     writer->has_unshared |= writer->loops == 0;
     writer->loops++;
     supply_write_turn(writer, supply, sink, index, is_straight, is_deferred);
@@ -544,15 +546,22 @@ static void write_turns(Writer *writer, Supply *supply, Sink *sink, const char *
     write_close_brace(writer);
 }
 
-/* Bytes are done as many at once as a register has: compilers do what is left over one by one, which would take as long as all of the rest. The last group begins earlier instead, and does some of them again. Gives the
- * first turn that is left: there are some only if all of them are less than a group. */
+/* Whether turns are done as many at once as a register has elements: compilers do what is left over in smaller steps, which for bytes would take as long as all of the rest. So would it where a loop is done in parts, which
+ * begin and end anywhere; and then each register that is stored would belong to two lines of memory. */
+static bool is_in_groups(const Writer *writer, const Sink *sink)
+{
+    return !writer->is_deferred && (sink->bytes == 1 || (sink->bytes == sizeof(double) && writer->decided.count > 0));
+}
+
+/* Such groups: the second begins where a register would be aligned, and the last ends at the end; both may do some turns again. Gives the first turn that is left: there are some only if all of them are less than a group. */
 static const char *write_groups(Writer *writer, Supply *supply, Sink *sink, const char *first, const char *end)
 {
     const char *rest = write_word(writer, 0), *group = write_word(writer, 0), *from = write_word(writer, 0);
-    write_line(writer, "const int64_t %s = %s - %s < KERNEL_REGISTER ? %s : %s;", rest, end, first, first, end);
-    write_open_brace(writer, arena_format(writer->arena, "for (int64_t %s = %s; %s < %s; %s += KERNEL_REGISTER)", group, first, group, rest, group));
-    write_line(writer, "const int64_t %s = %s - %s < KERNEL_REGISTER ? %s - KERNEL_REGISTER : %s;", from, end, group, end, group);
-    write_turns(writer, supply, sink, from, arena_format(writer->arena, "%s + KERNEL_REGISTER", from), true, true);
+    const char *turns = arena_format(writer->arena, "KERNEL_REGISTER / %u", sink->bytes);
+    write_line(writer, "const int64_t %s = %s - %s < %s ? %s : %s;", rest, end, first, turns, first, end);
+    write_open_brace(writer, arena_format(writer->arena, "for (int64_t %s = %s; %s < %s; %s = kernel_next_group(%s, %s))", group, first, group, rest, group, group, turns));
+    write_line(writer, "const int64_t %s = %s - %s < %s ? %s - %s : %s;", from, end, group, turns, end, turns, group);
+    write_turns(writer, supply, sink, from, arena_format(writer->arena, "%s + %s", from, turns), false, true, true);
     write_close_brace(writer);
     return rest;
 }
@@ -582,9 +591,10 @@ static void loop(Writer *writer, Supply *supply, Sink *sink, const char *first, 
         first = strip;
         end = until;
     }
-    if (deferred && sink->is_of_bytes && !writer->is_deferred)
+    bool in_groups = deferred && is_in_groups(writer, sink);
+    if (in_groups)
         first = write_groups(writer, supply, sink, first, end);
-    write_turns(writer, supply, sink, first, end, straight, deferred || writer->is_deferred);
+    write_turns(writer, supply, sink, first, end, in_groups && sink->bytes > 1, straight, deferred || writer->is_deferred);
     if (has_strips)
         write_close_brace(writer);
     bool pends = writer->has_pending;

@@ -358,9 +358,9 @@ const char *vectors_shared_array(Writer *writer, const char *region, const Layou
     return array;
 }
 
-static bool is_of_bytes(const Layout *elements)
+static uint32_t stored_bytes(const Layout *elements)
 {
-    return elements->count == 1 && leaf_size(elements->leaves[0].type) == 1;
+    return elements->count == 1 ? (uint32_t)leaf_size(elements->leaves[0].type) : 0;
 }
 
 /* A vector that threads fill together. */
@@ -369,7 +369,7 @@ static const char **make_shared(Writer *writer, Traversal *traversal, const Core
     const Layout *elements = write_layout(writer, write_element_type(writer, sequence->type));
     const char *length = sequence_most(traversal);
     Store to = {.elements = elements, .region = region, .cells = ARENA_ARRAY(writer->arena, const char *, elements->count)};
-    to.sink = (Sink){.take = take_by_index, .is_straight = true, .is_repeatable = true, .is_of_bytes = is_of_bytes(elements), .region = region};
+    to.sink = (Sink){.take = take_by_index, .is_straight = true, .is_repeatable = true, .bytes = stored_bytes(elements), .region = region};
     to.array = vectors_shared_array(writer, region, elements, length, NULL, to.cells);
     sequence_traverse_shared(writer, traversal, &to.sink);
     return vectors_words(writer, to.array, "0", length);
@@ -414,7 +414,7 @@ static const char **make_vector(Writer *writer, Traversal *traversal, const Core
     }
     bool is_exact = sequence_is_exact(traversal);
     Store to = {.elements = elements, .region = region, .cells = ARENA_ARRAY(writer->arena, const char *, elements->count)};
-    to.sink = (Sink){.take = is_exact ? take_by_index : take_next, .is_straight = most != NULL, .is_repeatable = is_exact, .is_of_bytes = is_exact && is_of_bytes(elements),
+    to.sink = (Sink){.take = is_exact ? take_by_index : take_next, .is_straight = most != NULL, .is_repeatable = is_exact, .bytes = is_exact ? stored_bytes(elements) : 0,
                      .region = region, .place = next_place};
     if (place != NULL)
         to.array = place_array(writer, place, region, elements, most, to.cells);

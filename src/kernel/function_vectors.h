@@ -31,7 +31,7 @@ struct Sink {
     void (*take_if)(Writer *writer, Sink *sink, Element element, const char *condition);
     bool is_straight;      /* no loops, calls, returns */
     bool is_repeatable;    /* an element may be given again, to take the place of the first, */
-    bool is_of_bytes;      /* ... and is stored as a byte */
+    uint32_t bytes;        /* ... and is stored in so many, if it is one leaf; otherwise 0 */
     const char *index;     /* of the element, where it is known: set by the traversal */
     const char *region;    /* where elements are built; null if they are not kept */
     const CoreBlock *applied; /* of the operator that it applies; null if it applies none */

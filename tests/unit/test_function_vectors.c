@@ -236,6 +236,7 @@ static const Case cases[] = {
      "[([1, 2, 4], [0, 2, 1, 1], [(5, true), (6, false), (7, true), (8, true)], 3), ([], [], [], 2), ([1], [0, 1], [(1, true), (2, false)], 1), ([7], [0], [], 1), ([7, 8], [1, 1], [(1, true), (2, false)], 40)]"},
     {"globals", "v : [int]", "v", "{table[mod(x, 8)] + limit : x in v} ++ table", "[[1, 2, 9], []]"},
     {"groups_of_bytes", "n : int", "n", "let v = [u8(rem(i * 7, 256)) : i in iota(n)]; w = rotate(v, 1) in ({if x > u8(9) then x + y else x : x in v; y in w}, {x > y : x in v; y in w})", "[0, 1, 9, 63, 64, 65, 127, 128, 200]"},
+    {"groups_in_parts", "n : int", "n", "let v = [float(rem(i * 7, 256)) : i in iota(n)]; w = rotate(v, 1) in {x * 2.0 - y : x in v; y in w}", "[0, 1, 2, 7, 8, 9, 10, 15, 16, 17, 18, 23, 24, 40]"},
     {"sorted_down", "v : [(int, float)]", "v", "sort_down(v)", "[[(3, 0.5), (1, 1.0), (2, 2.0), (9, 3.0), (4, 0.0), (4, 1.5), (0, -1.0)], [], [(1, 0.0)], [(2, 0.0), (1, 5.0)]]"},
     {"kept_parts", "v : [int]", "v", "keep_parts(v)", "[[3, 1, 2, 9, 4, 5, 0, 8, 7], [], [1], [2, 1]]"},
     {"halves", "v : [int]", "v", "take_halves({x + 1 : x in v})", "[[3, 1, 2, 9, 4, 5, 0, 8, 7], [], [1], [2, 1]]"},
@@ -633,7 +634,8 @@ static const Shape shapes[] = {
     {"flows", {"kernel_group(", "for (", "for (", "}", "} else {", "for ("}},
     {"crowd", {"= kernel_window(aside, ", "for (", "kernel_window_find(", "kernel_window_array(aside, ", "for (", "kernel_array(into, ", "for ("}},
     {"rotated", {"kernel_split(", "for (", "}", "for (", "}"}},
-    {"groups_of_bytes", {"+= KERNEL_REGISTER) {", "- KERNEL_REGISTER : ", "KERNEL_APART", "for (", "}", "}", "for ("}},
+    {"groups_of_bytes", {"kernel_next_group(", "- KERNEL_REGISTER / 1 : ", "KERNEL_APART", "for (", "}", "}", "for ("}},
+    {"groups_in_parts", {"kernel_split(", "kernel_next_group(", "- KERNEL_REGISTER / 8 : ", "KERNEL_APART", "for (", "}", "}", "for (", "KERNEL_ONE_BY_ONE;", "}"}},
 };
 
 /* In the program as simplified. */

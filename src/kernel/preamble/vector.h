@@ -24,6 +24,9 @@ enum {
 #define KERNEL_APART _Pragma("GCC ivdep")
 #endif
 
+/* In a loop of a few turns: it is not worth while to compile it for several elements at once. */
+#define KERNEL_ONE_BY_ONE __asm__ volatile("")
+
 MATH_INLINE size_t kernel_column_bytes(int64_t count, size_t size)
 {
     return ((size_t)count * size + KERNEL_CELLS_ALIGNMENT - 1) & ~(size_t)(KERNEL_CELLS_ALIGNMENT - 1);
@@ -318,6 +321,12 @@ MATH_INLINE int64_t kernel_split(int64_t first, int64_t end, int64_t a, int64_t 
     *failed |= (a < -most) | (a > most) | (b < -most) | (b > most);
     int64_t split = (int64_t)((uint64_t)b - (uint64_t)a);
     return split < first ? first : split > end ? end : split;
+}
+
+/* Where the next group of turns begins: at a multiple of their number, a power of two. */
+MATH_INLINE int64_t kernel_next_group(int64_t group, int64_t turns)
+{
+    return (group + turns) & -turns;
 }
 
 /* How far the cells of a column are apart, in cells. */
