@@ -61,3 +61,11 @@ size_t json_character(const char *bytes, size_t length, char character[JSON_CHAR
     }
     return count > 0 ? count : 1;
 }
+
+size_t json_plain_length(const char *bytes, size_t length)
+{
+    size_t count = 0;
+    while (count < length && bytes[count] >= ' ' && bytes[count] < 0x7F && bytes[count] != '"' && bytes[count] != '\\')
+        count++;
+    return count;
+}

@@ -11,4 +11,7 @@ enum { JSON_CHARACTER_SIZE = 7 };
  * bytes it is in the text. */
 size_t json_character(const char *bytes, size_t length, char character[JSON_CHARACTER_SIZE]);
 
+/* How many bytes at the beginning of a text stand for themselves between the quotes. */
+size_t json_plain_length(const char *bytes, size_t length);
+
 #endif

@@ -251,20 +251,29 @@ static double compile_seconds(const Bench *bench)
     return bench->load_seconds + bench->info.compile_seconds;
 }
 
-static void show_json(const Bench *bench, double median)
+static void show_json_text(const char *text, size_t length)
 {
     char character[JSON_CHARACTER_SIZE];
-    const Result *result = &bench->result;
+    for (size_t at = 0; at < length;) {
+        size_t plain = json_plain_length(text + at, length - at);
+        output_write(text + at, plain);
+        at += plain;
+        if (at < length) {
+            at += json_character(text + at, length - at, character);
+            output_write(character, strlen(character));
+        }
+    }
+}
+
+static void show_json(const Bench *bench, double median)
+{
     output_print("{\"min\": %.9f, \"median\": %.9f, \"runs\": %zu, \"threads\": %" PRIu32
                  ", \"engine\": \"%s\", \"compile\": %.9f, \"peak_bytes\": %zu, \"kernels\": %" PRIu64 ", \"vector_bytes\": %" PRIu64
                  ", \"result\": \"",
                  bench->times.seconds[0], median, bench->times.count, bench->info.threads,
                  options_engine_name(bench->options), compile_seconds(bench), bench->peak_bytes, bench->info.kernels,
                  bench->info.vector_bytes);
-    for (size_t at = 0, length = result_length(result); at < length;) {
-        at += json_character(result->text + at, length - at, character);
-        output_write(character, strlen(character));
-    }
+    show_json_text(bench->result.text, result_length(&bench->result));
     output_print("\"}\n");
 }
 
