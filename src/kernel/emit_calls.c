@@ -7,9 +7,9 @@
  * Where a function has lanes and its arguments are known early, those of several points are computed in advance, and the function is called for all of them:
  *
  *     for (int64_t i = 0; i < count; i++) {
- *         if ((i & (KERNEL_LANES - 1)) == 0) {
- *             for (int64_t lane = 0, first = i; lane < lanes; lane++) {
- *                 const int64_t i = first + lane;
+ *         if ((i & (KERNEL_LANE_POINTS - 1)) == 0) {
+ *             for (int64_t point = 0, first = i; point < points; point++) {
+ *                 const int64_t i = first + point;
  *                 ... what the arguments need; compilers remove it below, unless somebody else needs it too
  *             }
  *             call
@@ -48,7 +48,7 @@ void emit_declare_lanes(Emitter *e, uint32_t scope)
             continue;
         const Layout *results = function_text_results(e->context->functions, node->function);
         for (uint32_t k = 0; k < results->count; k++)
-            emit_line(e, "%s lanes%u_%u[KERNEL_LANES];", emit_leaf_c_type(results->leaves[k].type), id, k);
+            emit_line(e, "%s lanes%u_%u[KERNEL_LANE_POINTS];", emit_leaf_c_type(results->leaves[k].type), id, k);
     }
 }
 
@@ -56,9 +56,9 @@ static void emit_lane_arguments(Emitter *e, uint32_t scope, const FlowNode *node
 {
     const bool *is_needed = find_lanes(e, node);
     Word index = emit_loop_index(e, scope);
-    emit_line(e, "for (int64_t lane = 0, first = %s; lane < lanes; lane++) {", index.text);
+    emit_line(e, "for (int64_t point = 0, first = %s; point < points; point++) {", index.text);
     emit_open_brace(e);
-    emit_line(e, "const int64_t %s = first + lane;", index.text);
+    emit_line(e, "const int64_t %s = first + point;", index.text);
     if (scope == KERNEL_ROOT)
         emit_inputs(e);
     e->is_searching = true;
@@ -70,8 +70,17 @@ static void emit_lane_arguments(Emitter *e, uint32_t scope, const FlowNode *node
     e->is_searching = false;
     for (uint32_t i = 0; i < node->input_count; i++)
         if (!fuse_is_driver(node, i) && !is_common(e, node, i))
-            emit_line(e, "argument%u[lane] = %s;", i, emit_operand_text(e, node->inputs[i]).text);
+            emit_line(e, "argument%u[point] = %s;", i, emit_operand_text(e, node->inputs[i]).text);
     emit_close_brace(e);
+}
+
+static void add_rows(const Emitter *e, const FlowNode *node, uint32_t input, Text *call)
+{
+    int number = lanes_rows_number(e->fusion, e->kernel, node, input);
+    if (number == LANES_NO_ROWS)
+        text_add(call, "NULL, ");
+    else
+        text_addf(call, "call->rows[%d], ", number);
 }
 
 static void emit_lane_call(Emitter *e, uint32_t scope, FlowNodeId id, const FlowNode *node)
@@ -79,20 +88,23 @@ static void emit_lane_call(Emitter *e, uint32_t scope, FlowNodeId id, const Flow
     Text call;
     text_init(&call, e->out->memory);
     function_text_name(e->context->functions, node->function, &call);
-    text_add(&call, "_lanes(lanes, ");
+    text_add(&call, "_lanes(points, ");
     Word index = emit_loop_index(e, scope), end = loop_end(scope);
     emit_show_source(e, node->span);
-    emit_line(e, "if ((%s & (KERNEL_LANES - 1)) == 0) {", index.text);
+    emit_line(e, "if ((%s & (KERNEL_LANE_POINTS - 1)) == 0) {", index.text);
     emit_open_brace(e);
-    emit_line(e, "const int64_t lanes = %s - %s < KERNEL_LANES ? %s - %s : KERNEL_LANES;", end.text, index.text, end.text, index.text);
+    emit_line(e, "const int64_t points = %s - %s < KERNEL_LANE_POINTS ? %s - %s : KERNEL_LANE_POINTS;", end.text, index.text, end.text, index.text);
     for (uint32_t i = 0; i < node->input_count; i++)
         if (!fuse_is_driver(node, i) && is_common(e, node, i))
             text_addf(&call, "%s, ", emit_operand_text(e, node->inputs[i]).text);
         else if (!fuse_is_driver(node, i)) {
-            emit_line(e, "%s argument%u[KERNEL_LANES];", emit_leaf_c_type(node->inputs[i].type), i);
+            emit_line(e, "%s argument%u[KERNEL_LANE_POINTS];", emit_leaf_c_type(node->inputs[i].type), i);
             text_addf(&call, "argument%u, ", i);
         }
     emit_lane_arguments(e, scope, node);
+    for (uint32_t i = 0; i < node->input_count; i++)
+        if (lanes_want_rows(e->context->functions, node, i))
+            add_rows(e, node, i, &call);
     for (uint32_t i = 0; i < node->output_count; i++)
         text_addf(&call, "lanes%u_%u, ", id, i);
     emit_line(e, "if (failed || !%scall->depth, &scalars))", text_string(&call));
@@ -116,7 +128,7 @@ static void emit_lane_results(Emitter *e, FlowNodeId id, const FlowNode *node)
     Word index = emit_loop_index(e, emit_scope_of(e, node));
     for (uint32_t i = 0; i < node->output_count; i++)
         if (node->outputs[i] != 0)
-            emit_value(e, node->outputs[i], "lanes%u_%u[%s & (KERNEL_LANES - 1)]", id, i, index.text);
+            emit_value(e, node->outputs[i], "lanes%u_%u[%s & (KERNEL_LANE_POINTS - 1)]", id, i, index.text);
 }
 
 void emit_scalar_call(Emitter *e, FlowNodeId id, const FlowNode *node)

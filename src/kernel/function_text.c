@@ -215,6 +215,11 @@ bool function_text_lanes_have_in_common(const FunctionTexts *texts, CoreFunction
     return function_lanes_have_in_common(texts, function, leaf);
 }
 
+uint32_t function_text_lanes_row_columns(const FunctionTexts *texts, CoreFunctionId function, uint32_t leaf)
+{
+    return function_lanes_row_columns(texts, function, leaf);
+}
+
 /* ---- which are needed ---- */
 
 void function_text_need(FunctionTexts *texts, CoreFunctionId function)

@@ -81,11 +81,15 @@ void function_texts_write(FunctionTexts *texts, const Sources *sources, Text *ou
 uint32_t function_texts_wide(const FunctionTexts *texts);
 
 /* Whether a function also exists at many points at once, NAME_lanes: it is one loop, which each point leaves when it likes. It takes how many points there are, no more than
- * KERNEL_LANES; pointers to as many values of each argument, which it changes, and to those of the result; then the rest as usual. Vectors are the same for all points: of them it
+ * KERNEL_LANE_POINTS; pointers to as many values of each argument, and to those of the result; then the rest as usual. Vectors are the same for all points: of them it
  * takes the leaves themselves. */
 bool function_text_has_lanes(FunctionTexts *texts, CoreFunctionId function);
 /* Of one that has: whether a leaf of its arguments is one for all points. */
 bool function_text_lanes_have_in_common(const FunctionTexts *texts, CoreFunctionId function, uint32_t leaf);
+
+/* ... and if that is the first of a vector of tuples whose elements it takes, how many numbers these have; else 0. Of each such vector it takes the rows too (preamble/rows.h), or null,
+ * behind the arguments. */
+uint32_t function_text_lanes_row_columns(const FunctionTexts *texts, CoreFunctionId function, uint32_t leaf);
 
 /* The body that its text is written from. */
 const CoreBlock *function_text_body(const FunctionTexts *texts, CoreFunctionId function);

@@ -210,6 +210,7 @@ void function_write_fold(FunctionTexts *texts, CoreFunctionId function, Text *ou
 /* ---- function_lanes.c ---- */
 bool function_lanes_accepts(const FunctionTexts *texts, CoreFunctionId function);
 bool function_lanes_have_in_common(const FunctionTexts *texts, CoreFunctionId function, uint32_t leaf);
+uint32_t function_lanes_row_columns(const FunctionTexts *texts, CoreFunctionId function, uint32_t leaf);
 void function_lanes_write(FunctionTexts *texts, CoreFunctionId function, Text *out, ClassSet *types, bool *with_math);
 
 #endif

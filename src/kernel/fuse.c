@@ -1255,6 +1255,7 @@ Fusion *fuse_network(Arena *arena, const FlowNetwork *network, FunctionTexts *fu
         kernel->is_linear = linear_find(arena, fusion, kernel).scopes != 0;
         kernel->is_strided = strided_is(arena, fusion, kernel);
         kernel->has_lanes = lanes_at_root(functions, fusion, kernel);
+        lanes_find_rows(arena, functions, fusion, kernel);
     }
     return fusion;
 }

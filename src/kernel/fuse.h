@@ -18,6 +18,7 @@ enum {
     KERNEL_SCOPES_MAX = 63, /* sets of them are words of bits, with one bit left */
     KERNEL_ROOT = 0,
     KERNEL_NO_SCOPE = UINT32_MAX,
+    KERNEL_ROWS_MAX = 4, /* vectors as rows */
 };
 
 typedef enum KernelScopeKind { SCOPE_ROOT, SCOPE_LOOP, SCOPE_IF } KernelScopeKind;
@@ -46,6 +47,13 @@ typedef struct KernelLeaf {
     LeafType type;
 } KernelLeaf;
 
+/* A vector that serves all points, of which functions take elements as rows (preamble/rows.h), if the VM makes them. */
+typedef struct KernelRows {
+    FlowStreamId array;
+    FlowOperand start, length;
+    uint32_t columns;
+} KernelRows;
+
 /* A column of a vector that is made of the points of a scope, or gets the operand at places that these give. */
 typedef struct KernelSink {
     FlowNodeId node; /* COLLECT or SCATTER */
@@ -64,7 +72,7 @@ typedef struct Kernel {
     uint32_t number; /* in its program, from 1 */
     bool has_loops;  /* below the root, or in functions that it calls: a point may take long */
     bool is_linear;  /* some of these are done for few points, which serve all others of a call (linear.h): the more there are the better */
-    bool has_lanes;  /* functions are called for KERNEL_LANES points of the root at once (lanes.h) */
+    bool has_lanes;  /* functions are called for KERNEL_LANE_POINTS points of the root at once (lanes.h) */
     uint64_t given;  /* scopes other than the root whose points others count; as bits, */
     uint64_t stored; /* ... and of them those of which others get elements */
     bool is_deep;    /* one of these is in a loop: nobody knows beforehand how many there will be */
@@ -75,6 +83,7 @@ typedef struct Kernel {
     VEC(FlowStreamId) streams;  /* on the root's points, that others make and its nodes look at */
     VEC(FlowStreamId) uniforms; /* on unit, likewise */
     VEC(KernelLeaf) columns;    /* of arrays on unit */
+    VEC(KernelRows) rows;       /* of vectors on unit */
     VEC(FlowStreamId) outputs;  /* whose elements others read: on the root, or on a filter below it */
     VEC(FlowStreamId) counted;  /* of which others want to know only how many there are */
     VEC(FlowNodeId) ordered;    /* reductions to unit whose elements come after the outputs */

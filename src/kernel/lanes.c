@@ -1,6 +1,7 @@
 #include "kernel/lanes.h"
 
 #include "kernel/function_text.h"
+#include "kernel/function_vectors.h"
 
 typedef struct Finder {
     const Fusion *fusion;
@@ -68,12 +69,18 @@ static bool can_be_ahead(const Finder *f, FlowOperand operand)
     return is_simple(f, node) && inputs_can_be_ahead(f, node);
 }
 
-bool lanes_have_in_common(const FunctionTexts *functions, const FlowNode *call, uint32_t input)
+/* Of the function's arguments the leaf that an input is. */
+static uint32_t leaf_of(const FlowNode *call, uint32_t input)
 {
     uint32_t leaf = 0;
     for (uint32_t i = 0; i < input; i++)
         leaf += !fuse_is_driver(call, i);
-    return function_text_lanes_have_in_common(functions, call->function, leaf);
+    return leaf;
+}
+
+bool lanes_have_in_common(const FunctionTexts *functions, const FlowNode *call, uint32_t input)
+{
+    return function_text_lanes_have_in_common(functions, call->function, leaf_of(call, input));
 }
 
 /* Whether all points have what lanes must have in common. */
@@ -107,4 +114,63 @@ bool lanes_at_root(FunctionTexts *functions, const Fusion *fusion, const Kernel 
             return true;
     }
     return false;
+}
+
+/* ---- rows ---- */
+
+static bool is_same_operand(FlowOperand a, FlowOperand b)
+{
+    return a.is_constant == b.is_constant && (a.is_constant ? a.constant.integer == b.constant.integer : a.stream == b.stream);
+}
+
+bool lanes_want_rows(const FunctionTexts *functions, const FlowNode *call, uint32_t input)
+{
+    return !fuse_is_driver(call, input) && function_text_lanes_row_columns(functions, call->function, leaf_of(call, input)) > 0;
+}
+
+/* The vector that begins with an input: false if not all points of the kernel have the same. */
+static bool find_vector(const Fusion *fusion, const Kernel *kernel, const FlowNode *call, uint32_t input, KernelRows *rows)
+{
+    FlowOperand leaves[VECTOR_LEAVES];
+    for (uint32_t i = 0; i < VECTOR_LEAVES; i++) {
+        leaves[i] = fuse_resolve(fusion, kernel, call->inputs[input + i]);
+        if (!fuse_is_uniform(fusion->network, &leaves[i]))
+            return false;
+    }
+    *rows = (KernelRows){.array = leaves[VECTOR_ARRAY].stream, .start = leaves[VECTOR_START], .length = leaves[VECTOR_LENGTH]};
+    return !leaves[VECTOR_ARRAY].is_constant;
+}
+
+int lanes_rows_number(const Fusion *fusion, const Kernel *kernel, const FlowNode *call, uint32_t input)
+{
+    KernelRows wanted;
+    if (!find_vector(fusion, kernel, call, input, &wanted))
+        return LANES_NO_ROWS;
+    for (uint32_t i = 0; i < kernel->rows.count; i++) {
+        const KernelRows *rows = &kernel->rows.items[i];
+        if (rows->array == wanted.array && is_same_operand(rows->start, wanted.start) && is_same_operand(rows->length, wanted.length))
+            return (int)i;
+    }
+    return LANES_NO_ROWS;
+}
+
+static void find_rows_of_call(Arena *arena, const FunctionTexts *functions, const Fusion *fusion, Kernel *kernel, const FlowNode *call)
+{
+    for (uint32_t i = 0; i < call->input_count; i++) {
+        KernelRows rows;
+        bool has_room = kernel->rows.count < KERNEL_ROWS_MAX;
+        if (!has_room || !lanes_want_rows(functions, call, i) || lanes_rows_number(fusion, kernel, call, i) != LANES_NO_ROWS || !find_vector(fusion, kernel, call, i, &rows))
+            continue;
+        rows.columns = function_text_lanes_row_columns(functions, call->function, leaf_of(call, i));
+        *vec_push(arena, &kernel->rows) = rows;
+    }
+}
+
+void lanes_find_rows(Arena *arena, FunctionTexts *functions, const Fusion *fusion, Kernel *kernel)
+{
+    for (uint32_t i = 0; i < kernel->nodes.count; i++) {
+        const FlowNode *node = &fusion->network->nodes.items[kernel->nodes.items[i]];
+        if (lanes_find(functions, fusion, kernel, node) != NULL)
+            find_rows_of_call(arena, functions, fusion, kernel, node);
+    }
 }

@@ -9,6 +9,12 @@
 const bool *lanes_find(FunctionTexts *functions, const Fusion *fusion, const Kernel *kernel, const FlowNode *call);
 /* Whether an input of such a call is one for all points. */
 bool lanes_have_in_common(const FunctionTexts *functions, const FlowNode *call, uint32_t input);
+/* Finds the vectors of which the calls of a kernel want rows, */
+void lanes_find_rows(Arena *arena, FunctionTexts *functions, const Fusion *fusion, Kernel *kernel);
+/* ... and says whether an input of such a call is one, and under which number in the kernel's list: LANES_NO_ROWS if there can be none. */
+enum { LANES_NO_ROWS = -1 };
+bool lanes_want_rows(const FunctionTexts *functions, const FlowNode *call, uint32_t input);
+int lanes_rows_number(const Fusion *fusion, const Kernel *kernel, const FlowNode *call, uint32_t input);
 /* Whether points of the root are done so. */
 bool lanes_at_root(FunctionTexts *functions, const Fusion *fusion, const Kernel *kernel);
 

@@ -1,4 +1,4 @@
-#include "vm/bundle_private.h"
+#include "vm/bundle_rows.h"
 
 #include "base/least.h"
 
@@ -78,12 +78,19 @@ void bundle_add_member(Vm *vm, Plan *plan, Bundle *bundle, FlowNodeId id, const 
 
 /* ---- dissolving ---- */
 
-static void dissolve(Instance *instance, uint32_t number)
+static void free_rows(Vm *vm, BundleState *state)
+{
+    bundle_rows_free(vm, state->rows);
+    state->rows = NULL;
+}
+
+static void dissolve(Vm *vm, Instance *instance, uint32_t number)
 {
     const Plan *plan = instance->plan;
     const Bundle *bundle = &plan->bundles[number];
     const uint64_t *positions = bundle_positions(instance, bundle);
     instance->bundles[number].is_active = false;
+    free_rows(vm, &instance->bundles[number]);
     for (uint32_t i = 0; i < bundle->nodes.count; i++) {
         const NodePlan *node = &plan->nodes[bundle->nodes.items[i]];
         if (node->kind->skip != NULL)
@@ -101,12 +108,12 @@ static void dissolve(Instance *instance, uint32_t number)
         instance->cursors[bundle->inside.items[i].cursor] = positions[bundle->inside.items[i].scope];
 }
 
-bool bundles_dissolve(Instance *instance)
+bool bundles_dissolve(Vm *vm, Instance *instance)
 {
     bool has_dissolved = false;
     for (uint32_t i = 0; i < instance->plan->bundle_count; i++)
         if (instance->bundles[i].is_active) {
-            dissolve(instance, i);
+            dissolve(vm, instance, i);
             has_dissolved = true;
         }
     return has_dissolved;
@@ -120,6 +127,18 @@ static bool has_values(const Instance *instance, const NumberList *cursors)
         if (instance->streams[instance->plan->inputs[cursors->items[i]].stream].count == 0)
             return false;
     return true;
+}
+
+void bundles_free(Vm *vm, Instance *instance)
+{
+    for (uint32_t i = 0; i < instance->plan->bundle_count; i++)
+        free_rows(vm, &instance->bundles[i]);
+}
+
+const void *bundle_uniform_cell(const Instance *instance, FlowStreamId id)
+{
+    const Stream *stream = &instance->streams[id];
+    return stream_cells(stream, instance->plan->streams[id].size, stream->base).data;
 }
 
 Cells bundle_operand_cells(const Instance *instance, const Bundle *bundle, uint32_t cursor)
@@ -247,6 +266,6 @@ bool bundle_fire(Vm *vm, Instance *instance, FlowNodeId node)
     if (prospect.count > 0 && !is_partly_unread(instance, bundle) && do_points(vm, instance, bundle, prospect.count)) {
         instance_wake(instance, node);
     } else
-        dissolve(instance, number);
+        dissolve(vm, instance, number);
     return true;
 }

@@ -18,10 +18,13 @@ struct TileKind {
 };
 
 typedef struct Bundle Bundle;
+typedef struct BundleRows BundleRows; /* bundle_rows.h */
 
 /* What an instance knows of one. */
 typedef struct BundleState {
     bool is_active;
+    uint64_t nanoseconds; /* that its points took, or were about to, if rows are wanted for them; */
+    BundleRows *rows;     /* ... null as long as there are none */
 } BundleState;
 
 /* Finds the bundles of a plan whose nodes, inputs and readers are there. */
@@ -31,6 +34,8 @@ bool bundle_fire(Vm *vm, Instance *instance, FlowNodeId node);
 /* Points that the bundle of a node has done so far; 0 if it is of none. */
 uint64_t bundle_points_done(const Instance *instance, FlowNodeId node);
 /* False if none was active. */
-bool bundles_dissolve(Instance *instance);
+bool bundles_dissolve(Vm *vm, Instance *instance);
+/* What bundles of an instance hold. */
+void bundles_free(Vm *vm, Instance *instance);
 
 #endif

@@ -2,7 +2,7 @@
  *
  * A kernel takes some of its root's points at a time and does all that hangs on them. Spaces below are private to it, so their points are not counted: where the bundle
  * is dissolved, they begin anew from 0. */
-#include "vm/bundle_private.h"
+#include "vm/bundle_rows.h"
 
 #include "base/least.h"
 #include "base/machine.h"
@@ -18,6 +18,7 @@ enum {
     PIECE_PICOSECONDS = 20000000,
     PIECES_EACH = 64,         /* of a thread, at least, where points may differ, */
     PIECES_EACH_ALIKE = 8,    /* ... and where they are alike */
+    LANES_LONGER = 16,        /* times as long are calls and firings with functions that take a new point where one has left: what they begin and end with takes longer */
     FIRING_PICOSECONDS = 500000000, /* for each thread, */
     FIRING_BYTES = 1 << 20,   /* ... and what streams below the root hold in the meantime: what reads them should find it in a cache */
     LONG_PIECES = 256,        /* a loop that takes as long as so many pieces is shared */
@@ -137,6 +138,11 @@ size_t bundle_kernel_most(const Vm *vm, const Bundle *bundle)
     return each * vm->options.threads;
 }
 
+static uint64_t lengthened(const Kernel *kernel, uint64_t picoseconds)
+{
+    return kernel->has_lanes ? LANES_LONGER * picoseconds : picoseconds;
+}
+
 /* As many points, at least, as are done at once. */
 static size_t whole_lanes(const Kernel *kernel, size_t points)
 {
@@ -148,7 +154,7 @@ static size_t points_of_firing(const BundleKernel *kernel)
 {
     if (kernel->picoseconds == 0)
         return FIRST_POINTS;
-    double by_time = (double)FIRING_PICOSECONDS / (double)kernel->picoseconds;
+    double by_time = (double)lengthened(kernel->kernel, FIRING_PICOSECONDS) / (double)kernel->picoseconds;
     double bytes = kernel->elements * (double)kernel->element_size, by_bytes = bytes * by_time > FIRING_BYTES ? FIRING_BYTES / bytes : by_time;
     return whole_lanes(kernel->kernel, (size_t)by_bytes + 1);
 }
@@ -178,6 +184,7 @@ typedef struct Doing {
     const char **streams;   /* by number in the kernel's list */
     const void **uniforms;
     const void **columns;
+    const void *const *rows;
     int64_t *strides;
     char **outputs;         /* of streams, of the elements of reductions that are kept, of vectors that are made, and of those with elements replaced */
     uint8_t *sizes;         /* of their elements */
@@ -383,6 +390,7 @@ static bool do_tile(Doing *doing, size_t first, size_t count, size_t share)
                        .streams = streams,
                        .uniforms = doing->uniforms,
                        .columns = doing->columns,
+                       .rows = doing->rows,
                        .strides = doing->strides,
                        .outputs = outputs,
                        .room = (int64_t)doing->room,
@@ -437,17 +445,11 @@ static const char *stream_elements(Doing *doing, uint32_t cursor)
     return room;
 }
 
-static const void *uniform_cell(const Doing *doing, FlowStreamId id)
-{
-    const Stream *stream = &doing->instance->streams[id];
-    return stream_cells(stream, doing->instance->plan->streams[id].size, stream->base).data;
-}
-
 /* The elements of a column of an array that serves all points; false if code cannot read them. */
 static bool find_column(Doing *doing, const KernelLeaf *leaf, const void **elements, int64_t *stride)
 {
     static const uint64_t nothing[2];
-    Array *array = *(Array *const *)uniform_cell(doing, leaf->array);
+    Array *array = *(Array *const *)bundle_uniform_cell(doing->instance, leaf->array);
     *elements = nothing;
     *stride = 0;
     if (array == NULL || array->columns[leaf->leaf].data == NULL)
@@ -462,6 +464,17 @@ static bool find_column(Doing *doing, const KernelLeaf *leaf, const void **eleme
     return true;
 }
 
+static BundleState *state_of(const Doing *doing)
+{
+    return &doing->instance->bundles[doing->bundle - doing->instance->plan->bundles];
+}
+
+/* That these points take, if others took any. */
+static uint64_t expected_nanoseconds(const Doing *doing)
+{
+    return doing->bundle->kernel->picoseconds * doing->count / 1000;
+}
+
 static bool find_inputs(Doing *doing)
 {
     const Kernel *kernel = doing->kernel;
@@ -472,10 +485,12 @@ static bool find_inputs(Doing *doing)
     for (uint32_t i = 0; i < kernel->streams.count; i++)
         doing->streams[i] = stream_elements(doing, doing->bundle->kernel->cursors[i]);
     for (uint32_t i = 0; i < kernel->uniforms.count; i++)
-        doing->uniforms[i] = uniform_cell(doing, kernel->uniforms.items[i]);
+        doing->uniforms[i] = bundle_uniform_cell(doing->instance, kernel->uniforms.items[i]);
     for (uint32_t i = 0; i < kernel->columns.count; i++)
         if (!find_column(doing, &kernel->columns.items[i], &doing->columns[i], &doing->strides[i]))
             return false;
+    if (kernel->rows.count > 0)
+        doing->rows = bundle_rows_find(doing->vm, doing->instance, state_of(doing), kernel, expected_nanoseconds(doing));
     return true;
 }
 
@@ -587,6 +602,7 @@ static size_t count_to_come(const Doing *doing, uint32_t scope)
                  .streams = doing->streams,
                  .uniforms = doing->uniforms,
                  .columns = doing->columns,
+                 .rows = doing->rows,
                  .strides = doing->strides,
                  .globals = doing->globals};
     bool is_all_there = doing->bundle->outside.count == 0;
@@ -870,8 +886,8 @@ static size_t tile_of(const Vm *vm, const Bundle *bundle, size_t count)
         return tile_of_alike(vm, kernel, count);
     size_t most = kernel->kernel->is_linear ? BUNDLE_POINTS_MAX : BUNDLE_TILE, threads = vm->options.threads;
     if (threads > 1 && !kernel->kernel->is_linear)
-        most = least(most, count / (PIECES_EACH * threads) + 1);
-    size_t points = kernel->picoseconds == 0 ? 1 : least(most, PIECE_PICOSECONDS / kernel->picoseconds + 1);
+        most = least(most, count / ((kernel->kernel->has_lanes ? PIECES_EACH_ALIKE : PIECES_EACH) * threads) + 1);
+    size_t points = kernel->picoseconds == 0 ? 1 : least(most, lengthened(kernel->kernel, PIECE_PICOSECONDS) / kernel->picoseconds + 1);
     return least(whole_lanes(kernel->kernel, points), count / threads + 1);
 }
 
@@ -881,7 +897,7 @@ static size_t shares_of(const Doing *doing)
     if (!doing->kernel->is_strided || doing->vm->options.threads == 1)
         return 1;
     FlowOperand length = node_of(doing, doing->kernel->scatters.items[0].node)->inputs[SCATTER_LENGTH];
-    int64_t elements = length.is_constant ? length.constant.integer : *(const int64_t *)uniform_cell(doing, length.stream);
+    int64_t elements = length.is_constant ? length.constant.integer : *(const int64_t *)bundle_uniform_cell(doing->instance, length.stream);
     size_t shares = least(elements > 0 ? (size_t)elements / SHARE_LEAST : 0, (size_t)doing->vm->options.threads * SHARES_EACH);
     return shares > 1 && doing->count <= (size_t)elements / shares / SHARES_EACH ? shares : 1;
 }

@@ -61,6 +61,8 @@ bool bundle_is_by_point(const Plan *plan, const Bundle *bundle, const InputPlan 
 bool bundle_is_read_elsewhere(const Plan *plan, FlowStreamId stream, uint32_t number);
 /* The cells of an operand from where its cursor is. */
 Cells bundle_operand_cells(const Instance *instance, const Bundle *bundle, uint32_t cursor);
+/* The value of a stream that has one for all points. */
+const void *bundle_uniform_cell(const Instance *instance, FlowStreamId id);
 /* Cursors have passed so many elements. */
 void bundle_advance_outside(Vm *vm, Instance *instance, const Bundle *bundle, size_t count);
 void bundle_advance_given(Vm *vm, Instance *instance, const Bundle *bundle, uint32_t scope, size_t count);

@@ -127,6 +127,7 @@ void instance_free(Vm *vm, Instance *instance)
         if (instance->streams[i].count > 0 || instance->streams[i].data != NULL)
             stream_free(vm, &instance->streams[i], plan->streams[i].type);
     instance_free_failures(vm, instance);
+    bundles_free(vm, instance);
     if (plan->instance_size * (plan->spare_count + 1) > SPARE_BYTES) {
         memory_free(vm->memory, instance, plan->instance_size);
         return;

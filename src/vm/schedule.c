@@ -145,7 +145,7 @@ static bool get_moving(Vm *vm, Instance *instance)
     bool has_failed = instance->failed_count > 0;
     if (urge_waiting(instance))
         return true;
-    if (bundles_dissolve(instance) || (has_failed && cut_blocked(vm, instance, true)) || ask_again(instance) || grow_least(vm, instance))
+    if (bundles_dissolve(vm, instance) || (has_failed && cut_blocked(vm, instance, true)) || ask_again(instance) || grow_least(vm, instance))
         return true;
     if (!has_failed)
         report_stuck(vm, instance);

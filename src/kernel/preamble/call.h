@@ -79,6 +79,7 @@ struct KernelCall {
     const void *const *streams;  /* elements from the first of these points on */
     const void *const *uniforms; /* one cell each */
     const void *const *columns;  /* elements of arrays that serve all points */
+    const void *const *rows;     /* vectors as rows (kernel/preamble/rows.h); null for those that are not */
     const int64_t *strides;      /* for each of them: 0 if one element stands for all, as may be with arrays in arrays, else 1 */
     void *const *outputs;        /* room for as many elements as there are points, or for `room` if their number is not known beforehand */
     int64_t room;
@@ -101,7 +102,8 @@ struct KernelCall {
     uint32_t member;             /* its number among them */
 };
 
-enum { KERNEL_LANES = 32 }; /* points that kernels call functions for at once */
+enum { KERNEL_LANES = 32 };        /* points that functions do at once (kernel/function_lanes.c), */
+enum { KERNEL_LANE_POINTS = 256 }; /* ... of those that kernels give them: a power of two */
 #ifndef KERNEL_WIDE
 #define KERNEL_WIDE 64 /* points that wide versions of functions do at once; files may say otherwise (kernel/function_wide.h) */
 #endif

@@ -4,13 +4,15 @@
 
 #include "kernel/preamble/call.h"
 #include "kernel/preamble/ops.h"
+#include "kernel/preamble/rows.h"
 
 enum {
     KERNEL_STACK = 1 << 19, /* bytes that calls of functions may take */
     KERNEL_TURNS = 1 << 12, /* of a loop, after which it looks whether it must end: a power of two */
     KERNEL_FOLD_STRIP = 32, /* elements that an operator is asked for at once whether it picks one */
-    KERNEL_LANES_LEAST = 4, /* fewer than these of KERNEL_LANES are done one by one, */
-    KERNEL_LANES_TURNS = 32, /* ... after so many turns, if they were more at first: a power of two */
+    KERNEL_LANES_LEAST = 4, /* fewer than these of KERNEL_LANES are done one by one where no point waits, */
+    KERNEL_LANES_TURNS = 32, /* ... after so many turns, if they were more at first: a power of two. */
+    KERNEL_LANES_IDLE = 4 * KERNEL_LANES, /* turns of lanes that are lost before others than all of them take points that wait */
 };
 
 typedef struct KernelScalars {
@@ -35,9 +37,12 @@ MATH_INLINE bool kernel_may_turn(uint32_t turn, const KernelScalars *scalars)
     return (turn & (KERNEL_TURNS - 1)) != 0 || !kernel_is_over(scalars->call);
 }
 
-/* Whether points that are done at once take another turn so: of the last one, how many have not left their loop. */
-MATH_INLINE bool kernel_lanes_go_on(int64_t going, uint32_t turn)
+/* Whether lanes take another turn as they are: how many did not leave their loop in the last one, and whether points wait. Counts the turns that the others lose. */
+MATH_INLINE bool kernel_lanes_go_on(int64_t going, uint32_t turn, bool waits, int64_t *idle)
 {
+    *idle += KERNEL_LANES - going;
+    if (waits)
+        return going > 0 && *idle < KERNEL_LANES_IDLE;
     return going >= KERNEL_LANES_LEAST || (going > 0 && (turn & (KERNEL_LANES_TURNS - 1)) != 0);
 }
 
