@@ -569,6 +569,13 @@ MATH_INLINE bool kernel_any_flag(KernelFlags flags)
     return any != 0;
 }
 
+/* Before a loop that fills a new vector: it reads nothing of what it writes, so there is no need of a second one for vectors that overlap. */
+#if defined __clang__
+#define KERNEL_APART _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define KERNEL_APART _Pragma("GCC ivdep")
+#endif
+
 /* In a loop that has few turns: compilers shall not make vectors of them. */
 #define KERNEL_FEW_TURNS(i) __asm__("" : "+r"(i))
 

@@ -17,13 +17,6 @@ enum {
 
 #define KERNEL_COUNT_MAX (INT64_C(1) << 40) /* elements of an array: the rest is left to the VM */
 
-/* Before a loop that fills a new vector: it reads nothing of what it writes, so there is no need of a second one for vectors that overlap. */
-#if defined __clang__
-#define KERNEL_APART _Pragma("clang loop vectorize(assume_safety)")
-#else
-#define KERNEL_APART _Pragma("GCC ivdep")
-#endif
-
 /* In a loop of a few turns: it is not worth while to compile it for several elements at once. */
 #define KERNEL_ONE_BY_ONE __asm__ volatile("")
 
