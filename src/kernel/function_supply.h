@@ -83,6 +83,13 @@ bool supply_has_scan(const Supply *supply);
 /* Whether elements can be had in any order. */
 bool supply_is_shareable(const Supply *supply);
 
+/* The loop of one that steps, from `first` on, before `end`; `polls`: a long one looks now and then whether it is to go on. */
+void supply_loop(Writer *writer, Supply *supply, Sink *sink, const char *first, const char *end, bool polls);
+
+/* ---- function_parts.c ---- */
+/* The same in parts, and in versions, where that is worth it. */
+void supply_traverse(Writer *writer, Supply *supply, Sink *sink, const char *first, const char *end);
+
 /* ---- function_abreast.c ---- */
 /* Writes a loop that takes several turns at once, where that is worth it. Gives a word for where another one is to go on, which takes one at a time. */
 const char *abreast_write(Writer *writer, Supply *each, Sink *sink, const char *first, const char *end);
