@@ -955,11 +955,16 @@ static bool delays_counting(const Finder *finder, const Kernel *kernel, const Fl
     return scope == KERNEL_ROOT;
 }
 
-/* Whether all that is given below the root is of loops right there, as many points of each as is known early. */
+/* Whether all that is given below the root is of loops right there, as many points of each as is known early, and so is what scans go over. */
 static bool can_be_counted(const Finder *finder, const Kernel *kernel)
 {
     enum { WORK_MAX = 64 };
-    bool result = kernel->is_deep && kernel->scans.count == 0;
+    bool result = kernel->is_deep;
+    for (uint32_t i = 0; result && i < kernel->scans.count; i++) {
+        const FlowNode *scan = &finder->network->nodes.items[kernel->scans.items[i]];
+        uint32_t rest = WORK_MAX;
+        result = fuse_scope_of_node(finder->network, kernel, scan) == KERNEL_ROOT && is_early(finder, kernel, scan->inputs[0], &rest);
+    }
     for (uint32_t i = 1; result && i < kernel->scopes.count; i++) {
         const KernelScope *scope = &kernel->scopes.items[i];
         if ((kernel->given >> i & 1) == 0)

@@ -1,4 +1,5 @@
 #include "vm/bundle_rows.h"
+#include "vm/bundle_spill.h"
 
 #include "base/least.h"
 
@@ -131,8 +132,10 @@ static bool has_values(const Instance *instance, const NumberList *cursors)
 
 void bundles_free(Vm *vm, Instance *instance)
 {
-    for (uint32_t i = 0; i < instance->plan->bundle_count; i++)
+    for (uint32_t i = 0; i < instance->plan->bundle_count; i++) {
         free_rows(vm, &instance->bundles[i]);
+        bundle_spills_free(&instance->bundles[i]);
+    }
 }
 
 const void *bundle_uniform_cell(const Instance *instance, FlowStreamId id)

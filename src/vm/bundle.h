@@ -25,6 +25,7 @@ typedef struct BundleState {
     bool is_active;
     uint64_t nanoseconds; /* that its points took, or were about to, if rows are wanted for them; */
     BundleRows *rows;     /* ... null as long as there are none */
+    _Atomic(struct BundleSpill *) spills; /* while its points are done */
 } BundleState;
 
 /* Finds the bundles of a plan whose nodes, inputs and readers are there. */

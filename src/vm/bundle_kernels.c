@@ -3,6 +3,7 @@
  * A kernel takes some of its root's points at a time and does all that hangs on them. Spaces below are private to it, so their points are not counted: where the bundle
  * is dissolved, they begin anew from 0. */
 #include "vm/bundle_rows.h"
+#include "vm/bundle_spill.h"
 
 #include "base/least.h"
 #include "base/machine.h"
@@ -27,6 +28,8 @@ enum {
     ROOM_LEAST = 1024,        /* elements that a tile may give below the root, */
     ROOM_MOST = 64 << 20,     /* ... and that one point may, */
     COUNTED_MOST = 4 << 20,   /* ... and tiles that were counted, but for one */
+    SPILL_GROWTH = 4,         /* times as much as it had no room in gets a tile that is done again, */
+    SPILL_MOST = 1 << 20,     /* ... up to this */
     SHARE_LEAST = 128 << 10,   /* elements of a share of a vector in which elements are replaced, */
     SHARES_EACH = 4,           /* ... and how many of them for each thread */
     FORESIGHT = 4,            /* times what a vector has that it gets room for, if it is expected to grow as much, */
@@ -180,7 +183,8 @@ typedef struct Doing {
     size_t count;           /* points, */
     size_t tile;            /* ... of them those of a call */
     size_t shares;          /* of the vector in which elements are replaced, where these are done by themselves; else 1 */
-    size_t room;            /* elements that a tile may give of each scope below the root */
+    size_t room;            /* elements that a tile may give of each scope below the root, */
+    BundleSpill **spilled;  /* ... unless there is more here, by tile */
     const char **streams;   /* by number in the kernel's list */
     const void **uniforms;
     const void **columns;
@@ -228,6 +232,13 @@ static bool is_ordered(const Kernel *kernel, uint32_t output)
     return output >= kernel->outputs.count && output < kernel->outputs.count + kernel->ordered.count;
 }
 
+/* Where what a tile gives of an output below the root goes, if it is joined later. */
+static char *tile_output(const Doing *doing, uint32_t output, size_t tile)
+{
+    const BundleSpill *spill = doing->spilled == NULL ? NULL : doing->spilled[tile];
+    return spill == NULL ? doing->outputs[output] + tile * doing->room * doing->sizes[output] : bundle_spill_cells(spill, output);
+}
+
 static void fill_tables(const Doing *doing, size_t first, const void **streams, void **outputs)
 {
     const Kernel *kernel = doing->kernel;
@@ -237,10 +248,13 @@ static void fill_tables(const Doing *doing, size_t first, const void **streams, 
     for (uint32_t i = 0; i < output_count(kernel) && doing->outputs != NULL; i++) {
         uint32_t scope = doing->scopes[i];
         size_t tile = first / doing->tile;
-        size_t place = scope == BUNDLE_ROOT      ? first
-                       : doing->places != NULL   ? doing->places[tile * kernel->scopes.count + scope]
-                       : doing->is_direct        ? doing->so_far[scope]
-                                                 : tile * doing->room;
+        if (scope != BUNDLE_ROOT && !doing->is_direct) {
+            outputs[i] = tile_output(doing, i, tile);
+            continue;
+        }
+        size_t place = scope == BUNDLE_ROOT    ? first
+                       : doing->places != NULL ? doing->places[tile * kernel->scopes.count + scope]
+                                               : doing->so_far[scope];
         if (is_ordered(kernel, i) && doing->bundle->needs_blocks)
             place = first / COMBINE_BLOCK;
         outputs[i] = doing->outputs[i] + place * doing->sizes[i];
@@ -364,6 +378,44 @@ static bool do_call(Doing *doing, KernelCall *call)
     return status == 0;
 }
 
+/* ---- room for more than was expected ----
+ * A tile that had no room for all that its points give is done again, with more. */
+
+static BundleState *state_of(const Doing *doing)
+{
+    return &doing->instance->bundles[doing->bundle - doing->instance->plan->bundles];
+}
+
+/* Of scans and reductions, before a tile. */
+static void keep_cells(const KernelCall *call, const Kernel *kernel, uint64_t *kept)
+{
+    for (uint32_t i = 0; i < kernel->scans.count; i++)
+        *kept++ = *(const uint64_t *)call->carries[i];
+    for (uint32_t i = 0; i < kernel->totals.count; i++)
+        *kept++ = *(const uint64_t *)call->totals[i];
+}
+
+static void restore_cells(const KernelCall *call, const Kernel *kernel, const uint64_t *kept)
+{
+    for (uint32_t i = 0; i < kernel->scans.count; i++)
+        *(uint64_t *)call->carries[i] = *kept++;
+    for (uint32_t i = 0; i < kernel->totals.count; i++)
+        *(uint64_t *)call->totals[i] = *kept++;
+}
+
+static bool find_more_room(Doing *doing, size_t tile, KernelCall *call)
+{
+    if (doing->spilled == NULL || doing->is_direct || doing->wants_totals)
+        return false;
+    size_t room = SPILL_GROWTH * (size_t)call->room;
+    BundleSpill *spill = room > SPILL_MOST ? NULL : bundle_spill(state_of(doing), doing->sizes, output_count(doing->kernel), room);
+    if (spill == NULL)
+        return false;
+    doing->spilled[tile] = spill;
+    call->room = (int64_t)room;
+    return true;
+}
+
 /* Some points, by one call of the code. */
 static bool do_tile(Doing *doing, size_t first, size_t count, size_t share)
 {
@@ -404,7 +456,16 @@ static bool do_tile(Doing *doing, size_t first, size_t count, size_t share)
                        .stop = code_stop_word(doing->vm->options.stop),
                        .has_failed = (const volatile bool *)(const void *)&doing->has_failed,
                        .long_loop = long_loop(doing)};
-    if (!do_call(doing, &call))
+    uint64_t kept[2 * TABLE_MAX];
+    keep_cells(&call, kernel, kept);
+    bool is_good = do_call(doing, &call);
+    while (is_good && *call.done < call.count && find_more_room(doing, number, &call)) {
+        restore_cells(&call, kernel, kept);
+        fill_tables(doing, first, streams, outputs);
+        *call.done = call.count;
+        is_good = do_call(doing, &call);
+    }
+    if (!is_good)
         return false;
     for (uint32_t scope = 1; scope < kernel->scopes.count && doing->is_direct && doing->places == NULL; scope++)
         doing->so_far[scope] += (size_t)call.given[scope];
@@ -464,11 +525,6 @@ static bool find_column(Doing *doing, const KernelLeaf *leaf, const void **eleme
     return true;
 }
 
-static BundleState *state_of(const Doing *doing)
-{
-    return &doing->instance->bundles[doing->bundle - doing->instance->plan->bundles];
-}
-
 /* That these points take, if others took any. */
 static uint64_t expected_nanoseconds(const Doing *doing)
 {
@@ -510,6 +566,9 @@ static void find_tallies(Doing *doing)
     doing->carries = reserve(doing, tiles * kernel->scans.count * sizeof *doing->carries);
     memset(doing->done, 0, tiles * sizeof *doing->done);
     memset(doing->given, 0, tiles * kernel->scopes.count * sizeof *doing->given);
+    doing->spilled = kernel->is_deep && !kernel->is_counted && !kernel->is_strided ? reserve(doing, tiles * sizeof *doing->spilled) : NULL;
+    for (size_t i = 0; i < tiles && doing->spilled != NULL; i++)
+        doing->spilled[i] = NULL;
 }
 
 /* What a point is expected to take. */
@@ -578,13 +637,59 @@ static size_t elements_expected(const Doing *doing, const KernelSink *sink, size
     return expected < (double)count ? count : is_known || expected < (double)most ? (size_t)expected : most;
 }
 
+static void *running_of(const Doing *doing, FlowNodeId id)
+{
+    const NodePlan *node = &doing->instance->plan->nodes[id];
+    return node->kind->running(node, instance_state(doing->instance, node));
+}
+
+/* ---- scans ----
+ * The state of one by integers is its value. With several threads the totals of all tiles are found first, which gives each the value before it. */
+
+static void start_carries(const Doing *doing, size_t tiles, bool from_identity)
+{
+    const Kernel *kernel = doing->kernel;
+    for (uint32_t i = 0; i < kernel->scans.count; i++) {
+        const FoldKind *fold = fold_of(doing, kernel->scans.items[i]);
+        _Alignas(8) unsigned char state[FOLD_STATE_MAX];
+        fold_start(fold, state);
+        const void *from = from_identity ? state : running_of(doing, kernel->scans.items[i]);
+        for (size_t tile = 0; tile < tiles; tile++)
+            memcpy(&doing->carries[tile * kernel->scans.count + i], from, fold_result_size(fold));
+    }
+}
+
+/* From the totals of tiles to the values before them. */
+static void join_carries(const Doing *doing)
+{
+    const Kernel *kernel = doing->kernel;
+    for (uint32_t i = 0; i < kernel->scans.count; i++) {
+        const FoldKind *fold = fold_of(doing, kernel->scans.items[i]);
+        _Alignas(8) unsigned char state[FOLD_STATE_MAX];
+        memcpy(state, running_of(doing, kernel->scans.items[i]), fold_state_size(fold));
+        for (size_t tile = 0; tile < tile_count(doing); tile++) {
+            uint64_t total = doing->carries[tile * kernel->scans.count + i], result;
+            memcpy(&doing->carries[tile * kernel->scans.count + i], state, fold_result_size(fold));
+            fold_scan(NULL, fold, state, (Cells){.data = &total}, 1, &result);
+        }
+    }
+}
+
+/* Asks all tiles for the totals of scans, and how much they will give if that is known without doing it. */
+static void find_totals(Doing *doing)
+{
+    start_carries(doing, tile_count(doing), true);
+    doing->wants_totals = true;
+    run_tiles(doing);
+    doing->wants_totals = false;
+    join_carries(doing);
+}
+
 /* Asks all tiles how much they will give. */
 static bool count_tiles(Doing *doing)
 {
     find_tallies(doing);
-    doing->wants_totals = true;
-    run_tiles(doing);
-    doing->wants_totals = false;
+    find_totals(doing);
     return !atomic_load(&doing->has_failed);
 }
 
@@ -735,7 +840,7 @@ static void join_tiles(void *context, size_t first, size_t end, uint32_t member)
     for (size_t tile = first; tile < end; tile++) {
         size_t given = joining->places[tile + 1] - joining->places[tile];
         if (given > 0) /* there may be no memory for nothing */
-            memcpy(joining->out + joining->places[tile] * size, doing->outputs[joining->output] + tile * doing->room * size, given * size);
+            memcpy(joining->out + joining->places[tile] * size, tile_output(doing, joining->output, tile), given * size);
     }
 }
 
@@ -828,12 +933,6 @@ static void give_outputs(Doing *doing, size_t tiles, size_t points)
     bundle_advance_outside(doing->vm, instance, doing->bundle, points);
 }
 
-static void *running_of(const Doing *doing, FlowNodeId id)
-{
-    const NodePlan *node = &doing->instance->plan->nodes[id];
-    return node->kind->running(node, instance_state(doing->instance, node));
-}
-
 static void join_ordered(const Doing *doing, size_t points)
 {
     const Kernel *kernel = doing->kernel;
@@ -924,38 +1023,6 @@ static void measure(const Doing *doing, uint64_t nanoseconds, size_t tiles, size
     kernel->elements = most;
 }
 
-/* ---- scans ----
- * The state of one by integers is its value. With several threads the totals of all tiles are found first, which gives each the value before it. */
-
-static void start_carries(const Doing *doing, size_t tiles, bool from_identity)
-{
-    const Kernel *kernel = doing->kernel;
-    for (uint32_t i = 0; i < kernel->scans.count; i++) {
-        const FoldKind *fold = fold_of(doing, kernel->scans.items[i]);
-        _Alignas(8) unsigned char state[FOLD_STATE_MAX];
-        fold_start(fold, state);
-        const void *from = from_identity ? state : running_of(doing, kernel->scans.items[i]);
-        for (size_t tile = 0; tile < tiles; tile++)
-            memcpy(&doing->carries[tile * kernel->scans.count + i], from, fold_result_size(fold));
-    }
-}
-
-/* From the totals of tiles to the values before them. */
-static void join_carries(const Doing *doing)
-{
-    const Kernel *kernel = doing->kernel;
-    for (uint32_t i = 0; i < kernel->scans.count; i++) {
-        const FoldKind *fold = fold_of(doing, kernel->scans.items[i]);
-        _Alignas(8) unsigned char state[FOLD_STATE_MAX];
-        memcpy(state, running_of(doing, kernel->scans.items[i]), fold_state_size(fold));
-        for (size_t tile = 0; tile < tile_count(doing); tile++) {
-            uint64_t total = doing->carries[tile * kernel->scans.count + i], result;
-            memcpy(&doing->carries[tile * kernel->scans.count + i], state, fold_result_size(fold));
-            fold_scan(NULL, fold, state, (Cells){.data = &total}, 1, &result);
-        }
-    }
-}
-
 /* The value after the last tile that counts. */
 static void keep_carries(const Doing *doing, size_t tiles)
 {
@@ -971,14 +1038,10 @@ static void do_all_tiles(Doing *doing)
         team_run(doing->vm->team, doing->shares, 1, do_shares, doing);
         return;
     }
-    bool is_shared = team_shares(doing->vm->team, doing->count, grain_of(doing));
-    if (doing->kernel->scans.count > 0 && is_shared) {
-        start_carries(doing, tile_count(doing), true);
-        doing->wants_totals = true;
-        run_tiles(doing);
-        doing->wants_totals = false;
-        join_carries(doing);
-    } else if (doing->kernel->scans.count > 0) {
+    bool needs_carries = doing->kernel->scans.count > 0 && doing->places == NULL; /* they were found when what is given was counted */
+    if (needs_carries && team_shares(doing->vm->team, doing->count, grain_of(doing)))
+        find_totals(doing);
+    else if (needs_carries) {
         start_carries(doing, 1, false);
         doing->is_in_order = true;
     }
@@ -1064,6 +1127,7 @@ bool bundle_kernel_do(Vm *vm, Instance *instance, Bundle *bundle, size_t count)
     bool is_possible = find_inputs(&doing);
     for (; is_possible && points == 0 && !doing.has_failed && doing.room < ROOM_MOST; doing.room *= 8) {
         points = do_once(&doing);
+        bundle_spills_free(state_of(&doing));
         doing.count = doing.tile = 1;
         doing.is_alone = true;
     }
