@@ -561,6 +561,7 @@ static const char *write_groups(Writer *writer, Supply *supply, Sink *sink, cons
     write_line(writer, "const int64_t %s = %s - %s < %s ? %s : %s;", rest, end, first, turns, first, end);
     write_open_brace(writer, arena_format(writer->arena, "for (int64_t %s = %s; %s < %s; %s = kernel_next_group(%s, %s))", group, first, group, rest, group, group, turns));
     write_line(writer, "const int64_t %s = %s - %s < %s ? %s - %s : %s;", from, end, group, turns, end, turns, group);
+    text_add(writer->out, "#pragma GCC unroll 1\n"); /* a loop of few turns may be no loop any more when vectors are looked for */
     write_turns(writer, supply, sink, from, arena_format(writer->arena, "%s + %s", from, turns), false, true, true);
     write_close_brace(writer);
     return rest;
