@@ -1,12 +1,12 @@
 #include "kernel/emit_internal.h"
 
-/* Indices of points count as wide as the values that are made of them. */
 /* Whether every point stores what it gives in its own place. Compilers do not believe pointers alone that elements which are read from anywhere are others than those that are written. */
 static bool writes_apart(const Emitter *e)
 {
     return e->kernel->scopes.count == KERNEL_ROOT + 1 && e->kernel->scatters.count == 0;
 }
 
+/* Indices of points count as wide as the values that are made of them. */
 void emit_root_loop(Emitter *e, const char *from, const char *to)
 {
     if (writes_apart(e))

@@ -711,20 +711,24 @@ static void write_take_all(Writer *writer, const LaneState *state)
     write_close_brace(writer);
 }
 
+static void write_results_at(Writer *writer, const LaneState *state, const char *place)
+{
+    for (uint32_t i = 0; i < state->result_count; i++)
+        write_line(writer, "%s[%s] = %ss[lane];", write_result_word(writer, i, state->result_count), place, final_word(writer, i));
+}
+
 /* What lanes that have left give: in one go where all have that began together. */
 static void write_give(Writer *writer, const LaneState *state)
 {
     write_open_brace(writer, "if (going == 0 && first >= 0)");
     write_open_brace(writer, "for (int64_t lane = 0; lane < KERNEL_LANES; lane++)");
-    for (uint32_t i = 0; i < state->result_count; i++)
-        write_line(writer, "%s[first + lane] = %ss[lane];", write_result_word(writer, i, state->result_count), final_word(writer, i));
+    write_results_at(writer, state, "first + lane");
     write_close_brace(writer);
     write_else(writer);
     write_open_brace(writer, "for (int64_t lane = 0; lane < KERNEL_LANES; lane++)");
     write_line(writer, "if (left[lane] == 0)");
     write_line(writer, "    continue;");
-    for (uint32_t i = 0; i < state->result_count; i++)
-        write_line(writer, "%s[points[lane]] = %ss[lane];", write_result_word(writer, i, state->result_count), final_word(writer, i));
+    write_results_at(writer, state, "points[lane]");
     write_close_brace(writer);
     write_close_brace(writer);
 }

@@ -144,6 +144,11 @@ const void *bundle_uniform_cell(const Instance *instance, FlowStreamId id)
     return stream_cells(stream, instance->plan->streams[id].size, stream->base).data;
 }
 
+int64_t bundle_uniform_integer(const Instance *instance, FlowOperand operand)
+{
+    return operand.is_constant ? operand.constant.integer : *(const int64_t *)bundle_uniform_cell(instance, operand.stream);
+}
+
 Cells bundle_operand_cells(const Instance *instance, const Bundle *bundle, uint32_t cursor)
 {
     const InputPlan *input = &instance->plan->inputs[cursor];

@@ -27,7 +27,7 @@ enum {
     COLUMN_MAX = 64 << 20,    /* bytes: larger columns of one repeated element are not written out */
     ROOM_LEAST = 1024,        /* elements that a tile may give below the root, */
     ROOM_MOST = 64 << 20,     /* ... and that one point may, */
-    COUNTED_MOST = 4 << 20,   /* ... and tiles that were counted, but for one */
+    COUNTED_MOST = 4 << 20,   /* ... and tiles that were counted, but for one, or done again, */
     SPILL_GROWTH = 4,         /* times as much as it had no room in gets a tile that is done again, */
     SPILL_MOST = 1 << 20,     /* ... up to this */
     SHARE_LEAST = 128 << 10,   /* elements of a share of a vector in which elements are replaced, */
@@ -184,7 +184,8 @@ typedef struct Doing {
     size_t tile;            /* ... of them those of a call */
     size_t shares;          /* of the vector in which elements are replaced, where these are done by themselves; else 1 */
     size_t room;            /* elements that a tile may give of each scope below the root, */
-    BundleSpill **spilled;  /* ... unless there is more here, by tile */
+    BundleSpill **spilled;  /* ... unless there is more here, by tile, */
+    _Atomic size_t spilled_room; /* ... so much in all */
     const char **streams;   /* by number in the kernel's list */
     const void **uniforms;
     const void **columns;
@@ -408,7 +409,8 @@ static bool find_more_room(Doing *doing, size_t tile, KernelCall *call)
     if (doing->spilled == NULL || doing->is_direct || doing->wants_totals)
         return false;
     size_t room = SPILL_GROWTH * (size_t)call->room;
-    BundleSpill *spill = room > SPILL_MOST ? NULL : bundle_spill(state_of(doing), doing->sizes, output_count(doing->kernel), room);
+    bool is_much = room > SPILL_MOST || atomic_fetch_add(&doing->spilled_room, room) + room > COUNTED_MOST;
+    BundleSpill *spill = is_much ? NULL : bundle_spill(state_of(doing), doing->sizes, output_count(doing->kernel), room);
     if (spill == NULL)
         return false;
     doing->spilled[tile] = spill;
@@ -566,6 +568,7 @@ static void find_tallies(Doing *doing)
     doing->carries = reserve(doing, tiles * kernel->scans.count * sizeof *doing->carries);
     memset(doing->done, 0, tiles * sizeof *doing->done);
     memset(doing->given, 0, tiles * kernel->scopes.count * sizeof *doing->given);
+    doing->spilled_room = 0;
     doing->spilled = kernel->is_deep && !kernel->is_counted && !kernel->is_strided ? reserve(doing, tiles * sizeof *doing->spilled) : NULL;
     for (size_t i = 0; i < tiles && doing->spilled != NULL; i++)
         doing->spilled[i] = NULL;
@@ -996,7 +999,7 @@ static size_t shares_of(const Doing *doing)
     if (!doing->kernel->is_strided || doing->vm->options.threads == 1)
         return 1;
     FlowOperand length = node_of(doing, doing->kernel->scatters.items[0].node)->inputs[SCATTER_LENGTH];
-    int64_t elements = length.is_constant ? length.constant.integer : *(const int64_t *)bundle_uniform_cell(doing->instance, length.stream);
+    int64_t elements = bundle_uniform_integer(doing->instance, length);
     size_t shares = least(elements > 0 ? (size_t)elements / SHARE_LEAST : 0, (size_t)doing->vm->options.threads * SHARES_EACH);
     return shares > 1 && doing->count <= (size_t)elements / shares / SHARES_EACH ? shares : 1;
 }

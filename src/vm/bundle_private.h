@@ -63,6 +63,8 @@ bool bundle_is_read_elsewhere(const Plan *plan, FlowStreamId stream, uint32_t nu
 Cells bundle_operand_cells(const Instance *instance, const Bundle *bundle, uint32_t cursor);
 /* The value of a stream that has one for all points. */
 const void *bundle_uniform_cell(const Instance *instance, FlowStreamId id);
+/* The same of an operand that is an integer, perhaps a constant. */
+int64_t bundle_uniform_integer(const Instance *instance, FlowOperand operand);
 /* Cursors have passed so many elements. */
 void bundle_advance_outside(Vm *vm, Instance *instance, const Bundle *bundle, size_t count);
 void bundle_advance_given(Vm *vm, Instance *instance, const Bundle *bundle, uint32_t scope, size_t count);

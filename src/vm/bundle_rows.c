@@ -15,11 +15,6 @@ struct BundleRows {
     const void *rows[KERNEL_ROWS_MAX];
 };
 
-static int64_t integer_of(const Instance *instance, FlowOperand operand)
-{
-    return operand.is_constant ? operand.constant.integer : *(const int64_t *)bundle_uniform_cell(instance, operand.stream);
-}
-
 static size_t row_bytes(const KernelRows *vector)
 {
     return (size_t)kernel_row_width(vector->columns) * sizeof(KernelRowCell);
@@ -56,11 +51,11 @@ static void make_rows(void *context, size_t first, size_t end, uint32_t member)
 static void make_vector(Vm *vm, const Instance *instance, const KernelRows *vector, void *place)
 {
     Making making = {.array = *(Array *const *)bundle_uniform_cell(instance, vector->array),
-                     .start = (size_t)integer_of(instance, vector->start),
+                     .start = (size_t)bundle_uniform_integer(instance, vector->start),
                      .columns = vector->columns,
                      .width = kernel_row_width(vector->columns),
                      .rows = place};
-    team_run(vm->team, (size_t)integer_of(instance, vector->length), team_grain(vm->team, ROW_PICOSECONDS), make_rows, &making);
+    team_run(vm->team, (size_t)bundle_uniform_integer(instance, vector->length), team_grain(vm->team, ROW_PICOSECONDS), make_rows, &making);
 }
 
 /* ---- whether ---- */
@@ -90,7 +85,7 @@ static void make_all(Vm *vm, const Instance *instance, BundleState *state, const
     uintptr_t place = ((uintptr_t)(state->rows + 1) + ROW_ALIGNMENT - 1) / ROW_ALIGNMENT * ROW_ALIGNMENT;
     for (uint32_t i = 0; i < kernel->rows.count; i++) {
         const KernelRows *vector = &kernel->rows.items[i];
-        int64_t length = integer_of(instance, vector->length);
+        int64_t length = bundle_uniform_integer(instance, vector->length);
         if (length == 0)
             continue;
         state->rows->rows[i] = (const void *)place;
@@ -104,7 +99,7 @@ const void *const *bundle_rows_find(Vm *vm, Instance *instance, BundleState *sta
     static const void *const none[KERNEL_ROWS_MAX];
     uint64_t count = 0, size = sizeof(BundleRows) + ROW_ALIGNMENT;
     for (uint32_t i = 0; i < kernel->rows.count && state->rows == NULL; i++) {
-        uint64_t length = (uint64_t)integer_of(instance, kernel->rows.items[i].length);
+        uint64_t length = (uint64_t)bundle_uniform_integer(instance, kernel->rows.items[i].length);
         count += length;
         size += length * row_bytes(&kernel->rows.items[i]) + ROW_ALIGNMENT;
     }

@@ -79,8 +79,8 @@ struct KernelCall {
     const void *const *streams;  /* elements from the first of these points on */
     const void *const *uniforms; /* one cell each */
     const void *const *columns;  /* elements of arrays that serve all points */
-    const void *const *rows;     /* vectors as rows (kernel/preamble/rows.h); null for those that are not */
     const int64_t *strides;      /* for each of them: 0 if one element stands for all, as may be with arrays in arrays, else 1 */
+    const void *const *rows;     /* vectors as rows (kernel/preamble/rows.h); null for those that are not */
     void *const *outputs;        /* room for as many elements as there are points, or for `room` if their number is not known beforehand */
     int64_t room;
     int64_t *given;              /* by scope: how many elements were given of each output on points below the root */
