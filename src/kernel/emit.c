@@ -184,6 +184,7 @@ static void emit_work(Emitter *e)
     if (e->is_shared) {
         text_add(e->out, "parted:\n");
         emit_status(e);
+        emit_given(e, false);
         emit_line(e, "return 0;");
     }
     if (e->may_stop) {

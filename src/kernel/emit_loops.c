@@ -61,6 +61,12 @@ bool emit_gives_points(const Emitter *e, uint32_t scope)
     return e->kernel->given >> scope & 1;
 }
 
+/* Whether several calls may do parts of it. */
+static bool is_shared(const Emitter *e, uint32_t loop)
+{
+    return ((e->kernel->shared & ~e->linear.scopes) >> loop & 1) != 0; /* linear ones are not done at points, but before them */
+}
+
 /* Before a loop: there must be room for all that it may give, or the kernel stops before this point of its root. */
 static void emit_room_check(Emitter *e, uint32_t loop)
 {
@@ -71,7 +77,7 @@ static void emit_room_check(Emitter *e, uint32_t loop)
             scope = scopes[scope].parent;
         if (scope != loop || (e->kernel->stored >> given & 1) == 0)
             continue;
-        emit_line(e, "if (n%u > call->room - given%u)", loop, given);
+        emit_line(e, "if (%sn%u > call->room - given%u)", is_shared(e, loop) ? "!has_parts && " : "", loop, given); /* parts have room, and then all others */
         emit_line(e, "    goto full;");
     }
 }
@@ -372,20 +378,14 @@ static bool is_partial(const Emitter *e, FlowNodeId id, uint32_t *number)
     return false;
 }
 
-static bool is_shared(const Emitter *e, uint32_t loop)
-{
-    bool is_linear = (e->linear.scopes >> loop & 1) != 0; /* then it is not done at points, but before them */
-    for (uint32_t i = 0; !is_linear && i < e->kernel->partials.count; i++)
-        if (e->kernel->partials.items[i].loop == loop)
-            return true;
-    return false;
-}
-
 static void begin_sharing(Emitter *e, uint32_t loop)
 {
     const char *unless = is_left_out_of_totals(e, loop) ? "!wants_totals && " : "";
-    emit_line(e, "const bool is_long%u = %sOP_RARELY(n%u >= call->long_loop);", loop, unless, loop);
-    emit_line(e, "if (is_long%u && !kernel_take_part(call->parts, has_parts, %u, &from%u, &n%u)) {", loop, loop, loop, loop);
+    const char *longer = emit_contains_loops(e, loop) ? " / KERNEL_LONGER_TURNS" : "";
+    e->is_shared = true;
+    emit_line(e, "KernelPart part%u = {0};", loop);
+    emit_line(e, "const bool is_long%u = %sOP_RARELY(n%u >= call->long_loop%s);", loop, unless, loop, longer);
+    emit_line(e, "if (is_long%u && !kernel_take_part(call->parts, has_parts, %u, &part%u, &from%u, &n%u)) {", loop, loop, loop, loop, loop);
     emit_line(e, "    *call->done = i;");
     emit_line(e, "    return KERNEL_LONG;");
     emit_line(e, "}");
@@ -408,10 +408,11 @@ static void give_partial(Emitter *e, FlowNodeId id, const FlowNode *node)
     uint32_t number;
     if (!is_partial(e, id, &number))
         return;
+    uint32_t loop = e->kernel->partials.items[number].loop;
     if (has_struct(e, node))
-        emit_line(e, "((%s *)call->parts->totals[%u])[kernel_part_block(call->parts)] = %s_result(&fold%u, 0);", partial_type(e, node), number, emit_fold_type(node).text, id);
+        emit_line(e, "((%s *)call->parts->totals[%u])[kernel_part_block(part%u)] = %s_result(&fold%u, 0);", partial_type(e, node), number, loop, emit_fold_type(node).text, id);
     else
-        emit_line(e, "((%s *)call->parts->totals[%u])[kernel_part_block(call->parts)] = total%u;", partial_type(e, node), number, id);
+        emit_line(e, "((%s *)call->parts->totals[%u])[kernel_part_block(part%u)] = total%u;", partial_type(e, node), number, loop, id);
 }
 
 static void take_partial(Emitter *e, FlowNodeId id, const FlowNode *node)
@@ -425,20 +426,41 @@ static void take_partial(Emitter *e, FlowNodeId id, const FlowNode *node)
         emit_line(e, "total%u = *(const %s *)call->parts->totals[%u];", id, partial_type(e, node), number);
 }
 
+/* What calls for parts have given. */
+static void take_given(Emitter *e, uint32_t loop)
+{
+    for (uint32_t scope = 1; scope < e->kernel->scopes.count; scope++)
+        if (emit_gives_points(e, scope) && (e->kernel->scopes.items[scope].ancestors >> loop & 1) != 0)
+            emit_line(e, "given%u += call->parts->given[%u];", scope, scope);
+}
+
 static void end_sharing(Emitter *e, uint32_t loop)
 {
-    e->is_shared = true;
     emit_line(e, "if (has_parts && is_long%u) {", loop);
     emit_open_brace(e);
     emit_line(e, "if (call->parts->scope == %u) {", loop);
     emit_open_brace(e);
     emit_each_reduction(e, loop, give_partial);
-    emit_line(e, "if (kernel_next_part_block(call->parts, &from%u, &n%u))", loop, loop);
+    emit_line(e, "if (kernel_next_part_block(&part%u, &from%u, &n%u))", loop, loop, loop);
     emit_line(e, "    goto block%u;", loop);
     emit_line(e, "goto parted;");
     emit_close_brace(e);
     emit_each_reduction(e, loop, take_partial);
+    take_given(e, loop);
     emit_close_brace(e);
+}
+
+static void emit_all_turns(Emitter *e, uint32_t number)
+{
+    FlowOperand choice;
+    emit_declare_lanes(e, number);
+    emit_tests_of_ends(e, number);
+    if (emit_is_grouped(e, number))
+        emit_loop_of_groups(e, number);
+    else if (find_choice(e, number, &choice))
+        emit_choice(e, number, choice);
+    else
+        emit_turns(e, number);
 }
 
 void emit_inner_loop(Emitter *e, uint32_t number)
@@ -458,19 +480,10 @@ void emit_inner_loop(Emitter *e, uint32_t number)
         begin_sharing(e, number);
     emit_each_reduction(e, number, emit_fold_start);
     uint32_t searched = emit_searched_filter(e, number);
-    if (searched != KERNEL_NO_SCOPE) {
+    if (searched != KERNEL_NO_SCOPE)
         emit_search(e, number, searched);
-        return;
-    }
-    emit_declare_lanes(e, number);
-    emit_tests_of_ends(e, number);
-    FlowOperand choice;
-    if (emit_is_grouped(e, number))
-        emit_loop_of_groups(e, number);
-    else if (find_choice(e, number, &choice))
-        emit_choice(e, number, choice);
     else
-        emit_turns(e, number);
+        emit_all_turns(e, number);
     if (is_shared(e, number))
         end_sharing(e, number);
     emit_each_reduction(e, number, emit_fold_result);

@@ -993,13 +993,14 @@ static bool is_below(const Kernel *kernel, uint32_t scope, uint32_t of)
     return scope != KERNEL_NO_SCOPE && (kernel->scopes.items[scope].ancestors >> of & 1) != 0;
 }
 
-/* No other loop is around it or in it. */
-static bool is_only_loop(const Kernel *kernel, uint32_t loop)
+/* The outermost loop that a scope is in; KERNEL_ROOT if it is in none. */
+static uint32_t outermost_loop(const Kernel *kernel, uint32_t scope)
 {
-    for (uint32_t i = 1; i < kernel->scopes.count; i++)
-        if (i != loop && kernel->scopes.items[i].kind == SCOPE_LOOP && (is_below(kernel, i, loop) || is_below(kernel, loop, i)))
-            return false;
-    return kernel->scopes.items[loop].kind == SCOPE_LOOP;
+    uint32_t loop = KERNEL_ROOT;
+    for (; scope != KERNEL_ROOT; scope = kernel->scopes.items[scope].parent)
+        if (kernel->scopes.items[scope].kind == SCOPE_LOOP)
+            loop = scope;
+    return loop;
 }
 
 static bool ends_with_loop(const FlowNetwork *network, const Kernel *kernel, const FlowNode *node, uint32_t loop)
@@ -1008,10 +1009,10 @@ static bool ends_with_loop(const FlowNetwork *network, const Kernel *kernel, con
            fuse_parent_scope(network, kernel, node) == kernel->scopes.items[loop].parent;
 }
 
-/* Whether a node inside of a loop leaves nothing behind but what the loop's reductions come to, in whatever order its parts are done. */
+/* Whether a node inside of a loop leaves nothing behind but elements that follow each other and what the loop's reductions come to, in whatever order its parts are done. */
 static bool can_be_in_parts(const FlowNetwork *network, const Kernel *kernel, const FlowNode *node, uint32_t loop)
 {
-    if (node->op == FLOW_SCAN || node->op == FLOW_SCATTER || node->op == FLOW_COLLECT)
+    if (node->op == FLOW_SCAN || node->op == FLOW_SCATTER)
         return false;
     if (!fuse_is_reduction(node) || is_below(kernel, fuse_parent_scope(network, kernel, node), loop))
         return true;
@@ -1020,7 +1021,7 @@ static bool can_be_in_parts(const FlowNetwork *network, const Kernel *kernel, co
 
 static bool can_be_shared(const FlowNetwork *network, const Kernel *kernel, uint32_t loop)
 {
-    if (kernel->given != 0 || !is_only_loop(kernel, loop))
+    if (outermost_loop(kernel, loop) != loop)
         return false;
     for (uint32_t i = 0; i < kernel->nodes.count; i++) {
         const FlowNode *node = &network->nodes.items[kernel->nodes.items[i]];
@@ -1030,10 +1031,25 @@ static bool can_be_shared(const FlowNetwork *network, const Kernel *kernel, uint
     return true;
 }
 
-static void find_partials(Finder *finder, Kernel *kernel)
+/* Every call that does a part of one loop goes through the others of its point that are not known: these must not give elements, each time anew. */
+static bool gives_elsewhere(const Kernel *kernel)
+{
+    for (uint32_t scope = 1; scope < kernel->scopes.count; scope++) {
+        uint32_t loop = outermost_loop(kernel, scope);
+        if ((kernel->given >> scope & 1) != 0 && loop != KERNEL_ROOT && (kernel->shared >> loop & 1) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void find_shared(Finder *finder, Kernel *kernel)
 {
     for (uint32_t loop = 1; loop < kernel->scopes.count; loop++)
-        for (uint32_t i = 0; i < kernel->nodes.count && can_be_shared(finder->network, kernel, loop); i++)
+        kernel->shared |= (uint64_t)can_be_shared(finder->network, kernel, loop) << loop;
+    if (gives_elsewhere(kernel))
+        kernel->shared = 0;
+    for (uint32_t loop = 1; loop < kernel->scopes.count; loop++)
+        for (uint32_t i = 0; i < kernel->nodes.count && (kernel->shared >> loop & 1) != 0; i++)
             if (ends_with_loop(finder->network, kernel, &finder->network->nodes.items[kernel->nodes.items[i]], loop))
                 *vec_push(finder->arena, &kernel->partials) = (KernelPartial){kernel->nodes.items[i], loop};
 }
@@ -1064,7 +1080,7 @@ static void find_lists(Finder *finder, Kernel *kernel)
     }
     find_given(finder->network, kernel);
     kernel->is_counted = can_be_counted(finder, kernel);
-    find_partials(finder, kernel);
+    find_shared(finder, kernel);
 }
 
 /* The scopes whose ends a node gives. */

@@ -62,7 +62,7 @@ typedef struct KernelSink {
     FlowOperand operand;
 } KernelSink;
 
-/* A reduction of a loop that calls can share, since what it comes to is joined from what it comes to block by block (math/combine.h). */
+/* A reduction of a loop that calls share: what it comes to is joined from what it comes to block by block (math/combine.h). */
 typedef struct KernelPartial {
     FlowNodeId node;
     uint32_t loop;
@@ -90,7 +90,8 @@ typedef struct Kernel {
     VEC(KernelSink) sinks;      /* and after those */
     VEC(KernelSink) scatters;   /* and then columns of which elements are replaced */
     VEC(FlowNodeId) totals;     /* other reductions to unit */
-    VEC(KernelPartial) partials; /* of loops right below the root, or below filters there, that only reduce */
+    uint64_t shared;            /* loops that calls can share, right below the root or below filters there; as bits */
+    VEC(KernelPartial) partials; /* of these */
     VEC(FlowNodeId) scans;      /* over all points, whose value goes on from call to call */
 } Kernel;
 

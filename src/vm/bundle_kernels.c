@@ -2,19 +2,17 @@
  *
  * A kernel takes some of its root's points at a time and does all that hangs on them. Spaces below are private to it, so their points are not counted: where the bundle
  * is dissolved, they begin anew from 0. */
+#include "vm/bundle_doing.h"
 #include "vm/bundle_rows.h"
-#include "vm/bundle_spill.h"
 
 #include "base/least.h"
 #include "base/machine.h"
 #include "kernel/members.h"
 #include "vm/call.h"
-#include "vm/code.h"
 
 #include <string.h>
 
 enum {
-    TABLE_MAX = 64,           /* entries of each table of a call, on the stack */
     FIRST_POINTS = 16,        /* of a kernel with loops, for each thread, before it is known how long one takes */
     PIECE_PICOSECONDS = 20000000,
     PIECES_EACH = 64,         /* of a thread, at least, where points may differ, */
@@ -22,8 +20,6 @@ enum {
     LANES_LONGER = 16,        /* times as long are calls and firings with functions that take a new point where one has left: what they begin and end with takes longer */
     FIRING_PICOSECONDS = 500000000, /* for each thread, */
     FIRING_BYTES = 1 << 20,   /* ... and what streams below the root hold in the meantime: what reads them should find it in a cache */
-    LONG_PIECES = 256,        /* a loop that takes as long as so many pieces is shared */
-    COPY_PICOSECONDS = 300,   /* for an element */
     COLUMN_MAX = 64 << 20,    /* bytes: larger columns of one repeated element are not written out */
     ROOM_LEAST = 1024,        /* elements that a tile may give below the root, */
     ROOM_MOST = 64 << 20,     /* ... and that one point may, */
@@ -32,9 +28,6 @@ enum {
     SPILL_MOST = 1 << 20,     /* ... up to this */
     SHARE_LEAST = 128 << 10,   /* elements of a share of a vector in which elements are replaced, */
     SHARES_EACH = 4,           /* ... and how many of them for each thread */
-    FORESIGHT = 4,            /* times what a vector has that it gets room for, if it is expected to grow as much, */
-    KNOWN_POINTS = 256,       /* ... or all that is expected, when it is known what so many points gave */
-    EXPECTED_MOST = 64 << 20, /* ... if that is not more than this */
 };
 
 struct BundleKernel {
@@ -75,9 +68,9 @@ static uint32_t find_cursor(const Bundle *bundle, const Plan *plan, FlowStreamId
 
 static bool fits(const Kernel *kernel)
 {
-    return kernel->streams.count <= TABLE_MAX && kernel->uniforms.count <= TABLE_MAX && kernel->columns.count <= TABLE_MAX &&
-           kernel->outputs.count + kernel->ordered.count + kernel->sinks.count + kernel->scatters.count <= TABLE_MAX && kernel->totals.count <= TABLE_MAX &&
-           kernel->scans.count <= TABLE_MAX && kernel->partials.count <= TABLE_MAX;
+    return kernel->streams.count <= DOING_TABLE_MAX && kernel->uniforms.count <= DOING_TABLE_MAX && kernel->columns.count <= DOING_TABLE_MAX &&
+           kernel->outputs.count + kernel->ordered.count + kernel->sinks.count + kernel->scatters.count <= DOING_TABLE_MAX && kernel->totals.count <= DOING_TABLE_MAX &&
+           kernel->scans.count <= DOING_TABLE_MAX && kernel->partials.count <= DOING_TABLE_MAX;
 }
 
 static size_t bytes_below_root(const Plan *plan, const Kernel *kernel)
@@ -173,95 +166,28 @@ size_t bundle_kernel_limit(const Vm *vm, const Bundle *bundle, size_t count, boo
 
 /* ---- doing points ---- */
 
-typedef struct Doing {
-    Vm *vm;
-    Instance *instance;
-    const Bundle *bundle;
-    const Kernel *kernel;
-    KernelFunction *function;
-    int64_t position;
-    size_t count;           /* points, */
-    size_t tile;            /* ... of them those of a call */
-    size_t shares;          /* of the vector in which elements are replaced, where these are done by themselves; else 1 */
-    size_t room;            /* elements that a tile may give of each scope below the root, */
-    BundleSpill **spilled;  /* ... unless there is more here, by tile, */
-    _Atomic size_t spilled_room; /* ... so much in all */
-    const char **streams;   /* by number in the kernel's list */
-    const void **uniforms;
-    const void **columns;
-    const void *const *rows;
-    int64_t *strides;
-    char **outputs;         /* of streams, of the elements of reductions that are kept, of vectors that are made, and of those with elements replaced */
-    uint8_t *sizes;         /* of their elements */
-    uint32_t *scopes;       /* on which they are */
-    int64_t *done;          /* by tile: points */
-    int64_t *given;         /* by tile and scope */
-    uint64_t *totals;       /* by tile and number */
-    const void **globals;
-    uint64_t *carries;      /* the same, of scans: their value before a tile, then after it */
-    bool wants_totals;      /* only, of scans or of what is given, for pieces that are done in any order */
-    size_t *places;         /* by tile and scope, where what is given was counted: how much was given before it; otherwise null */
-    bool is_alone;          /* there is one point, whose long loops are shared */
-    bool is_in_order;       /* tiles are done one after the other, each with what the one before has left */
-    bool is_direct;         /* ... and what they give on filters goes straight to where it is wanted: */
-    size_t so_far[KERNEL_SCOPES_MAX]; /* so much of each */
-    _Atomic bool has_failed;
-} Doing;
-
-static const FlowNode *node_of(const Doing *doing, FlowNodeId id)
-{
-    return doing->instance->plan->nodes[id].node;
-}
-
-static const FoldKind *fold_of(const Doing *doing, FlowNodeId id)
-{
-    return doing->instance->plan->nodes[id].fold;
-}
-
-static void *reserve(Doing *doing, size_t bytes)
-{
-    return team_alloc(doing->vm->team, bytes + 1);
-}
-
-static uint32_t output_count(const Kernel *kernel)
-{
-    return kernel->outputs.count + kernel->ordered.count + kernel->sinks.count;
-}
-
-static bool is_ordered(const Kernel *kernel, uint32_t output)
-{
-    return output >= kernel->outputs.count && output < kernel->outputs.count + kernel->ordered.count;
-}
-
-/* Where what a tile gives of an output below the root goes, if it is joined later. */
-static char *tile_output(const Doing *doing, uint32_t output, size_t tile)
-{
-    const BundleSpill *spill = doing->spilled == NULL ? NULL : doing->spilled[tile];
-    return spill == NULL ? doing->outputs[output] + tile * doing->room * doing->sizes[output] : bundle_spill_cells(spill, output);
-}
-
 static void fill_tables(const Doing *doing, size_t first, const void **streams, void **outputs)
 {
     const Kernel *kernel = doing->kernel;
     const Plan *plan = doing->instance->plan;
     for (uint32_t i = 0; i < kernel->streams.count; i++)
         streams[i] = doing->streams[i] + first * plan->streams[kernel->streams.items[i]].size;
-    for (uint32_t i = 0; i < output_count(kernel) && doing->outputs != NULL; i++) {
+    for (uint32_t i = 0; i < doing_output_count(kernel) && doing->outputs != NULL; i++) {
         uint32_t scope = doing->scopes[i];
         size_t tile = first / doing->tile;
         if (scope != BUNDLE_ROOT && !doing->is_direct) {
-            outputs[i] = tile_output(doing, i, tile);
+            outputs[i] = doing_tile_output(doing, i, tile);
             continue;
         }
         size_t place = scope == BUNDLE_ROOT    ? first
                        : doing->places != NULL ? doing->places[tile * kernel->scopes.count + scope]
                                                : doing->so_far[scope];
-        if (is_ordered(kernel, i) && doing->bundle->needs_blocks)
+        if (doing_is_ordered_output(kernel, i) && doing->bundle->needs_blocks)
             place = first / COMBINE_BLOCK;
         outputs[i] = doing->outputs[i] + place * doing->sizes[i];
     }
     for (uint32_t i = 0; i < kernel->scatters.count && doing->outputs != NULL; i++)
-        outputs[output_count(kernel) + i] = doing->outputs[output_count(kernel) + i];
+        outputs[doing_output_count(kernel) + i] = doing->outputs[doing_output_count(kernel) + i];
 }
 
 /* Calls that may be nested in one of a function. */
@@ -269,114 +195,6 @@ static int64_t depth_left(const Vm *vm)
 {
     uint64_t depth = call_depth(vm), left = vm->options.max_depth > depth ? vm->options.max_depth - depth : 0;
     return left > INT64_MAX ? INT64_MAX : (int64_t)left;
-}
-
-/* ---- long loops ----
- * A point with a loop that takes very long is done alone, the loop by all threads: each of its blocks is a call of the code that gives what its reductions come to there; the call that
- * is to give the point's results is then told what these come to together. */
-
-/* So many points of a loop are shared, at one nanosecond each. */
-static int64_t long_loop(const Doing *doing)
-{
-    const Team *team = doing->vm->team;
-    if (doing->kernel->partials.count == 0 || team == NULL || team_size(team) == 1)
-        return INT64_MAX;
-    size_t points = LONG_PIECES * team_grain(team, 1000);
-    return points < 2 * COMBINE_BLOCK ? 2 * COMBINE_BLOCK : (int64_t)points;
-}
-
-typedef struct LongLoop {
-    Doing *doing;
-    const KernelCall *call;
-    void *totals[TABLE_MAX]; /* by number in the kernel's list: a cell for each block, or what is known of another loop */
-} LongLoop;
-
-static size_t partial_size(const Doing *doing, FlowNodeId id)
-{
-    const FlowNode *node = node_of(doing, id);
-    return node->op == FLOW_FOLD ? fold_result_size(fold_of(doing, id)) : sizeof(int64_t);
-}
-
-static void do_blocks(void *context, size_t first, size_t end, uint32_t member)
-{
-    const LongLoop *loop = context;
-    Doing *doing = loop->doing;
-    KernelLoopParts parts = *loop->call->parts;
-    uint64_t nothing[TABLE_MAX]; /* what comes before the loop may store for its point */
-    void *outputs[TABLE_MAX];
-    KernelCall call = *loop->call;
-    (void)member;
-    for (uint32_t i = 0; i < TABLE_MAX; i++)
-        outputs[i] = &nothing[i];
-    call.outputs = outputs;
-    call.parts = &parts;
-    parts.totals = loop->totals;
-    parts.scope = parts.wanted;
-    parts.from = (int64_t)first * COMBINE_BLOCK;
-    parts.end = (int64_t)end * COMBINE_BLOCK;
-    if (!atomic_load_explicit(&doing->has_failed, memory_order_relaxed) && doing->function(&call) != 0)
-        atomic_store_explicit(&doing->has_failed, true, memory_order_relaxed);
-}
-
-/* What blocks come to together. */
-static void join_blocks(const Doing *doing, FlowNodeId id, void *totals, size_t blocks, void *cell)
-{
-    const FlowNode *node = node_of(doing, id);
-    if (node->op != FLOW_FOLD) {
-        int64_t sum = 0;
-        for (size_t i = 0; i < blocks; i++)
-            sum += ((const int64_t *)totals)[i];
-        memcpy(cell, &sum, sizeof sum);
-        return;
-    }
-    const FoldKind *fold = fold_of(doing, id);
-    _Alignas(8) unsigned char state[FOLD_STATE_MAX];
-    fold_start(fold, state);
-    if (member_is_ordered(node) || node->core_op == OP_COUNT_TRUE)
-        fold_join_totals(fold, state, totals, blocks);
-    else
-        fold_add(NULL, fold, state, (Cells){.data = totals}, blocks);
-    fold_result(fold, state, cell);
-}
-
-/* Does the loop that a call has found to be long. */
-static bool share_loop(Doing *doing, KernelCall *call)
-{
-    const Kernel *kernel = doing->kernel;
-    KernelLoopParts *parts = call->parts;
-    size_t blocks = ((size_t)parts->length + COMBINE_BLOCK - 1) / COMBINE_BLOCK;
-    LongLoop loop = {.doing = doing, .call = call};
-    for (uint32_t i = 0; i < kernel->partials.count; i++) {
-        const KernelPartial *partial = &kernel->partials.items[i];
-        loop.totals[i] = partial->loop == parts->wanted ? reserve(doing, blocks * partial_size(doing, partial->node)) : parts->totals[i];
-    }
-    team_run(doing->vm->team, blocks, team_grain(doing->vm->team, 1000 * COMBINE_BLOCK), do_blocks, &loop);
-    if (atomic_load(&doing->has_failed))
-        return false;
-    for (uint32_t i = 0; i < kernel->partials.count; i++)
-        if (kernel->partials.items[i].loop == parts->wanted)
-            join_blocks(doing, kernel->partials.items[i].node, loop.totals[i], blocks, parts->totals[i]);
-    parts->known |= UINT64_C(1) << parts->wanted;
-    return true;
-}
-
-/* Some points, or those before one with a long loop; that one, if it is alone. */
-static bool do_call(Doing *doing, KernelCall *call)
-{
-    uint64_t cells[TABLE_MAX], status;
-    void *totals[TABLE_MAX];
-    KernelLoopParts parts = {.totals = totals};
-    for (uint32_t i = 0; i < doing->kernel->partials.count; i++)
-        totals[i] = &cells[i];
-    call->parts = &parts;
-    while ((status = doing->function(call)) == KERNEL_LONG) {
-        if (!doing->is_alone)
-            call->count = *call->done;
-        else if (!share_loop(doing, call))
-            return false;
-        *call->done = call->count;
-    }
-    return status == 0;
 }
 
 /* ---- room for more than was expected ----
@@ -410,7 +228,7 @@ static bool find_more_room(Doing *doing, size_t tile, KernelCall *call)
         return false;
     size_t room = SPILL_GROWTH * (size_t)call->room;
     bool is_much = room > SPILL_MOST || atomic_fetch_add(&doing->spilled_room, room) + room > COUNTED_MOST;
-    BundleSpill *spill = is_much ? NULL : bundle_spill(state_of(doing), doing->sizes, output_count(doing->kernel), room);
+    BundleSpill *spill = is_much ? NULL : bundle_spill(state_of(doing), doing->sizes, doing_output_count(doing->kernel), room);
     if (spill == NULL)
         return false;
     doing->spilled[tile] = spill;
@@ -423,8 +241,8 @@ static bool do_tile(Doing *doing, size_t first, size_t count, size_t share)
 {
     const Kernel *kernel = doing->kernel;
     size_t number = first / doing->tile;
-    const void *streams[TABLE_MAX];
-    void *outputs[TABLE_MAX], *totals[TABLE_MAX], *carries[TABLE_MAX];
+    const void *streams[DOING_TABLE_MAX];
+    void *outputs[DOING_TABLE_MAX], *totals[DOING_TABLE_MAX], *carries[DOING_TABLE_MAX];
     for (uint32_t i = 0; i < kernel->totals.count; i++)
         totals[i] = &doing->totals[number * kernel->totals.count + i];
     for (uint32_t i = 0; i < kernel->scans.count; i++) {
@@ -457,15 +275,15 @@ static bool do_tile(Doing *doing, size_t first, size_t count, size_t share)
                        .depth = depth_left(doing->vm),
                        .stop = code_stop_word(doing->vm->options.stop),
                        .has_failed = (const volatile bool *)(const void *)&doing->has_failed,
-                       .long_loop = long_loop(doing)};
-    uint64_t kept[2 * TABLE_MAX];
+                       .long_loop = doing_long_loop(doing)};
+    uint64_t kept[2 * DOING_TABLE_MAX];
     keep_cells(&call, kernel, kept);
-    bool is_good = do_call(doing, &call);
+    bool is_good = doing_call(doing, number, &call);
     while (is_good && *call.done < call.count && find_more_room(doing, number, &call)) {
         restore_cells(&call, kernel, kept);
         fill_tables(doing, first, streams, outputs);
         *call.done = call.count;
-        is_good = do_call(doing, &call);
+        is_good = doing_call(doing, number, &call);
     }
     if (!is_good)
         return false;
@@ -474,11 +292,17 @@ static bool do_tile(Doing *doing, size_t first, size_t count, size_t share)
     return true;
 }
 
+/* Whether nobody would look at what a tile gives. */
+static bool is_in_vain(const Doing *doing, size_t tile)
+{
+    return atomic_load_explicit(&doing->has_failed, memory_order_relaxed) || tile > atomic_load_explicit(&doing->long_tile, memory_order_relaxed);
+}
+
 static void do_tiles(void *context, size_t first, size_t end, uint32_t member)
 {
     Doing *doing = context;
     (void)member;
-    for (size_t at = first; at < end && !atomic_load_explicit(&doing->has_failed, memory_order_relaxed); at += doing->tile)
+    for (size_t at = first; at < end && !is_in_vain(doing, at / doing->tile); at += doing->tile)
         if (!do_tile(doing, at, least(end - at, doing->tile), 0))
             atomic_store_explicit(&doing->has_failed, true, memory_order_relaxed);
 }
@@ -502,7 +326,7 @@ static const char *stream_elements(Doing *doing, uint32_t cursor)
     Cells cells = bundle_operand_cells(doing->instance, doing->bundle, cursor);
     if (!cells.is_uniform || input->size == 0)
         return cells.data;
-    char *room = reserve(doing, doing->count * input->size);
+    char *room = doing_reserve(doing, doing->count * input->size);
     for (size_t i = 0; i < doing->count; i++)
         memcpy(room + i * input->size, cells.data, input->size);
     return room;
@@ -536,10 +360,10 @@ static uint64_t expected_nanoseconds(const Doing *doing)
 static bool find_inputs(Doing *doing)
 {
     const Kernel *kernel = doing->kernel;
-    doing->streams = reserve(doing, kernel->streams.count * sizeof *doing->streams);
-    doing->uniforms = reserve(doing, kernel->uniforms.count * sizeof *doing->uniforms);
-    doing->columns = reserve(doing, kernel->columns.count * sizeof *doing->columns);
-    doing->strides = reserve(doing, kernel->columns.count * sizeof *doing->strides);
+    doing->streams = doing_reserve(doing, kernel->streams.count * sizeof *doing->streams);
+    doing->uniforms = doing_reserve(doing, kernel->uniforms.count * sizeof *doing->uniforms);
+    doing->columns = doing_reserve(doing, kernel->columns.count * sizeof *doing->columns);
+    doing->strides = doing_reserve(doing, kernel->columns.count * sizeof *doing->strides);
     for (uint32_t i = 0; i < kernel->streams.count; i++)
         doing->streams[i] = stream_elements(doing, doing->bundle->kernel->cursors[i]);
     for (uint32_t i = 0; i < kernel->uniforms.count; i++)
@@ -552,24 +376,19 @@ static bool find_inputs(Doing *doing)
     return true;
 }
 
-static size_t tile_count(const Doing *doing)
-{
-    return (doing->count + doing->tile - 1) / doing->tile;
-}
-
 /* What tiles tell of what they have done. */
 static void find_tallies(Doing *doing)
 {
     const Kernel *kernel = doing->kernel;
-    size_t tiles = tile_count(doing);
-    doing->done = reserve(doing, tiles * sizeof *doing->done);
-    doing->given = reserve(doing, tiles * kernel->scopes.count * sizeof *doing->given);
-    doing->totals = reserve(doing, tiles * kernel->totals.count * sizeof *doing->totals);
-    doing->carries = reserve(doing, tiles * kernel->scans.count * sizeof *doing->carries);
+    size_t tiles = doing_tile_count(doing);
+    doing->done = doing_reserve(doing, tiles * sizeof *doing->done);
+    doing->given = doing_reserve(doing, tiles * kernel->scopes.count * sizeof *doing->given);
+    doing->totals = doing_reserve(doing, tiles * kernel->totals.count * sizeof *doing->totals);
+    doing->carries = doing_reserve(doing, tiles * kernel->scans.count * sizeof *doing->carries);
     memset(doing->done, 0, tiles * sizeof *doing->done);
     memset(doing->given, 0, tiles * kernel->scopes.count * sizeof *doing->given);
     doing->spilled_room = 0;
-    doing->spilled = kernel->is_deep && !kernel->is_counted && !kernel->is_strided ? reserve(doing, tiles * sizeof *doing->spilled) : NULL;
+    doing->spilled = kernel->is_deep && !kernel->is_counted && !kernel->is_strided ? doing_reserve(doing, tiles * sizeof *doing->spilled) : NULL;
     for (size_t i = 0; i < tiles && doing->spilled != NULL; i++)
         doing->spilled[i] = NULL;
 }
@@ -594,58 +413,6 @@ static void run_tiles(Doing *doing)
     team_run_long(doing->vm->team, doing->count, grain_of(doing), doing->count * picoseconds_of(doing->bundle->kernel), do_tiles, doing);
 }
 
-/* ---- where results go ---- */
-
-static Array *array_of_sink(const Doing *doing, const KernelSink *sink)
-{
-    const NodePlan *node = &doing->instance->plan->nodes[sink->node];
-    return node->kind->array(doing->vm, node->node, instance_state(doing->instance, node));
-}
-
-/* Room at the end of a vector's column. */
-static char *sink_room(Doing *doing, const KernelSink *sink, size_t count)
-{
-    Array *array = array_of_sink(doing, sink);
-    if (sink->leaf == 0)
-        array_reserve(doing->vm->memory, array, count);
-    array_write_out(doing->vm->memory, array, sink->leaf);
-    return (char *)array->columns[sink->leaf].data + array->count * leaf_size(sink->operand.type);
-}
-
-/* Points still to come, these included, if that is known. */
-static size_t points_to_come(const Doing *doing)
-{
-    size_t least_count = SIZE_MAX;
-    for (uint32_t i = 0; i < doing->bundle->counts.count; i++) {
-        uint64_t all = *(const uint64_t *)bundle_operand_cells(doing->instance, doing->bundle, doing->bundle->counts.items[i]).data;
-        least_count = least(least_count, (size_t)(all - (uint64_t)doing->position));
-    }
-    return least_count == SIZE_MAX ? doing->count : least_count;
-}
-
-static size_t given_by(const Doing *doing, size_t tiles, uint32_t scope)
-{
-    size_t given = 0;
-    for (size_t tile = 0; tile < tiles; tile++)
-        given += (size_t)doing->given[tile * doing->kernel->scopes.count + scope];
-    return given;
-}
-
-/* Elements that a vector will have room for, if the points to come give as many as these. */
-static size_t elements_expected(const Doing *doing, const KernelSink *sink, size_t count)
-{
-    size_t most = FORESIGHT * (array_of_sink(doing, sink)->count + count);
-    double expected = 1.02 * (double)count * (double)points_to_come(doing) / (double)doing->count;
-    bool is_known = doing->position + (int64_t)doing->count >= KNOWN_POINTS && expected <= EXPECTED_MOST;
-    return expected < (double)count ? count : is_known || expected < (double)most ? (size_t)expected : most;
-}
-
-static void *running_of(const Doing *doing, FlowNodeId id)
-{
-    const NodePlan *node = &doing->instance->plan->nodes[id];
-    return node->kind->running(node, instance_state(doing->instance, node));
-}
-
 /* ---- scans ----
  * The state of one by integers is its value. With several threads the totals of all tiles are found first, which gives each the value before it. */
 
@@ -653,10 +420,10 @@ static void start_carries(const Doing *doing, size_t tiles, bool from_identity)
 {
     const Kernel *kernel = doing->kernel;
     for (uint32_t i = 0; i < kernel->scans.count; i++) {
-        const FoldKind *fold = fold_of(doing, kernel->scans.items[i]);
+        const FoldKind *fold = doing_fold(doing, kernel->scans.items[i]);
         _Alignas(8) unsigned char state[FOLD_STATE_MAX];
         fold_start(fold, state);
-        const void *from = from_identity ? state : running_of(doing, kernel->scans.items[i]);
+        const void *from = from_identity ? state : doing_running(doing, kernel->scans.items[i]);
         for (size_t tile = 0; tile < tiles; tile++)
             memcpy(&doing->carries[tile * kernel->scans.count + i], from, fold_result_size(fold));
     }
@@ -667,10 +434,10 @@ static void join_carries(const Doing *doing)
 {
     const Kernel *kernel = doing->kernel;
     for (uint32_t i = 0; i < kernel->scans.count; i++) {
-        const FoldKind *fold = fold_of(doing, kernel->scans.items[i]);
+        const FoldKind *fold = doing_fold(doing, kernel->scans.items[i]);
         _Alignas(8) unsigned char state[FOLD_STATE_MAX];
-        memcpy(state, running_of(doing, kernel->scans.items[i]), fold_state_size(fold));
-        for (size_t tile = 0; tile < tile_count(doing); tile++) {
+        memcpy(state, doing_running(doing, kernel->scans.items[i]), fold_state_size(fold));
+        for (size_t tile = 0; tile < doing_tile_count(doing); tile++) {
             uint64_t total = doing->carries[tile * kernel->scans.count + i], result;
             memcpy(&doing->carries[tile * kernel->scans.count + i], state, fold_result_size(fold));
             fold_scan(NULL, fold, state, (Cells){.data = &total}, 1, &result);
@@ -681,7 +448,7 @@ static void join_carries(const Doing *doing)
 /* Asks all tiles for the totals of scans, and how much they will give if that is known without doing it. */
 static void find_totals(Doing *doing)
 {
-    start_carries(doing, tile_count(doing), true);
+    start_carries(doing, doing_tile_count(doing), true);
     doing->wants_totals = true;
     run_tiles(doing);
     doing->wants_totals = false;
@@ -696,8 +463,7 @@ static bool count_tiles(Doing *doing)
     return !atomic_load(&doing->has_failed);
 }
 
-/* Elements of a scope that these points and all to come give, as they say if all can be asked now; 0 if not. */
-static size_t count_to_come(const Doing *doing, uint32_t scope)
+size_t doing_count_to_come(const Doing *doing, uint32_t scope)
 {
     Doing all = {.vm = doing->vm,
                  .instance = doing->instance,
@@ -705,8 +471,9 @@ static size_t count_to_come(const Doing *doing, uint32_t scope)
                  .kernel = doing->kernel,
                  .function = doing->function,
                  .position = doing->position,
-                 .count = points_to_come(doing),
+                 .count = doing_points_to_come(doing),
                  .tile = BUNDLE_TILE,
+                 .long_tile = SIZE_MAX,
                  .streams = doing->streams,
                  .uniforms = doing->uniforms,
                  .columns = doing->columns,
@@ -714,95 +481,7 @@ static size_t count_to_come(const Doing *doing, uint32_t scope)
                  .strides = doing->strides,
                  .globals = doing->globals};
     bool is_all_there = doing->bundle->outside.count == 0;
-    return is_all_there && count_tiles(&all) ? given_by(&all, tile_count(&all), scope) : 0;
-}
-
-static bool is_much_memory(const Vm *vm, size_t count, size_t size)
-{
-    size_t live = vm->memory->live_bytes, limit = vm->options.memory_limit;
-    return live >= limit || count > (limit - live) / 2 / size;
-}
-
-static bool has_room(const Array *array, const KernelSink *sink, size_t count)
-{
-    const Column *column = &array->columns[sink->leaf];
-    return !column->is_uniform && column->capacity >= array->count + count;
-}
-
-/* Elements that a vector gets room for, with its first column, of which the next `count` are needed now. */
-static size_t elements_to_come(const Doing *doing, const KernelSink *sink, size_t count)
-{
-    const Array *array = array_of_sink(doing, sink);
-    if (sink->leaf != 0 || has_room(array, sink, count))
-        return count;
-    size_t counted = count_to_come(doing, sink->scope);
-    return counted < count || is_much_memory(doing->vm, counted, array_row_size(array)) ? elements_expected(doing, sink, count) : counted;
-}
-
-/* The same when they are found already: a vector that grew little by little would be copied from block to block. */
-static size_t elements_to_join(const Doing *doing, const KernelSink *sink, size_t count)
-{
-    const Array *array = array_of_sink(doing, sink);
-    if (sink->leaf != 0 || has_room(array, sink, count))
-        return count;
-    size_t expected = elements_expected(doing, sink, count);
-    return is_much_memory(doing->vm, expected, array_row_size(array)) ? count : expected;
-}
-
-/* Elements on the root's points go straight to where they are wanted, all others to a place of the tile's. */
-static char *output_room(Doing *doing, uint32_t number)
-{
-    const Kernel *kernel = doing->kernel;
-    Instance *instance = doing->instance;
-    bool is_on_root = doing->scopes[number] == BUNDLE_ROOT;
-    if (!is_on_root && !doing->is_direct)
-        return reserve(doing, tile_count(doing) * doing->room * doing->sizes[number]);
-    size_t count = doing->places != NULL && !is_on_root ? given_by(doing, tile_count(doing), doing->scopes[number]) : doing->count;
-    if (number < kernel->outputs.count && instance->streams[kernel->outputs.items[number]].is_read)
-        return stream_reserve(doing->vm, instance, kernel->outputs.items[number], count);
-    if (number < kernel->outputs.count + kernel->ordered.count)
-        return reserve(doing, (doing->bundle->needs_blocks ? count / COMBINE_BLOCK + 1 : count) * doing->sizes[number]);
-    const KernelSink *sink = &kernel->sinks.items[number - kernel->outputs.count - kernel->ordered.count];
-    return sink_room(doing, sink, is_on_root ? points_to_come(doing) : doing->places != NULL ? elements_to_come(doing, sink, count) : count);
-}
-
-/* On which points an output is, and how large its elements. */
-static void describe_output(const Doing *doing, uint32_t number, uint32_t *scope, uint8_t *size)
-{
-    const Kernel *kernel = doing->kernel;
-    const FlowNetwork *network = doing->instance->plan->network;
-    *scope = BUNDLE_ROOT;
-    if (number < kernel->outputs.count) {
-        *scope = fuse_scope_of_stream(network, kernel, kernel->outputs.items[number]);
-        *size = doing->instance->plan->streams[kernel->outputs.items[number]].size;
-    } else if (is_ordered(kernel, number))
-        *size = (uint8_t)leaf_size(node_of(doing, kernel->ordered.items[number - kernel->outputs.count])->inputs[0].type);
-    else {
-        const KernelSink *sink = &kernel->sinks.items[number - kernel->outputs.count - kernel->ordered.count];
-        *scope = sink->scope;
-        *size = (uint8_t)leaf_size(sink->operand.type);
-    }
-}
-
-static char *replaced_cells(const Doing *doing, const KernelSink *scatter)
-{
-    Firing firing = instance_firing(doing->vm, doing->instance, scatter->node);
-    return doing->instance->plan->nodes[scatter->node].kind->replaced(&firing, scatter->leaf);
-}
-
-static void find_outputs(Doing *doing)
-{
-    const Kernel *kernel = doing->kernel;
-    size_t outputs = output_count(kernel);
-    doing->outputs = reserve(doing, (outputs + kernel->scatters.count) * sizeof *doing->outputs);
-    doing->sizes = reserve(doing, outputs * sizeof *doing->sizes);
-    doing->scopes = reserve(doing, outputs * sizeof *doing->scopes);
-    for (uint32_t i = 0; i < outputs; i++) {
-        describe_output(doing, i, &doing->scopes[i], &doing->sizes[i]);
-        doing->outputs[i] = output_room(doing, i);
-    }
-    for (uint32_t i = 0; i < kernel->scatters.count; i++)
-        doing->outputs[outputs + i] = replaced_cells(doing, &kernel->scatters.items[i]);
+    return is_all_there && count_tiles(&all) ? doing_given_by(&all, doing_tile_count(&all), scope) : 0;
 }
 
 /* ---- after ---- */
@@ -817,7 +496,7 @@ static size_t accept_tiles(const Doing *doing, size_t *points)
 {
     size_t tiles = 0;
     *points = 0;
-    while (tiles < tile_count(doing)) {
+    while (tiles < doing_tile_count(doing)) {
         size_t done = (size_t)doing->done[tiles];
         *points += done;
         tiles++;
@@ -825,148 +504,6 @@ static size_t accept_tiles(const Doing *doing, size_t *points)
             break;
     }
     return tiles;
-}
-
-typedef struct Joining {
-    const Doing *doing;
-    uint32_t output;
-    const size_t *places; /* of what each tile gave, in elements */
-    char *out;
-} Joining;
-
-static void join_tiles(void *context, size_t first, size_t end, uint32_t member)
-{
-    const Joining *joining = context;
-    const Doing *doing = joining->doing;
-    size_t size = doing->sizes[joining->output];
-    (void)member;
-    for (size_t tile = first; tile < end; tile++) {
-        size_t given = joining->places[tile + 1] - joining->places[tile];
-        if (given > 0) /* there may be no memory for nothing */
-            memcpy(joining->out + joining->places[tile] * size, tile_output(doing, joining->output, tile), given * size);
-    }
-}
-
-/* Copies what tiles have given of a scope below the root, one after the other. */
-static void join_given(Doing *doing, size_t tiles, uint32_t output, char *out)
-{
-    size_t *places = reserve(doing, (tiles + 1) * sizeof *places);
-    places[0] = 0;
-    for (size_t tile = 0; tile < tiles; tile++)
-        places[tile + 1] = places[tile] + (size_t)doing->given[tile * doing->kernel->scopes.count + doing->scopes[output]];
-    size_t each = places[tiles] / (tiles + 1) + 1; /* elements of a tile */
-    Joining joining = {doing, output, places, out};
-    team_run(doing->vm->team, tiles, team_grain(doing->vm->team, each * COPY_PICOSECONDS), join_tiles, &joining);
-}
-
-/* Ends are counted from the start of their tile: those given before are added. */
-static void rebase_ends(const Doing *doing, size_t tiles, uint32_t output, int64_t *ends)
-{
-    const Kernel *kernel = doing->kernel;
-    uint32_t of = fuse_scope_of_ends(doing->instance->plan->network, kernel, kernel->outputs.items[output]);
-    int64_t before = (int64_t)bundle_positions(doing->instance, doing->bundle)[of];
-    for (size_t tile = 0; tile < tiles; tile++) {
-        const int64_t *given = doing->given + tile * kernel->scopes.count;
-        size_t count = doing->scopes[output] == BUNDLE_ROOT ? (size_t)doing->done[tile] : (size_t)given[doing->scopes[output]];
-        for (size_t i = 0; i < count; i++)
-            ends[i] += before;
-        ends += count;
-        before += given[of];
-    }
-}
-
-static bool is_output(const Kernel *kernel, FlowStreamId stream, uint32_t *number)
-{
-    for (*number = 0; *number < kernel->outputs.count; ++*number)
-        if (kernel->outputs.items[*number] == stream)
-            return true;
-    return false;
-}
-
-static void give_stream(Doing *doing, const MadeStream *made, size_t tiles, size_t count)
-{
-    Instance *instance = doing->instance;
-    uint32_t number;
-    if (!is_output(doing->kernel, made->stream, &number)) {
-        uint64_t anything = 0;
-        stream_produce_uniform(doing->vm, instance, made->stream, &anything, count);
-        return;
-    }
-    char *out = doing->outputs[number];
-    if (made->scope != BUNDLE_ROOT && !doing->is_direct) {
-        out = stream_reserve(doing->vm, instance, made->stream, count);
-        join_given(doing, tiles, number, out);
-    }
-    if (instance->plan->streams[made->stream].type == LEAF_ENDS)
-        rebase_ends(doing, tiles, number, (int64_t *)(void *)out);
-    stream_produce(instance, made->stream, count);
-}
-
-static void give_sinks(Doing *doing, size_t tiles, const size_t *given)
-{
-    const Kernel *kernel = doing->kernel;
-    for (uint32_t i = 0; i < kernel->sinks.count && !doing->is_direct; i++) {
-        const KernelSink *sink = &kernel->sinks.items[i];
-        if (sink->scope != BUNDLE_ROOT)
-            join_given(doing, tiles, kernel->outputs.count + kernel->ordered.count + i,
-                       sink_room(doing, sink, elements_to_join(doing, sink, given[sink->scope])));
-    }
-    for (uint32_t i = 0; i < kernel->sinks.count; i++)
-        if (kernel->sinks.items[i].leaf == 0)
-            array_count_more(doing->vm->memory, array_of_sink(doing, &kernel->sinks.items[i]), given[kernel->sinks.items[i].scope]);
-}
-
-static void give_outputs(Doing *doing, size_t tiles, size_t points)
-{
-    Instance *instance = doing->instance;
-    size_t given[KERNEL_SCOPES_MAX] = {points};
-    for (uint32_t scope = 1; scope < doing->kernel->scopes.count; scope++)
-        given[scope] = given_by(doing, tiles, scope);
-    for (uint32_t i = 0; i < doing->bundle->made.count; i++) {
-        const MadeStream *made = &doing->bundle->made.items[i];
-        if (made->is_given && instance->streams[made->stream].is_read)
-            give_stream(doing, made, tiles, given[made->scope]);
-    }
-    give_sinks(doing, tiles, given);
-    uint64_t *positions = bundle_positions(instance, doing->bundle);
-    for (uint32_t scope = 0; scope < doing->kernel->scopes.count; scope++) {
-        positions[scope] += given[scope];
-        bundle_advance_given(doing->vm, instance, doing->bundle, scope, given[scope]);
-    }
-    bundle_advance_outside(doing->vm, instance, doing->bundle, points);
-}
-
-static void join_ordered(const Doing *doing, size_t points)
-{
-    const Kernel *kernel = doing->kernel;
-    for (uint32_t i = 0; i < kernel->ordered.count; i++) {
-        FlowNodeId id = kernel->ordered.items[i];
-        char *given = doing->outputs[kernel->outputs.count + i];
-        if (doing->bundle->needs_blocks) /* the last one may be shorter: then nothing follows */
-            fold_join_totals(fold_of(doing, id), running_of(doing, id), given, (points + COMBINE_BLOCK - 1) / COMBINE_BLOCK);
-        else
-            fold_add(doing->vm->team, fold_of(doing, id), running_of(doing, id), (Cells){.data = given}, points);
-    }
-}
-
-static void join_total(const Doing *doing, FlowNodeId id, uint64_t *cell)
-{
-    void *running = running_of(doing, id);
-    const FlowNode *node = node_of(doing, id);
-    if (node->op != FLOW_FOLD)
-        *(int64_t *)running += *(const int64_t *)cell;
-    else if (node->core_op == OP_COUNT_TRUE)
-        fold_join_totals(fold_of(doing, id), running, cell, 1);
-    else
-        fold_add(NULL, fold_of(doing, id), running, (Cells){.data = cell}, 1);
-}
-
-static void join_totals(const Doing *doing, size_t tiles)
-{
-    uint32_t count = doing->kernel->totals.count;
-    for (size_t tile = 0; tile < tiles; tile++)
-        for (uint32_t i = 0; i < count; i++)
-            join_total(doing, doing->kernel->totals.items[i], &doing->totals[tile * count + i]);
 }
 
 /* ---- how much at a time ---- */
@@ -998,7 +535,7 @@ static size_t shares_of(const Doing *doing)
 {
     if (!doing->kernel->is_strided || doing->vm->options.threads == 1)
         return 1;
-    FlowOperand length = node_of(doing, doing->kernel->scatters.items[0].node)->inputs[SCATTER_LENGTH];
+    FlowOperand length = doing_node(doing, doing->kernel->scatters.items[0].node)->inputs[SCATTER_LENGTH];
     int64_t elements = bundle_uniform_integer(doing->instance, length);
     size_t shares = least(elements > 0 ? (size_t)elements / SHARE_LEAST : 0, (size_t)doing->vm->options.threads * SHARES_EACH);
     return shares > 1 && doing->count <= (size_t)elements / shares / SHARES_EACH ? shares : 1;
@@ -1020,7 +557,7 @@ static void measure(const Doing *doing, uint64_t nanoseconds, size_t tiles, size
     kernel->picoseconds = nanoseconds * 1000 * doing->vm->options.threads / doing->count + 1;
     double most = 0;
     for (uint32_t scope = 1; scope < doing->kernel->scopes.count && points > 0; scope++) {
-        double each = (double)given_by(doing, tiles, scope) / (double)points;
+        double each = (double)doing_given_by(doing, tiles, scope) / (double)points;
         most = each > most ? each : most;
     }
     kernel->elements = most;
@@ -1031,8 +568,8 @@ static void keep_carries(const Doing *doing, size_t tiles)
 {
     const Kernel *kernel = doing->kernel;
     for (uint32_t i = 0; i < kernel->scans.count; i++)
-        memcpy(running_of(doing, kernel->scans.items[i]), &doing->carries[(tiles - 1) * kernel->scans.count + i],
-               fold_result_size(fold_of(doing, kernel->scans.items[i])));
+        memcpy(doing_running(doing, kernel->scans.items[i]), &doing->carries[(tiles - 1) * kernel->scans.count + i],
+               fold_result_size(doing_fold(doing, kernel->scans.items[i])));
 }
 
 static void do_all_tiles(Doing *doing)
@@ -1059,8 +596,8 @@ static void do_all_tiles(Doing *doing)
 static bool find_places(Doing *doing)
 {
     uint32_t scopes = doing->kernel->scopes.count;
-    size_t tiles = tile_count(doing);
-    size_t *places = reserve(doing, (tiles + 1) * scopes * sizeof *places), tile = 0;
+    size_t tiles = doing_tile_count(doing);
+    size_t *places = doing_reserve(doing, (tiles + 1) * scopes * sizeof *places), tile = 0;
     memset(places, 0, scopes * sizeof *places);
     for (bool is_much = false; tile < tiles && !is_much; tile++)
         for (uint32_t scope = 0; scope < scopes; scope++) {
@@ -1087,24 +624,27 @@ static bool count_given(Doing *doing)
 /* Gives how many points were done: none if it failed. */
 static size_t do_once(Doing *doing)
 {
+    memset(doing->parts, 0, sizeof doing->parts);
+    atomic_store(&doing->long_tile, SIZE_MAX);
     doing->is_direct = doing->kernel->stored != 0 && !doing->kernel->is_deep && !team_shares(doing->vm->team, doing->count, grain_of(doing));
     if (!doing->kernel->is_counted)
         find_tallies(doing);
     else if (!count_given(doing))
         return 0;
-    find_outputs(doing);
+    doing_find_outputs(doing);
     uint64_t start = machine_clock();
     do_all_tiles(doing);
     if (atomic_load(&doing->has_failed))
         return 0;
     size_t points, tiles = accept_tiles(doing, &points);
-    if (!doing->is_alone)
+    bool is_usual = !doing->is_alone && atomic_load(&doing->long_tile) == SIZE_MAX;
+    if (is_usual)
         measure(doing, machine_clock() - start, tiles, points);
     if (points == 0)
         return 0;
-    give_outputs(doing, tiles, points);
-    join_ordered(doing, points);
-    join_totals(doing, tiles);
+    doing_give_outputs(doing, tiles, points);
+    doing_join_ordered(doing, points);
+    doing_join_totals(doing, tiles);
     keep_carries(doing, tiles);
     doing->vm->produced += points * doing->bundle->nodes.count;
     return points;

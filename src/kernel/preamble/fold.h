@@ -168,7 +168,8 @@ SCAN_ORDERED(ScanPRODUCT_F64, double, *, 1.0)
 
 enum {
     KERNEL_STRIP = 1 << 16, /* points of an innermost loop after which it looks whether it is to go on, */
-    KERNEL_ROUNDS = 256,     /* ... and of one around others */
+    KERNEL_ROUNDS = 256,     /* ... and of one around others, */
+    KERNEL_LONGER_TURNS = 8, /* ... whose turns are taken to be so many times longer */
     KERNEL_SEARCH = 1024,    /* points that are searched at once for one that is kept */
 #ifdef __AVX512F__
     KERNEL_NARROW = 16,      /* ... where 32 bits are enough for them, so many in a register */
@@ -202,22 +203,28 @@ MATH_INLINE bool kernel_narrow_any(KernelNarrow hits)
 #endif
 }
 
-/* The points of the next block of this part of a long loop; false if there is none. */
-MATH_INLINE bool kernel_next_part_block(KernelLoopParts *parts, int64_t *from, int64_t *count)
+/* The blocks of a part of a long loop that are still to be done. */
+typedef struct KernelPart {
+    int64_t next, end;
+    int64_t least; /* the loop's first point */
+} KernelPart;
+
+/* The points of the next block; false if there is none. */
+MATH_INLINE bool kernel_next_part_block(KernelPart *part, int64_t *from, int64_t *count)
 {
-    if (parts->from >= parts->end)
+    if (part->next >= part->end)
         return false;
-    const int64_t end = parts->from + COMBINE_BLOCK;
-    *from = parts->from > parts->least ? parts->from : parts->least;
-    *count = end < parts->end ? end : parts->end;
-    parts->from = end;
+    const int64_t end = part->next + COMBINE_BLOCK;
+    *from = part->next > part->least ? part->next : part->least;
+    *count = end < part->end ? end : part->end;
+    part->next = end;
     return true;
 }
 
 /* The number of the block that has just been done. */
-MATH_INLINE int64_t kernel_part_block(const KernelLoopParts *parts)
+MATH_INLINE int64_t kernel_part_block(KernelPart part)
 {
-    return parts->from / COMBINE_BLOCK - 1;
+    return part.next / COMBINE_BLOCK - 1;
 }
 
 MATH_INLINE bool kernel_has_parts(const KernelCall *call)
@@ -225,13 +232,12 @@ MATH_INLINE bool kernel_has_parts(const KernelCall *call)
     return call->parts->scope != 0 || call->parts->known != 0;
 }
 
-/* A long loop has only the points of this part, block by block, or none if its totals are known; false if it is still to be shared, as all are for calls without parts. */
-MATH_INLINE bool kernel_take_part(KernelLoopParts *parts, bool has_parts, uint32_t scope, int64_t *from, int64_t *count)
+/* A long loop has only the points of this part, block by block, or none if it is known; false if it is still to be shared, as all are for calls without parts. */
+MATH_INLINE bool kernel_take_part(KernelLoopParts *parts, bool has_parts, uint32_t scope, KernelPart *part, int64_t *from, int64_t *count)
 {
     if (has_parts && parts->scope == scope) {
-        parts->least = *from;
-        parts->end = parts->end < *count ? parts->end : *count;
-        return kernel_next_part_block(parts, from, count);
+        *part = (KernelPart){.next = parts->from, .end = parts->end < *count ? parts->end : *count, .least = *from};
+        return kernel_next_part_block(part, from, count);
     }
     if (has_parts && (parts->known >> scope & 1) != 0) {
         *from = *count;
