@@ -1,4 +1,4 @@
-#include "kernel/fuse.h"
+#include "kernel/fuse_private.h"
 
 #include "kernel/lanes.h"
 #include "kernel/linear.h"
@@ -7,53 +7,11 @@
 
 #include <string.h>
 
-enum {
-    NODES_MAX = 20000, /* larger networks are left as they are: looking for kernels takes time */
-    NOWHERE = UINT32_MAX,
-};
+enum { NODES_MAX = 20000 }; /* larger networks are left as they are: looking for kernels takes time */
 
 /* Among the scopes that must be over before a node: it needs what a scan over all points gives. A second such scan cannot be done in the same
  * kernel, which first finds the totals of scans for all its pieces. */
 #define AFTER_SCAN (UINT64_C(1) << 63)
-
-typedef struct Reader {
-    FlowNodeId node; /* NOWHERE: the network's result */
-    uint32_t input;
-} Reader;
-
-typedef struct Readers {
-    uint32_t first, count; /* in the list of all */
-} Readers;
-
-/* Where nodes are whose points lie below others. */
-typedef struct Extent {
-    FlowNodeId first, last;
-    uint32_t count;
-} Extent;
-
-/* The scopes below a root. */
-typedef struct Tree {
-    VEC(KernelScope) scopes;
-    uint32_t *scope_of; /* by set of points; NOWHERE if it is not in the tree */
-} Tree;
-
-typedef struct Finder {
-    Arena *arena;
-    const FlowNetwork *network;
-    FunctionTexts *functions;
-    Fusion *fusion;
-    uint32_t next_number;
-    uint32_t points_bound;
-    Readers *readers_of; /* by stream */
-    Reader *readers;
-    Tree tree;
-    FlowNodeId first, last; /* nodes that may hang on the root's points */
-    uint32_t *depths; /* by node: how often those before it must wait for somebody outside, from 1; 0 if it does not hang on the root's points */
-    uint64_t *over;   /* by node: scopes that must be over before it */
-    bool *is_candidate; /* by node: has a place in the tree */
-    bool *is_banned;  /* by node: must stay outside */
-    bool *is_evicted; /* by set of points: cannot be a scope below this root */
-} Finder;
 
 /* ---- looking at nodes ---- */
 
@@ -722,80 +680,17 @@ static bool is_worth_it(const FlowNetwork *network, const Kernel *kernel)
     return (computed > 1 && !only_lends) || (computed > 0 && kernel->scopes.count > 1);
 }
 
-static bool is_member_of(const Kernel *kernel, FlowNodeId id)
-{
-    return fuse_position_of(kernel, id) >= 0;
-}
-
 FlowOperand fuse_resolve(const Fusion *fusion, const Kernel *kernel, FlowOperand operand)
 {
     const FlowNetwork *network = fusion->network;
     while (!operand.is_constant && !operand.is_uniform) {
         FlowNodeId maker = network->streams.items[operand.stream].node;
         const FlowNode *node = &network->nodes.items[maker];
-        if ((node->op != FLOW_DISTRIBUTE && node->op != FLOW_PACK) || !is_member_of(kernel, maker))
+        if ((node->op != FLOW_DISTRIBUTE && node->op != FLOW_PACK) || !fuse_is_member(kernel, maker))
             break;
         operand = node->inputs[0];
     }
     return operand;
-}
-
-static void add_stream(Arena *arena, void *list, FlowStreamId stream)
-{
-    VEC(FlowStreamId) *streams = list;
-    for (uint32_t i = 0; i < streams->count; i++)
-        if (streams->items[i] == stream)
-            return;
-    *vec_push(arena, streams) = stream;
-}
-
-static void add_column(Finder *finder, Kernel *kernel, const FlowNode *node, FlowStreamId array)
-{
-    LeafType type = finder->network->streams.items[node->outputs[0]].type;
-    for (uint32_t i = 0; i < kernel->columns.count; i++)
-        if (kernel->columns.items[i].array == array && kernel->columns.items[i].leaf == node->leaf)
-            return;
-    *vec_push(finder->arena, &kernel->columns) = (KernelLeaf){array, node->leaf, type};
-}
-
-static bool is_output(const Kernel *kernel, FlowStreamId stream)
-{
-    for (uint32_t i = 0; i < kernel->outputs.count; i++)
-        if (kernel->outputs.items[i] == stream)
-            return true;
-    return false;
-}
-
-/* An operand that is not constant, if others make it. */
-static void find_input(Finder *finder, Kernel *kernel, FlowOperand operand)
-{
-    operand = fuse_resolve(finder->fusion, kernel, operand);
-    if (operand.is_constant)
-        return;
-    if (fuse_is_uniform(finder->network, &operand))
-        add_stream(finder->arena, &kernel->uniforms, operand.stream);
-    else if (!is_member_of(kernel, finder->network->streams.items[operand.stream].node))
-        add_stream(finder->arena, &kernel->streams, operand.stream);
-}
-
-/* What a node takes from outside, its outputs known. */
-static void find_inputs(Finder *finder, Kernel *kernel, const FlowNode *node)
-{
-    const FlowNetwork *network = finder->network;
-    for (uint32_t i = 0; i < fuse_value_inputs(node); i++) {
-        FlowOperand operand = fuse_resolve(finder->fusion, kernel, node->inputs[i]);
-        bool is_passed_on = (node->op == FLOW_DISTRIBUTE || node->op == FLOW_PACK) && !is_output(kernel, node->outputs[0]);
-        if ((is_passed_on && i == 0) || fuse_is_driver(node, i))
-            continue;
-        bool is_vector = i == 0 && operand.type == LEAF_ARRAY && (node->op == FLOW_SLICES || node->op == FLOW_GATHER);
-        bool is_count = node->op == FLOW_RANGE && node->segments == SEGMENTS_SINGLE;
-        if (node->op == FLOW_SCATTER && i < SCATTER_LENGTH)
-            continue; /* of the vector only the memory of its copy is wanted */
-        if (is_vector && fuse_is_uniform(network, &operand))
-            add_column(finder, kernel, node, operand.stream);
-        else if (!is_count)
-            find_input(finder, kernel, operand);
-    }
 }
 
 /* They come in the order of the network. */
@@ -821,266 +716,6 @@ bool fuse_is_driver(const FlowNode *node, uint32_t input)
     const char *first = signature == NULL ? "" : strchr(signature, ':') != NULL ? strchr(signature, ':') + 2 : signature;
     bool is_of_points = input >= fuse_value_inputs(node) && node->op != FLOW_FLAG_ENDS;
     return is_of_points || (input == 0 && strncmp(first, "driver@", strlen("driver@")) == 0);
-}
-
-/* Whether somebody outside reads it, and looks at its elements. */
-static void find_use(const Finder *finder, FlowStreamId stream, const Kernel *kernel, bool *is_given, bool *is_looked_at)
-{
-    Readers readers = finder->readers_of[stream];
-    bool is_ends = finder->network->streams.items[stream].type == LEAF_ENDS;
-    *is_given = *is_looked_at = false;
-    for (uint32_t i = 0; i < readers.count; i++) {
-        Reader reader = finder->readers[readers.first + i];
-        if (reader.node != NOWHERE && is_member_of(kernel, reader.node))
-            continue;
-        *is_given = true;
-        *is_looked_at |= is_ends || reader.node == NOWHERE || !fuse_is_driver(&finder->network->nodes.items[reader.node], reader.input);
-    }
-}
-
-static void find_outputs(Finder *finder, Kernel *kernel, const FlowNode *node)
-{
-    const FlowNetwork *network = finder->network;
-    for (uint32_t k = 0; k < node->output_count; k++) {
-        FlowStreamId stream = node->outputs[k];
-        if (stream == 0 || fuse_scope_of_stream(network, kernel, stream) == KERNEL_NO_SCOPE)
-            continue;
-        bool is_given, is_looked_at;
-        find_use(finder, stream, kernel, &is_given, &is_looked_at);
-        is_looked_at &= network->streams.items[stream].type != LEAF_POINTS;
-        if (is_looked_at)
-            *vec_push(finder->arena, &kernel->outputs) = stream;
-        else if (is_given)
-            *vec_push(finder->arena, &kernel->counted) = stream;
-    }
-}
-
-static void add_sinks(Finder *finder, Kernel *kernel, FlowNodeId id)
-{
-    const FlowNode *node = &finder->network->nodes.items[id];
-    for (uint32_t leaf = 0; leaf < node->layout->count; leaf++)
-        *vec_push(finder->arena, &kernel->sinks) = (KernelSink){.node = id,
-                                                                .leaf = leaf,
-                                                                .scope = fuse_scope_of_node(finder->network, kernel, node),
-                                                                .operand = node->inputs[leaf + 1]};
-}
-
-static void add_scatters(Finder *finder, Kernel *kernel, FlowNodeId id)
-{
-    const FlowNode *node = &finder->network->nodes.items[id];
-    for (uint32_t leaf = 0; leaf < node->layout->count; leaf++)
-        *vec_push(finder->arena, &kernel->scatters) = (KernelSink){.node = id,
-                                                                   .leaf = leaf,
-                                                                   .scope = fuse_scope_of_node(finder->network, kernel, node),
-                                                                   .operand = node->inputs[SCATTER_LEAVES + leaf]};
-}
-
-static void note_given(Kernel *kernel, uint32_t scope, bool is_stored)
-{
-    if (scope == KERNEL_ROOT || scope == KERNEL_NO_SCOPE)
-        return;
-    kernel->given |= UINT64_C(1) << scope;
-    kernel->stored |= (uint64_t)is_stored << scope;
-    for (; is_stored && scope != KERNEL_ROOT; scope = kernel->scopes.items[scope].parent)
-        kernel->is_deep |= kernel->scopes.items[scope].kind == SCOPE_LOOP;
-}
-
-/* A node whose points are told apart by ends that somebody else makes must go on from the right ones. */
-static void note_foreign_ends(const FlowNetwork *network, Kernel *kernel, const FlowNode *node)
-{
-    if (!member_has_segments(node) || node->segments != SEGMENTS_ENDS)
-        return;
-    FlowStreamId ends = node->inputs[node->input_count - 1].stream;
-    if (!is_member_of(kernel, network->streams.items[ends].node))
-        note_given(kernel, fuse_scope_of_node(network, kernel, node), false);
-}
-
-/* The scopes whose points somebody else sees. */
-static void find_given(const FlowNetwork *network, Kernel *kernel)
-{
-    for (uint32_t i = 0; i < kernel->outputs.count; i++) {
-        FlowStreamId stream = kernel->outputs.items[i];
-        note_given(kernel, fuse_scope_of_stream(network, kernel, stream), true);
-        if (network->streams.items[stream].type == LEAF_ENDS)
-            note_given(kernel, fuse_scope_of_ends(network, kernel, stream), false);
-    }
-    for (uint32_t i = 0; i < kernel->counted.count; i++)
-        note_given(kernel, fuse_scope_of_stream(network, kernel, kernel->counted.items[i]), false);
-    for (uint32_t i = 0; i < kernel->sinks.count; i++)
-        note_given(kernel, kernel->sinks.items[i].scope, true);
-    for (uint32_t i = 0; i < kernel->nodes.count; i++)
-        note_foreign_ends(network, kernel, &network->nodes.items[kernel->nodes.items[i]]);
-}
-
-/* What is had of a point of the root without doing loops or filters. */
-static bool is_early_node(const FlowNode *node)
-{
-    switch (node->op) {
-    case FLOW_OPERATION:
-    case FLOW_COUNT:
-    case FLOW_RANGE:
-    case FLOW_SLICES:
-    case FLOW_INDEX:
-    case FLOW_GATHER: return true;
-    default: return false;
-    }
-}
-
-static bool is_early(const Finder *finder, const Kernel *kernel, FlowOperand operand, uint32_t *rest)
-{
-    operand = fuse_resolve(finder->fusion, kernel, operand);
-    if (operand.is_constant || fuse_is_uniform(finder->network, &operand))
-        return true;
-    FlowNodeId maker = finder->network->streams.items[operand.stream].node;
-    if (!is_member_of(kernel, maker))
-        return true;
-    const FlowNode *node = &finder->network->nodes.items[maker];
-    if (fuse_scope_of_node(finder->network, kernel, node) != KERNEL_ROOT || !is_early_node(node) || *rest == 0)
-        return false;
-    --*rest;
-    for (uint32_t i = 0; i < fuse_value_inputs(node); i++)
-        if (!fuse_is_driver(node, i) && !is_early(finder, kernel, node->inputs[i], rest))
-            return false;
-    return true;
-}
-
-/* Whether a node takes long, and is done to find out how many points there are too: loops are then left out. */
-static bool delays_counting(const Finder *finder, const Kernel *kernel, const FlowNode *node)
-{
-    if (node->op != FLOW_SCALAR_CALL)
-        return false;
-    uint32_t scope = fuse_scope_of_node(finder->network, kernel, node);
-    while (scope != KERNEL_ROOT && kernel->scopes.items[scope].kind != SCOPE_LOOP)
-        scope = kernel->scopes.items[scope].parent;
-    return scope == KERNEL_ROOT;
-}
-
-/* Whether all that is given below the root is of loops right there, as many points of each as is known early, and so is what scans go over. */
-static bool can_be_counted(const Finder *finder, const Kernel *kernel)
-{
-    enum { WORK_MAX = 64 };
-    bool result = kernel->is_deep;
-    for (uint32_t i = 0; result && i < kernel->scans.count; i++) {
-        const FlowNode *scan = &finder->network->nodes.items[kernel->scans.items[i]];
-        uint32_t rest = WORK_MAX;
-        result = fuse_scope_of_node(finder->network, kernel, scan) == KERNEL_ROOT && is_early(finder, kernel, scan->inputs[0], &rest);
-    }
-    for (uint32_t i = 1; result && i < kernel->scopes.count; i++) {
-        const KernelScope *scope = &kernel->scopes.items[i];
-        if ((kernel->given >> i & 1) == 0)
-            continue;
-        uint32_t rest = WORK_MAX;
-        result = scope->kind == SCOPE_LOOP && scope->parent == KERNEL_ROOT;
-        for (uint32_t k = 0; result && k < scope->makers.count; k++)
-            result = is_early(finder, kernel, finder->network->nodes.items[scope->makers.items[k]].inputs[0], &rest);
-    }
-    for (uint32_t i = 0; result && i < kernel->nodes.count; i++)
-        result = !delays_counting(finder, kernel, &finder->network->nodes.items[kernel->nodes.items[i]]);
-    return result;
-}
-
-/* ---- loops that calls can share ---- */
-
-bool fuse_is_along_loop(const FlowNetwork *network, const Kernel *kernel, const FlowNode *node)
-{
-    uint32_t number = fuse_scope_of_node(network, kernel, node);
-    const KernelScope *scope = &kernel->scopes.items[number];
-    return scope->kind == SCOPE_LOOP && scope->parent == fuse_scope_of_stream(network, kernel, node->outputs[0]);
-}
-
-static bool is_below(const Kernel *kernel, uint32_t scope, uint32_t of)
-{
-    return scope != KERNEL_NO_SCOPE && (kernel->scopes.items[scope].ancestors >> of & 1) != 0;
-}
-
-/* The outermost loop that a scope is in; KERNEL_ROOT if it is in none. */
-static uint32_t outermost_loop(const Kernel *kernel, uint32_t scope)
-{
-    uint32_t loop = KERNEL_ROOT;
-    for (; scope != KERNEL_ROOT; scope = kernel->scopes.items[scope].parent)
-        if (kernel->scopes.items[scope].kind == SCOPE_LOOP)
-            loop = scope;
-    return loop;
-}
-
-static bool ends_with_loop(const FlowNetwork *network, const Kernel *kernel, const FlowNode *node, uint32_t loop)
-{
-    return fuse_is_reduction(node) && is_below(kernel, fuse_scope_of_node(network, kernel, node), loop) &&
-           fuse_parent_scope(network, kernel, node) == kernel->scopes.items[loop].parent;
-}
-
-/* Whether a node inside of a loop leaves nothing behind but elements that follow each other and what the loop's reductions come to, in whatever order its parts are done. */
-static bool can_be_in_parts(const FlowNetwork *network, const Kernel *kernel, const FlowNode *node, uint32_t loop)
-{
-    if (node->op == FLOW_SCAN || node->op == FLOW_SCATTER)
-        return false;
-    if (!fuse_is_reduction(node) || is_below(kernel, fuse_parent_scope(network, kernel, node), loop))
-        return true;
-    return ends_with_loop(network, kernel, node, loop) && (!member_is_ordered(node) || fuse_is_along_loop(network, kernel, node));
-}
-
-static bool can_be_shared(const FlowNetwork *network, const Kernel *kernel, uint32_t loop)
-{
-    if (outermost_loop(kernel, loop) != loop)
-        return false;
-    for (uint32_t i = 0; i < kernel->nodes.count; i++) {
-        const FlowNode *node = &network->nodes.items[kernel->nodes.items[i]];
-        if (is_below(kernel, fuse_scope_of_node(network, kernel, node), loop) && !can_be_in_parts(network, kernel, node, loop))
-            return false;
-    }
-    return true;
-}
-
-/* Every call that does a part of one loop goes through the others of its point that are not known: these must not give elements, each time anew. */
-static bool gives_elsewhere(const Kernel *kernel)
-{
-    for (uint32_t scope = 1; scope < kernel->scopes.count; scope++) {
-        uint32_t loop = outermost_loop(kernel, scope);
-        if ((kernel->given >> scope & 1) != 0 && loop != KERNEL_ROOT && (kernel->shared >> loop & 1) == 0)
-            return true;
-    }
-    return false;
-}
-
-static void find_shared(Finder *finder, Kernel *kernel)
-{
-    for (uint32_t loop = 1; loop < kernel->scopes.count; loop++)
-        kernel->shared |= (uint64_t)can_be_shared(finder->network, kernel, loop) << loop;
-    if (gives_elsewhere(kernel))
-        kernel->shared = 0;
-    for (uint32_t loop = 1; loop < kernel->scopes.count; loop++)
-        for (uint32_t i = 0; i < kernel->nodes.count && (kernel->shared >> loop & 1) != 0; i++)
-            if (ends_with_loop(finder->network, kernel, &finder->network->nodes.items[kernel->nodes.items[i]], loop))
-                *vec_push(finder->arena, &kernel->partials) = (KernelPartial){kernel->nodes.items[i], loop};
-}
-
-static void find_lists(Finder *finder, Kernel *kernel)
-{
-    for (uint32_t i = 0; i < kernel->nodes.count; i++) {
-        FlowNodeId id = kernel->nodes.items[i];
-        const FlowNode *node = &finder->network->nodes.items[id];
-        find_outputs(finder, kernel, node);
-        find_inputs(finder, kernel, node);
-        kernel->has_loops |= node->op == FLOW_SCALAR_CALL;
-        if (node->op == FLOW_COLLECT)
-            add_sinks(finder, kernel, id);
-        if (node->op == FLOW_SCATTER)
-            add_scatters(finder, kernel, id);
-        if (fuse_goes_on(finder->network, node))
-            *vec_push(finder->arena, &kernel->scans) = id;
-        if (fuse_is_total(finder->network, node))
-            *(member_is_ordered(node) ? vec_push(finder->arena, &kernel->ordered)
-                                      : vec_push(finder->arena, &kernel->totals)) = id;
-    }
-    for (uint32_t i = 0; i < kernel->scopes.count; i++) {
-        const KernelScope *scope = &kernel->scopes.items[i];
-        kernel->has_loops |= scope->kind == SCOPE_LOOP;
-        if (scope->kind == SCOPE_IF)
-            find_input(finder, kernel, (FlowOperand){.type = (LeafType)SCALAR_BOOL, .stream = scope->flags});
-    }
-    find_given(finder->network, kernel);
-    kernel->is_counted = can_be_counted(finder, kernel);
-    find_shared(finder, kernel);
 }
 
 /* The scopes whose ends a node gives. */
@@ -1138,7 +773,7 @@ static void make_kernel(Finder *finder, uint32_t depth)
     uint32_t index = finder->fusion->kernels.count + 1;
     for (uint32_t i = 0; i < kernel.nodes.count; i++)
         finder->fusion->kernel_of[kernel.nodes.items[i]] = index;
-    find_lists(finder, &kernel);
+    fuse_find_lists(finder, &kernel);
     finder->next_number++;
     *vec_push(finder->arena, &finder->fusion->kernels) = kernel;
 }
