@@ -82,19 +82,14 @@ static void give_range_ends(Firing *firing, Counts *counts, uint64_t done)
     firing_produce(firing, RANGE_ENDS, count);
 }
 
-/* Gives points of the parent in turn, as far as there is room; says whether that were all. */
+/* Gives indices of the parent in turn, as far as there is room; says whether that were all. */
 static bool give_one_range(Firing *firing, uint64_t count)
 {
     Range *state = firing->state;
-    bool is_looked_at = firing->instance->plan->streams[firing->node->outputs[RANGE_INDEX]].is_looked_at;
-    size_t room = is_looked_at ? firing_room(firing, RANGE_INDEX) : firing_wide_room(firing, RANGE_INDEX);
-    size_t given = least(room, count - state->inside);
-    if (is_looked_at) {
-        if (given > 0)
-            movement_progression(firing->vm->team, firing_reserve(firing, RANGE_INDEX, given), (int64_t)state->inside, 1, given);
-        firing_produce(firing, RANGE_INDEX, given);
-    } else
-        firing_produce_uniform(firing, RANGE_INDEX, &(int64_t){0}, given);
+    size_t given = least(firing_room(firing, RANGE_INDEX), count - state->inside);
+    if (given > 0)
+        movement_progression(firing->vm->team, firing_reserve(firing, RANGE_INDEX, given), (int64_t)state->inside, 1, given);
+    firing_produce(firing, RANGE_INDEX, given);
     state->inside += given;
     if (state->inside < count)
         return false;
@@ -168,6 +163,33 @@ static size_t give_indices(Firing *firing, const Counts *counts)
     return done;
 }
 
+/* The same where nobody looks at them, and points are only counted. */
+static size_t give_points(Firing *firing, const Counts *counts)
+{
+    Range *state = firing->state;
+    size_t room = firing_wide_room(firing, RANGE_INDEX), given = 0, done = 0;
+    for (; done < counts->parents; done++) {
+        uint64_t left = count_at(counts, done) - state->inside;
+        if (left > room - given) {
+            state->inside += room - given;
+            given = room;
+            break;
+        }
+        given += left;
+        state->inside = 0;
+    }
+    firing_produce_uniform(firing, RANGE_INDEX, &(int64_t){0}, given);
+    return done;
+}
+
+static size_t give_range_points(Firing *firing, const Counts *counts)
+{
+    if (!firing_is_wanted(firing, RANGE_INDEX))
+        return counts->parents;
+    bool is_looked_at = firing->instance->plan->streams[firing->node->outputs[RANGE_INDEX]].is_looked_at;
+    return is_looked_at ? give_indices(firing, counts) : give_points(firing, counts);
+}
+
 static void fire_range(Firing *firing)
 {
     FlowSegments segments = firing->node->segments;
@@ -175,7 +197,7 @@ static void fire_range(Firing *firing)
     Counts counts = range_counts(firing);
     if (gives_ends(firing))
         give_range_ends(firing, &counts, firing_position(firing, driver));
-    size_t done = firing_is_wanted(firing, RANGE_INDEX) ? give_indices(firing, &counts) : counts.parents;
+    size_t done = give_range_points(firing, &counts);
     firing_consume(firing, driver, done);
     if (segments == SEGMENTS_SINGLE ? done > 0 : firing_is_ended(firing, driver))
         firing_finish(firing);
