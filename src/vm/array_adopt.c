@@ -4,9 +4,14 @@
  * column of references is as long as its array, with nothing in it, before arrays for it are made. */
 #include "vm/array_private.h"
 
+#include "base/least.h"
+
 #include <string.h>
 
-enum { COPY_PICOSECONDS = 100 }; /* a byte */
+enum {
+    COPY_PICOSECONDS = 100,   /* a byte, */
+    VECTOR_PICOSECONDS = 5000 /* ... and to go on to the next vector */
+};
 
 /* Arrays of regions have no references (kernel/preamble/region.h). */
 static bool is_of_region(const Array *array)
@@ -14,7 +19,7 @@ static bool is_of_region(const Array *array)
     return array != NULL && array->references == 0;
 }
 
-/* What is copied for each vector: cells from one place of its array to one of the new array. */
+/* What is copied for each vector: cells from one place of its array to one of the new array, behind those of vectors before it. */
 typedef struct Move {
     int64_t from, to, count;
 } Move;
@@ -33,7 +38,7 @@ static size_t place_elements(const MadeVectors *made, int64_t *starts, Move *mov
     Run run = {0};
     for (size_t i = 0; i < made->count; i++) {
         int64_t start = made->starts[i], end = start + made->lengths[i];
-        moves[i] = (Move){0};
+        moves[i] = (Move){.to = total};
         starts[i] = start;
         if (!is_of_region(made->arrays[i]))
             continue;
@@ -57,16 +62,34 @@ typedef struct Copying {
     char *out;
 } Copying;
 
-static void copy_vectors(void *context, size_t first, size_t end, uint32_t member)
+/* The vector whose cells come to lie at a place of the new array. */
+static size_t vector_at(const Copying *copying, size_t place)
+{
+    size_t first = 0, end = copying->made->count;
+    while (first < end) {
+        size_t middle = first + (end - first) / 2;
+        const Move *move = &copying->moves[middle];
+        if ((size_t)(move->to + move->count) <= place)
+            first = middle + 1;
+        else
+            end = middle;
+    }
+    return first;
+}
+
+/* Cells of the new array, whatever vectors they belong to: one may have most of them. */
+static void copy_cells(void *context, size_t first, size_t end, uint32_t member)
 {
     const Copying *copying = context;
     (void)member;
-    for (size_t i = first; i < end; i++) {
+    for (size_t i = vector_at(copying, first); first < end; i++) {
         Move move = copying->moves[i];
         if (move.count == 0)
             continue;
+        size_t stop = least((size_t)(move.to + move.count), end);
         const char *column = copying->made->arrays[i]->columns[copying->leaf].data;
-        memcpy(copying->out + (size_t)move.to * copying->size, column + (size_t)move.from * copying->size, (size_t)move.count * copying->size);
+        memcpy(copying->out + first * copying->size, column + ((size_t)(move.from - move.to) + first) * copying->size, (stop - first) * copying->size);
+        first = stop;
     }
 }
 
@@ -74,8 +97,8 @@ static void copy_vectors(void *context, size_t first, size_t end, uint32_t membe
 static void copy_column(Team *team, const MadeVectors *made, const Move *moves, uint32_t leaf, LeafType type, size_t total, void *out)
 {
     Copying copying = {made, moves, leaf, leaf_size(type), out};
-    size_t bytes = total * copying.size / made->count + 1; /* of a vector, about */
-    team_run(team, made->count, team_grain(team, bytes * COPY_PICOSECONDS), copy_vectors, &copying);
+    size_t picoseconds = copying.size * COPY_PICOSECONDS + made->count * VECTOR_PICOSECONDS / total;
+    team_run(team, total, team_grain(team, picoseconds), copy_cells, &copying);
 }
 
 /* Vectors in vectors: their descriptors are copied aside, and adopted in their turn. */

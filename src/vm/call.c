@@ -348,12 +348,14 @@ static void complete(Vm *vm, Call *call)
     }
 }
 
-/* Chooses the points of the next run: all that are left; half of those among which one fails; or, where compiled code does points one by one and stops at one, a few,
- * each time more, for it may stop at the next one too. */
+/* Chooses the points of the next run: all that are left; half of those among which one fails; those that are too large for compiled code; or, where compiled code does
+ * points one by one and stops at one, a few, each time more, for it may stop at the next one too. */
 static size_t next_end(Call *call, bool is_left_over)
 {
     if (call->bad > call->good)
         return call->good + (call->bad - call->good + 1) / 2;
+    if (call->large_end > call->good)
+        return call->large_end;
     if (!is_left_over)
         return call->count;
     call->left_over = call->left_over == 0 ? 1 : 2 * call->left_over;

@@ -228,10 +228,6 @@ void sequential_free(Vm *vm)
 
 /* ---- whether ---- */
 
-typedef struct Sizes {
-    uint64_t total, largest;
-} Sizes;
-
 enum { MEASURE_TILE = 256 };
 
 /* Adds the lengths of vectors to the sizes of points. */
@@ -241,27 +237,27 @@ static void add_lengths(uint64_t *sizes, const int64_t *lengths, size_t count)
         sizes[i] += (uint64_t)lengths[i];
 }
 
-static void measure_tile(const Call *call, size_t first, size_t count, Sizes *sizes)
+/* How large points are: elements of the vectors that each has of its own. */
+static void measure_tile(const Call *call, size_t first, size_t count, uint64_t *sizes)
 {
-    uint64_t tile[MEASURE_TILE];
     for (size_t i = 0; i < count; i++)
-        tile[i] = 1;
+        sizes[i] = 1;
     for (uint32_t leaf = 0; leaf + 2 < call->signature.parameter_count; leaf++)
         if (call->signature.parameters[leaf] == LEAF_ARRAY && !call->arguments[leaf + 2].is_uniform)
-            add_lengths(tile, (const int64_t *)call->arguments[leaf + 2].data + first, count);
-    for (size_t i = 0; i < count; i++) {
-        sizes->total += tile[i];
-        sizes->largest = tile[i] > sizes->largest ? tile[i] : sizes->largest;
-    }
+            add_lengths(sizes, (const int64_t *)call->arguments[leaf + 2].data + first, count);
 }
 
-/* How large the points are: elements of the vectors that each has of its own. One thread does this: it is to be quick. */
-static Sizes measure(const Call *call)
+/* All together. One thread does this: it is to be quick. */
+static uint64_t measure(const Call *call)
 {
-    Sizes sizes = {0};
-    for (size_t i = call->good; i < call->count; i += MEASURE_TILE)
-        measure_tile(call, i, least(MEASURE_TILE, call->count - i), &sizes);
-    return sizes;
+    uint64_t tile[MEASURE_TILE], total = 0;
+    for (size_t first = call->good; first < call->count; first += MEASURE_TILE) {
+        size_t count = least(MEASURE_TILE, call->count - first);
+        measure_tile(call, first, count, tile);
+        for (size_t i = 0; i < count; i++)
+            total += tile[i];
+    }
+    return total;
 }
 
 /* Lengths joined bit by bit, which takes less than comparing them. */
@@ -295,24 +291,87 @@ static uint64_t bound_largest(const Vm *vm, const Call *call)
     return bound;
 }
 
-static bool is_fair(uint64_t threads, uint64_t largest, uint64_t total)
+/* Nobody should have more than half as much again as a fair share: another level of a recursion by networks costs more than what that loses. */
+static uint64_t fair_size(const Vm *vm, uint64_t total)
 {
-    return 2 * threads * largest <= 3 * total;
+    return 3 * total / (2 * team_size(vm->team));
 }
 
-/* Nobody should have more than half as much again as a fair share: another level of a recursion by networks costs more than what that loses. */
-static bool is_worth_it(const Vm *vm, const Call *call)
+/* The first large point from `first` on; `end` if there is none before that. */
+static size_t find_large(const Call *call, size_t first, size_t end)
 {
-    uint64_t threads = team_size(vm->team);
-    size_t count = call->count - call->good;
-    if (threads == 1 || (code_is_shared(vm, call->plan->network->function) && count >= threads / SHARING_THREADS))
-        return true;
+    uint64_t tile[MEASURE_TILE];
+    for (; first < end; first += MEASURE_TILE) {
+        size_t count = least(MEASURE_TILE, end - first);
+        measure_tile(call, first, count, tile);
+        for (size_t i = 0; i < count; i++)
+            if (tile[i] > call->fair)
+                return first + i;
+    }
+    return end;
+}
+
+/* Where large points end, with those between them and behind that are too few for all threads. */
+static size_t end_of_large(const Call *call, size_t first, size_t threads)
+{
+    for (size_t end = first + 1;;) {
+        if (call->count - end < threads)
+            return call->count;
+        size_t next = find_large(call, end, end + threads);
+        if (next == end + threads)
+            return end;
+        end = next + 1;
+    }
+}
+
+enum { SHORT_OPERATOR = 12 }; /* statements */
+
+static bool is_short(const CoreBlock *body)
+{
+    bool has_calls = false;
+    for (uint32_t i = 0; i < body->statement_count; i++)
+        has_calls |= body->statements[i].kind == CORE_CALL;
+    return !has_calls && body->statement_count <= SHORT_OPERATOR;
+}
+
+/* Whether a network does something for each element that is little in a loop, but goes through memory a few times in nodes: so much more that a few threads do not make up for it. */
+static bool is_roundabout(const Vm *vm, const FlowNetwork *network)
+{
+    bool is_found = false;
+    for (uint32_t i = 0; i < network->nodes.count; i++) {
+        const FlowNode *node = &network->nodes.items[i];
+        if (node->op == FLOW_CALL) /* what that takes is not known */
+            return false;
+        is_found |= node->op == FLOW_SCATTER || (node->op == FLOW_FOLD_WITH && is_short(vm->program->core->functions.items[node->function]->body));
+    }
+    return is_found;
+}
+
+/* Whether all points are for compiled code, however large one is. */
+static bool is_for_code(const Vm *vm, const Call *call)
+{
+    size_t threads = team_size(vm->team), count = call->count - call->good;
+    return threads == 1 || (code_is_shared(vm, call->plan->network->function) && count >= threads / SHARING_THREADS) ||
+           (threads < SHARING_THREADS && is_roundabout(vm, call->plan->network));
+}
+
+/* Where the points end that compiled code is to do. Large ones are left to the network, those before and behind them are not. */
+static size_t end_of_fair(const Vm *vm, Call *call)
+{
+    size_t threads = team_size(vm->team), count = call->count - call->good;
+    if (is_for_code(vm, call))
+        return call->count;
     if (count < threads)
-        return false;
-    if (is_fair(threads, bound_largest(vm, call), count))
-        return true;
-    Sizes sizes = measure(call);
-    return is_fair(threads, sizes.largest, sizes.total);
+        return call->good;
+    if (call->fair == 0) {
+        if (bound_largest(vm, call) <= fair_size(vm, count))
+            return call->count;
+        call->fair = fair_size(vm, measure(call));
+    }
+    size_t large = find_large(call, call->good, call->count);
+    if (large < call->count)
+        call->large_end = end_of_large(call, large, threads);
+    return large - call->good < threads ? call->good : large;
 }
 
 /* One point, all threads. */
@@ -508,10 +567,10 @@ static void run_shared(Handover *handover)
     forks_free(&forks);
 }
 
-/* Whether other code can go on with what is left. */
-static bool hand_over(Vm *vm, Call *call, KernelFunction *code)
+/* Points before `end`. Gives whether other code can go on with what is left of them. */
+static bool hand_over(Vm *vm, Call *call, size_t end, KernelFunction *code)
 {
-    size_t count = call->count - call->good;
+    size_t count = end - call->good;
     prepare_workspaces(vm);
     Handover handover = {.vm = vm, .call = call, .code = code, .globals = code_global_cells(vm), .first = call->good, .done = count};
     take_outputs(&handover, count);
@@ -536,11 +595,16 @@ static bool hand_over(Vm *vm, Call *call, KernelFunction *code)
 bool sequential_run(Vm *vm, Call *call)
 {
     CoreFunctionId function = call->plan->network->function;
-    if (call->good == call->count || !has_code(vm, call) || (!is_for_all(vm, call) && !is_worth_it(vm, call)))
+    if (call->good == call->count || !has_code(vm, call))
         return false;
-    bool is_left = hand_over(vm, call, code_of_points(vm, function, call->count - call->good));
+    size_t end = is_for_all(vm, call) ? call->count : end_of_fair(vm, call);
+    if (end == call->good)
+        return false;
+    bool is_left = hand_over(vm, call, end, code_of_points(vm, function, end - call->good));
     KernelFunction *complete = is_left ? code_complete(vm, function) : NULL;
     if (complete != NULL)
-        hand_over(vm, call, complete);
+        hand_over(vm, call, end, complete);
+    if (call->good < end)
+        call->large_end = 0; /* first comes the point that stopped it */
     return true;
 }

@@ -5,7 +5,9 @@
  *  - if there is one thread;
  *  - if it offers calls to other threads (vm/forks.h), and one point for a few threads is there;
  *  - if all threads can do one point together: a loop whose turns are nothing but loops that they share, such as the steps of a stencil;
- *  - otherwise, if there is a point for each, and none is so much larger than the others that somebody would wait long for it.
+ *  - if there are few threads, and the network would take a way so roundabout that they do not make up for it;
+ *  - otherwise, if there is a point for each. Points so much larger than the others that somebody would wait long for them are left to the network, those before and behind
+ *    them are not.
  * A recursive function thus runs as networks at first, level by level, if there are many threads, and below that as recursive C. */
 #ifndef RUNNEL_VM_SEQUENTIAL_H
 #define RUNNEL_VM_SEQUENTIAL_H
@@ -13,7 +15,8 @@
 #include "vm/call.h"
 
 /* Does points of the call from `good` on, and counts those done there. It stops at a point that fails, or that compiled code cannot do: that is the network's to
- * find out. False if nothing was tried: there is no such code, or the call is better done by the network. */
+ * find out. It stops at large ones too, and notes where these end (`large_end`). False if nothing was tried: there is no such code, or these points are better done by the
+ * network. */
 bool sequential_run(Vm *vm, Call *call);
 
 /* Frees the memory that such code has taken, which is kept from call to call. */
