@@ -1,12 +1,17 @@
 /* GROUP: the points of each parent by keys.
  *
- * The points of one parent are collected; then their order is known, and with it everything that is given. There are four kinds of outputs,
- * each of which goes on as far as it has room, whatever the others do: the groups with their keys, their ends, the members, and the end of the
- * parent. */
+ * The points of one parent are collected, or of several whose points are all there and not many; then their order is known, and with it everything that is given. There are
+ * four kinds of outputs, each of which goes on as far as it has room, whatever the others do: the groups with their keys, their ends, the members, and the ends of the
+ * parents. */
 #include "vm/nodes.h"
 
+#include <string.h>
+
 enum { GROUP_DRIVER, GROUP_KEYS };
-enum { COMPARE_PICOSECONDS = 10000 }; /* about what two keys take, in one thread */
+enum {
+    COMPARE_PICOSECONDS = 10000, /* about what two keys take, in one thread */
+    POINTS_MAX = 1 << 15,        /* of several parents */
+};
 enum { GROUP_OUT_POINTS, GROUP_OUT_PARENT_ENDS, GROUP_OUT_KEYS };
 
 /* Positions. */
@@ -19,12 +24,12 @@ typedef struct Group {
     WalkState walk;
     Layout *member_layout; /* of the further leaves that have cells */
     Cells *cells;      /* for one firing: as many as there are inputs */
-    Array *keys, *members; /* the points of the parent at hand */
-    Places order;          /* sorts them */
+    Array *keys, *members; /* the points of the parents at hand */
+    Places order;          /* sorts them, those of each parent for themselves */
     Places firsts, ends;   /* of each group: a member whose key is given, and where it ends in the order */
+    Places parents;        /* of each parent: where its points end, then where its groups do */
     bool is_giving;        /* no more points come, and these are in order */
-    bool is_parent_given;
-    size_t groups_given, ends_given, members_given;
+    size_t parents_given, groups_given, ends_given, members_given;
     int64_t group_total, member_total; /* of the parents before */
 } Group;
 
@@ -77,6 +82,7 @@ static void forget_points(Memory *memory, Group *state)
     free_places(memory, &state->order);
     free_places(memory, &state->firsts);
     free_places(memory, &state->ends);
+    free_places(memory, &state->parents);
 }
 
 static void release_group(Vm *vm, const FlowNode *node, void *state_memory)
@@ -137,19 +143,42 @@ static void collect_points(Firing *firing, const Walk *walk, size_t count)
     collect(firing, state->members, member_inputs(firing->node), walk->child, count);
 }
 
+/* All points of so many parents. */
+static void collect_parents(Firing *firing, Walk *walk, size_t parents)
+{
+    Group *state = firing->state;
+    size_t points = walk_parents_end(walk, parents);
+    if (points > 0)
+        collect_points(firing, walk, points);
+    make_places(firing->vm->memory, &state->parents, parents);
+    for (size_t i = 0; i < parents; i++)
+        state->parents.items[i] = (int64_t)walk_parents_end(walk, i + 1);
+    walk_over(walk, parents);
+}
+
 /* ---- ordering ---- */
 
 /* Groups being found among ordered points, in pieces: first it is noted where one begins, then their places are written. */
 typedef struct Finding {
     Group *state;
     TeamPieces pieces;
-    bool *is_first;
+    bool *is_first; /* at first of those that no other of their parent comes before */
     size_t *counts; /* by piece: groups that begin in it, then in those before */
 } Finding;
 
-static bool is_same_key(const Group *state, size_t i)
+/* A key that is one integer of 64 bits, the most common kind; null if it is another. */
+static const int64_t *integer_keys(const Group *state)
+{
+    const Layout *layout = state->keys->layout;
+    bool is_one = layout->count == 1 && layout->leaves[0].type == (LeafType)SCALAR_I64 && !state->cells[0].is_uniform;
+    return is_one ? state->cells[0].data : NULL;
+}
+
+static bool is_same_key(const Group *state, const int64_t *integers, size_t i)
 {
     const int64_t *order = state->order.items;
+    if (integers != NULL)
+        return integers[order[i - 1]] == integers[order[i]];
     return rows_compare(state->keys->layout, state->cells, (size_t)order[i - 1], state->cells,
                         (size_t)order[i]) == 0;
 }
@@ -162,15 +191,29 @@ static size_t piece_end(const Finding *finding, size_t piece)
 static void note_firsts(void *context, size_t piece, size_t end, uint32_t member)
 {
     const Finding *finding = context;
+    const int64_t *integers = integer_keys(finding->state);
     (void)member;
     for (; piece < end; piece++) {
         size_t groups = 0;
         for (size_t i = piece * finding->pieces.length; i < piece_end(finding, piece); i++) {
-            finding->is_first[i] = i == 0 || !is_same_key(finding->state, i);
+            finding->is_first[i] = finding->is_first[i] || !is_same_key(finding->state, integers, i);
             groups += finding->is_first[i];
         }
         finding->counts[piece] = groups;
     }
+}
+
+enum { TILE = 256 };
+
+/* Where groups begin among points [first, end), at most a tile of them. */
+static size_t find_firsts(const bool *is_first, size_t first, size_t end, size_t firsts[TILE])
+{
+    size_t count = 0;
+    for (size_t i = first; i < end; i++) { /* which are firsts cannot be guessed */
+        firsts[count] = i;
+        count += is_first[i];
+    }
+    return count;
 }
 
 static void write_places(void *context, size_t piece, size_t end, uint32_t member)
@@ -179,14 +222,14 @@ static void write_places(void *context, size_t piece, size_t end, uint32_t membe
     Group *state = finding->state;
     (void)member;
     for (; piece < end; piece++) {
-        size_t group = finding->counts[piece];
-        for (size_t i = piece * finding->pieces.length; i < piece_end(finding, piece); i++) {
-            if (!finding->is_first[i])
-                continue;
-            state->firsts.items[group] = state->order.items[i];
-            if (group > 0)
-                state->ends.items[group - 1] = (int64_t)i;
-            group++;
+        size_t group = finding->counts[piece], stop = piece_end(finding, piece), firsts[TILE];
+        for (size_t tile = piece * finding->pieces.length; tile < stop; tile += TILE) {
+            size_t count = find_firsts(finding->is_first, tile, least(tile + TILE, stop), firsts);
+            for (size_t i = 0; i < count; i++, group++) {
+                state->firsts.items[group] = state->order.items[firsts[i]];
+                if (group > 0)
+                    state->ends.items[group - 1] = (int64_t)firsts[i];
+            }
         }
     }
 }
@@ -203,6 +246,28 @@ static size_t sum_counts(const Finding *finding)
     return sum;
 }
 
+static void mark_parents(const Finding *finding)
+{
+    const Places *parents = &finding->state->parents;
+    size_t count = finding->state->order.count;
+    memset(finding->is_first, 0, count);
+    finding->is_first[0] = true;
+    for (size_t i = 0; i < parents->count; i++)
+        if ((size_t)parents->items[i] < count)
+            finding->is_first[parents->items[i]] = true;
+}
+
+/* From where the points of parents end to where their groups do. */
+static void end_parents(Group *state)
+{
+    size_t group = 0;
+    for (size_t i = 0; i < state->parents.count; i++) {
+        while (group < state->ends.count && state->ends.items[group] <= state->parents.items[i])
+            group++;
+        state->parents.items[i] = (int64_t)group;
+    }
+}
+
 static void find_groups(Firing *firing)
 {
     Group *state = firing->state;
@@ -215,6 +280,7 @@ static void find_groups(Firing *firing)
     Finding finding = {.state = state, .pieces = team_pieces(team, count, team_grain(team, COMPARE_PICOSECONDS))};
     finding.is_first = team_alloc(team, count);
     finding.counts = team_alloc(team, finding.pieces.count * sizeof *finding.counts);
+    mark_parents(&finding);
     team_run(team, finding.pieces.count, 1, note_firsts, &finding);
     size_t groups = sum_counts(&finding);
     make_places(firing->vm->memory, &state->firsts, groups);
@@ -225,6 +291,26 @@ static void find_groups(Firing *firing)
     team_give_back(team, finding.is_first);
 }
 
+/* The points of several parents, those of each for themselves. */
+static void order_by_parents(Firing *firing)
+{
+    Group *state = firing->state;
+    Team *team = firing->vm->team;
+    const Places *parents = &state->parents;
+    Grade *slices = team_alloc(team, parents->count * sizeof *slices);
+    size_t start = 0;
+    for (size_t i = 0; i < parents->count; i++) {
+        size_t end = (size_t)parents->items[i];
+        slices[i] = (Grade){state->keys, start, end - start, state->order.items + start};
+        start = end;
+    }
+    arrays_grade(team, slices, parents->count, false);
+    for (size_t i = 0; i < parents->count; i++)
+        for (size_t k = 0; k < slices[i].length; k++)
+            ((int64_t *)slices[i].out)[k] += (int64_t)slices[i].start;
+    team_give_back(team, slices);
+}
+
 static void order_points(Firing *firing)
 {
     Group *state = firing->state;
@@ -232,11 +318,17 @@ static void order_points(Firing *firing)
     open_parent(firing);
     size_t count = state->keys->count;
     make_places(memory, &state->order, count);
-    if (count > 0)
+    if (state->parents.count == 0) {
+        make_places(memory, &state->parents, 1);
+        state->parents.items[0] = (int64_t)count;
+    }
+    if (count > 0 && state->parents.count > 1)
+        order_by_parents(firing);
+    else if (count > 0)
         array_grade(firing->vm->team, state->keys, 0, count, false, state->order.items);
     find_groups(firing);
-    state->groups_given = state->ends_given = state->members_given = 0;
-    state->is_parent_given = false;
+    end_parents(state);
+    state->parents_given = state->groups_given = state->ends_given = state->members_given = 0;
     state->is_giving = true;
 }
 
@@ -272,20 +364,6 @@ static void give_groups(Firing *firing)
     state->groups_given += count;
 }
 
-static void give_ends(Firing *firing)
-{
-    Group *state = firing->state;
-    uint32_t output = ends_output(firing->node);
-    size_t count = least(firing_room(firing, output), state->ends.count - state->ends_given);
-    if (count == 0)
-        return;
-    int64_t *ends = firing_reserve(firing, output, count);
-    for (size_t i = 0; i < count; i++)
-        ends[i] = state->member_total + state->ends.items[state->ends_given + i];
-    firing_produce(firing, output, count);
-    state->ends_given += count;
-}
-
 static void give_members(Firing *firing)
 {
     Group *state = firing->state;
@@ -298,25 +376,28 @@ static void give_members(Firing *firing)
     state->members_given += count;
 }
 
-static void give_parent_end(Firing *firing)
+/* Gives places, which count from the first of the parents at hand: `total` come before. Gives how many there was room for. */
+static size_t give_places(Firing *firing, uint32_t output, const Places *places, size_t given, int64_t total)
 {
-    Group *state = firing->state;
-    if (state->is_parent_given || firing_room(firing, GROUP_OUT_PARENT_ENDS) == 0)
-        return;
-    int64_t end = state->group_total + (int64_t)state->firsts.count;
-    firing_give(firing, GROUP_OUT_PARENT_ENDS, LEAF_ENDS, &end);
-    state->is_parent_given = true;
+    size_t count = least(firing_room(firing, output), places->count - given);
+    if (count == 0)
+        return 0;
+    int64_t *out = firing_reserve(firing, output, count);
+    for (size_t i = 0; i < count; i++)
+        out[i] = total + places->items[given + i];
+    firing_produce(firing, output, count);
+    return count;
 }
 
-/* Gives what there is room for. True once everything of this parent is out. */
-static bool give_parent(Firing *firing)
+/* Gives what there is room for. True once everything of these parents is out. */
+static bool give_parents(Firing *firing)
 {
     Group *state = firing->state;
-    give_parent_end(firing);
+    state->parents_given += give_places(firing, GROUP_OUT_PARENT_ENDS, &state->parents, state->parents_given, state->group_total);
     give_groups(firing);
-    give_ends(firing);
+    state->ends_given += give_places(firing, ends_output(firing->node), &state->ends, state->ends_given, state->member_total);
     give_members(firing);
-    if (!state->is_parent_given || state->groups_given < state->firsts.count || state->ends_given < state->ends.count ||
+    if (state->parents_given < state->parents.count || state->groups_given < state->firsts.count || state->ends_given < state->ends.count ||
         state->members_given < state->order.count)
         return false;
     state->group_total += (int64_t)state->firsts.count;
@@ -333,6 +414,9 @@ static bool group(Firing *firing)
     Inputs members = member_inputs(firing->node), points = {GROUP_DRIVER, members.first + members.count};
     Walk walk = walk_begin(firing, &state->walk, points, (Inputs){0}, points.count);
     for (;;) {
+        size_t parents = state->is_giving ? 0 : walk_whole_parents(&walk, POINTS_MAX);
+        if (parents > 1)
+            collect_parents(firing, &walk, parents);
         size_t count = walk_points(&walk);
         if (count > 0)
             collect_points(firing, &walk, count);
@@ -341,7 +425,7 @@ static bool group(Firing *firing)
             return walk_end(&walk);
         if (!state->is_giving)
             order_points(firing);
-        if (!give_parent(firing))
+        if (!give_parents(firing))
             return walk_end(&walk);
         walk_next_parent(&walk);
     }

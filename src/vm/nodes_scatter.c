@@ -5,7 +5,9 @@
  *
  * Of several values for one place the last counts. A team that shares the writing does not keep to that order; so when all is written, every value is
  * looked up again at its place. If all are found it did not matter, as no place got two that differ; else they are written once more, in order, and
- * for the rest of its life the node writes alone. */
+ * for the rest of its life the node writes alone. A permutation that has several for one place is not seen, so that this makes no difference there.
+ *
+ * Vectors of parents that have few points are made many at once, each by one thread. */
 #include "vm/made_vector.h"
 #include "vm/nodes.h"
 #include "vm/team_check.h"
@@ -212,10 +214,17 @@ static bool is_shared(Team *team, const Scatter *state, size_t size, size_t coun
     return !state->is_alone && team_shares(team, count, team_grain(team, scatter_picoseconds(state, size)));
 }
 
-static void scatter_cells(Team *team, Scatter *state, Writing *writing, size_t count)
+static void scatter_cells(const Firing *firing, Writing *writing, size_t count)
 {
+    Scatter *state = firing->state;
+    Team *team = firing->vm->team;
+    size_t picoseconds = scatter_picoseconds(state, writing->size);
+    if (is_permutation(firing)) {
+        team_run(team, count, team_grain(team, picoseconds), write_piece, writing);
+        return;
+    }
     if (is_shared(team, state, writing->size, count)) {
-        if (scatter_together(team, scatter_picoseconds(state, writing->size), writing, count))
+        if (scatter_together(team, picoseconds, writing, count))
             return;
         state->is_alone = true;
     }
@@ -241,7 +250,7 @@ static void scatter_leaf(Firing *firing, uint32_t leaf, Cells from, Cells index,
     if (type == LEAF_ARRAY)
         scatter_arrays(firing->vm->memory, writing.out, from, index, first, count);
     else
-        scatter_cells(firing->vm->team, state, &writing, count);
+        scatter_cells(firing, &writing, count);
 }
 
 /* ---- indices ---- */
@@ -286,23 +295,23 @@ static void take_in_order(Scatter *state, const Places *places, size_t count, ui
 typedef struct Taking {
     const Places *places;
     uint64_t position;
+    atomic_bool is_repeated; /* a place was taken already */
 } Taking;
-
-static size_t check_free(const void *context, size_t first, size_t end)
-{
-    const Taking *taking = context;
-    while (first < end && taking->places->state->taken[place_at(taking->places, first)] == 0)
-        first++;
-    return first;
-}
 
 static void take_piece(void *context, size_t first, size_t end, uint32_t member)
 {
-    const Taking *taking = context;
+    Taking *taking = context;
     _Atomic uint64_t *taken = (_Atomic uint64_t *)taking->places->state->taken;
+    bool is_repeated = false;
     (void)member;
-    for (size_t i = first; i < end; i++)
-        atomic_store_explicit(&taken[place_at(taking->places, i)], taking->position + i + 1, memory_order_relaxed);
+    for (size_t i = first; i < end && !is_repeated; i++) {
+        _Atomic uint64_t *place = &taken[place_at(taking->places, i)];
+        is_repeated = atomic_load_explicit(place, memory_order_relaxed) != 0;
+        if (!is_repeated)
+            atomic_store_explicit(place, taking->position + i + 1, memory_order_relaxed);
+    }
+    if (is_repeated)
+        atomic_store(&taking->is_repeated, true);
 }
 
 static size_t check_taken(const void *context, size_t first, size_t end)
@@ -314,17 +323,24 @@ static size_t check_taken(const void *context, size_t first, size_t end)
     return first;
 }
 
-/* Notes them in any order. If an index occurs again nothing is noted, and false given. */
-static bool take_together(Team *team, size_t picoseconds, Scatter *state, const Places *places, size_t count, uint64_t position)
+/* Nobody has taken any of these places; those that others had before keep them. */
+static void forget_taken(const Taking *taking, size_t count)
 {
-    Taking taking = {places, position};
-    if (team_check(team, count, picoseconds, check_free, &taking) < count)
-        return false;
+    uint64_t *taken = taking->places->state->taken;
+    for (size_t i = 0; i < count; i++) {
+        uint64_t *place = &taken[place_at(taking->places, i)];
+        *place = *place > taking->position ? 0 : *place;
+    }
+}
+
+/* Notes them in any order. If an index occurs again nothing is noted, and false given. */
+static bool take_together(Team *team, size_t picoseconds, const Places *places, size_t count, uint64_t position)
+{
+    Taking taking = {.places = places, .position = position};
     team_run(team, count, team_grain(team, picoseconds), take_piece, &taking);
-    if (team_check(team, count, picoseconds, check_taken, &taking) == count)
+    if (!atomic_load(&taking.is_repeated) && team_check(team, count, picoseconds, check_taken, &taking) == count)
         return true;
-    for (size_t i = 0; i < count; i++)
-        state->taken[place_at(places, i)] = 0;
+    forget_taken(&taking, count);
     return false;
 }
 
@@ -334,7 +350,7 @@ static void take_places(Team *team, Scatter *state, Cells index, size_t first, s
     size_t picoseconds = scatter_picoseconds(state, sizeof *state->taken);
     if (state->repeat.is_found)
         return;
-    if (!team_shares(team, count, team_grain(team, picoseconds)) || !take_together(team, picoseconds, state, &places, count, position))
+    if (!team_shares(team, count, team_grain(team, picoseconds)) || !take_together(team, picoseconds, &places, count, position))
         take_in_order(state, &places, count, position);
 }
 
@@ -385,6 +401,155 @@ static bool take_points(Firing *firing, Walk *walk, size_t count)
     return true;
 }
 
+/* ---- many short vectors ---- */
+
+enum {
+    SHORT_MAX = 1024,        /* elements of a vector that is made with others, */
+    ELEMENTS_MAX = 1 << 15,  /* ... which have so many together, about */
+    PARENT_PICOSECONDS = 20000,
+};
+
+/* Vectors of several parents that are made at once, in one array; each by one thread, in order. */
+typedef struct ShortVectors {
+    const Firing *firing;
+    const Walk *walk;
+    Array *array;
+    const size_t *starts; /* in the array, by parent, and the end of the last */
+    atomic_size_t good;   /* parents before the first that cannot be made */
+} ShortVectors;
+
+static size_t parent_length(const Firing *firing, size_t parent)
+{
+    return cells_scalar(SCALAR_I64, firing_cells(firing, is_permutation(firing) ? 0 : VECTOR_LENGTH), parent).bits;
+}
+
+/* Whether `count` places are all different, and less than that. */
+static bool is_permuting(const Places *places, size_t count)
+{
+    uint64_t taken[SHORT_MAX / 64] = {0};
+    bool is_good = true;
+    for (size_t i = 0; i < count; i++) {
+        size_t place = place_at(places, i), word = place % SHORT_MAX / 64;
+        uint64_t bit = UINT64_C(1) << place % 64;
+        is_good &= place < count && (taken[word] & bit) == 0;
+        taken[word] |= bit;
+    }
+    return is_good;
+}
+
+static void begin_copy(const ShortVectors *vectors, uint32_t leaf, size_t parent, size_t length, void *out)
+{
+    const Firing *firing = vectors->firing;
+    Cells arrays = firing_cells(firing, VECTOR_ARRAY);
+    size_t start = cells_scalar(SCALAR_I64, firing_cells(firing, VECTOR_START), parent).bits;
+    if (length > 0)
+        cells_copy_unretained(firing->node->layout->leaves[leaf].type, out,
+                              array_cells(((Array *const *)arrays.data)[cells_index(arrays, parent)], leaf, start), 0, length);
+}
+
+/* Makes that of one parent, whose points are [first, end) from walk.child on; false if it is not as it should be: somebody else will see. */
+static bool make_short(const ShortVectors *vectors, size_t i, size_t first, size_t end)
+{
+    const Firing *firing = vectors->firing;
+    const Layout *layout = firing->node->layout;
+    size_t parent = vectors->walk->parent + i, length = vectors->starts[i + 1] - vectors->starts[i];
+    uint32_t index = vectors->walk->on_children.first;
+    Places places = {.index = first == end ? (Cells){0} : firing_cells(firing, index), .first = vectors->walk->child + first};
+    if (is_permutation(firing) && (length != end - first || !is_permuting(&places, length)))
+        return false;
+    for (uint32_t leaf = 0; leaf < layout->count; leaf++) {
+        size_t size = leaf_size(layout->leaves[leaf].type);
+        char *out = (char *)vectors->array->columns[leaf].data + vectors->starts[i] * size;
+        if (!is_permutation(firing))
+            begin_copy(vectors, leaf, parent, length, out);
+        if (first == end)
+            continue;
+        Writing writing = {size, out, firing_cells(firing, index + 1 + leaf), places.index, places.first};
+        if (scatter_in_order(&writing, end - first, length) < end - first)
+            return false;
+    }
+    return true;
+}
+
+static void make_shorts(void *context, size_t first, size_t end, uint32_t member)
+{
+    ShortVectors *vectors = context;
+    (void)member;
+    size_t start = walk_parents_end(vectors->walk, first);
+    for (size_t i = first; i < end; i++) {
+        size_t stop = walk_parents_end(vectors->walk, i + 1);
+        if (!make_short(vectors, i, start, stop)) {
+            size_t good = atomic_load(&vectors->good);
+            while (i < good && !atomic_compare_exchange_weak(&vectors->good, &good, i))
+                continue;
+            return;
+        }
+        start = stop;
+    }
+}
+
+/* Where vectors of the parents at hand come to lie, one behind the other, up to the first that is long; gives how many these are. */
+static size_t place_shorts(const Firing *firing, const Walk *walk, size_t parents, size_t *starts)
+{
+    size_t i = 0;
+    for (starts[0] = 0; i < parents && starts[i] < ELEMENTS_MAX; i++) {
+        size_t length = parent_length(firing, walk->parent + i);
+        if (length > SHORT_MAX)
+            break;
+        starts[i + 1] = starts[i] + length;
+    }
+    return i;
+}
+
+static void give_shorts(Firing *firing, Array *array, const size_t *starts, size_t parents)
+{
+    int64_t *out_starts = firing_reserve(firing, VECTOR_START, parents), *out_lengths = firing_reserve(firing, VECTOR_LENGTH, parents);
+    for (size_t i = 0; i < parents; i++) {
+        out_starts[i] = (int64_t)starts[i];
+        out_lengths[i] = (int64_t)(starts[i + 1] - starts[i]);
+    }
+    firing_produce_uniform(firing, VECTOR_ARRAY, &array, parents);
+    firing_produce(firing, VECTOR_START, parents);
+    firing_produce(firing, VECTOR_LENGTH, parents);
+}
+
+static bool has_arrays(const Layout *layout)
+{
+    bool found = false;
+    for (uint32_t leaf = 0; leaf < layout->count; leaf++)
+        found |= layout->leaves[leaf].type == LEAF_ARRAY;
+    return found;
+}
+
+/* Makes the vectors of as many of the next parents as have few points, all of which are there, and walks over them. */
+static void scatter_shorts(Firing *firing, Walk *walk)
+{
+    Scatter *state = firing->state;
+    Team *team = firing->vm->team;
+    if (state->made.is_open || has_arrays(firing->node->layout))
+        return;
+    size_t parents = least(walk_whole_parents(walk, ELEMENTS_MAX), outputs_room(firing, 0, VECTOR_PARTS));
+    if (parents < 2 || parent_length(firing, walk->parent) > SHORT_MAX)
+        return;
+    array_release(firing->vm->memory, state->made.array); /* it may be full; and the next one is remembered here while it is made */
+    state->made.array = NULL;
+    state->made.array = array_new(firing->vm->memory, firing->node->layout);
+    size_t *starts = team_alloc(team, (parents + 1) * sizeof *starts);
+    ShortVectors vectors = {.firing = firing, .walk = walk, .array = state->made.array, .starts = starts};
+    vectors.good = parents = place_shorts(firing, walk, parents, starts);
+    array_extend(firing->vm->memory, vectors.array, starts[parents]);
+    size_t points = walk_parents_end(walk, parents);
+    size_t picoseconds = parents == 0 ? 1 : PARENT_PICOSECONDS + (points + starts[parents]) * NEAR_PICOSECONDS / parents;
+    team_run(team, parents, team_grain(team, picoseconds), make_shorts, &vectors);
+    parents = atomic_load(&vectors.good);
+    if (parents > 0) {
+        give_shorts(firing, vectors.array, starts, parents);
+        walk_over(walk, parents);
+        walk_next_parent(walk);
+    }
+    team_give_back(team, starts);
+}
+
 /* False when nothing more can be done now, or ever. */
 static bool scatter(Firing *firing)
 {
@@ -393,6 +558,7 @@ static bool scatter(Firing *firing)
     Inputs on_children = {on_parents.count, 1 + firing->node->layout->count};
     Walk walk = walk_begin(firing, &state->walk, on_children, on_parents, on_parents.count + on_children.count);
     for (;;) {
+        scatter_shorts(firing, &walk);
         size_t count = walk_points(&walk);
         if (count > 0)
             open_vector(firing, walk.parent);

@@ -115,11 +115,16 @@ uint64_t walk_position(const Walk *walk)
     return walk->state->position + walk->child;
 }
 
-static uint64_t end_of_parent(const Walk *walk)
+static uint64_t end_at(const Walk *walk, size_t parent)
 {
     if (walk->kind == SEGMENTS_REGULAR)
-        return walk->start + walk->regular_count;
-    return (uint64_t)((const int64_t *)walk->ends.data)[cells_index(walk->ends, walk->parent)];
+        return walk->start + (parent - walk->parent + 1) * walk->regular_count;
+    return (uint64_t)((const int64_t *)walk->ends.data)[cells_index(walk->ends, parent)];
+}
+
+static uint64_t end_of_parent(const Walk *walk)
+{
+    return end_at(walk, walk->parent);
 }
 
 /* Points of C below it belong to the parent at hand, or to those before. */
@@ -183,6 +188,31 @@ void walk_next_parent(Walk *walk)
     walk->parent++;
     if (walk->kind == SEGMENTS_SINGLE)
         walk->state->is_over = true;
+}
+
+size_t walk_whole_parents(const Walk *walk, size_t points_max)
+{
+    size_t known = least(walk->parent_count, walk->segment_count), parent = walk->parent;
+    uint64_t limit = walk_position(walk) + least(walk->child_count - walk->child, points_max);
+    if (walk->kind == SEGMENTS_SINGLE || walk_index(walk) > 0)
+        return 0;
+    while (parent < known && end_at(walk, parent) <= limit)
+        parent++;
+    return parent - walk->parent;
+}
+
+size_t walk_parents_end(const Walk *walk, size_t parents)
+{
+    return parents == 0 ? 0 : (size_t)(end_at(walk, walk->parent + parents - 1) - walk_position(walk));
+}
+
+void walk_over(Walk *walk, size_t parents)
+{
+    size_t points = walk_parents_end(walk, parents);
+    if (parents > 1)
+        walk->start = end_at(walk, walk->parent + parents - 2);
+    walk->parent += parents - 1;
+    walk->child += points;
 }
 
 uint64_t walk_index(const Walk *walk)

@@ -69,6 +69,12 @@ size_t walk_points(const Walk *walk);
 /* Whether the parent at hand has no points beyond walk.child. (SINGLE: settles first, for only an input that was read up can be seen to end.) */
 bool walk_is_parent_done(Walk *walk);
 void walk_next_parent(Walk *walk);
+/* Parents from the one at hand on, of which no point was walked over yet, whose points are all there: as many as have at most so many points together. None for SINGLE. */
+size_t walk_whole_parents(const Walk *walk, size_t points_max);
+/* Where the points of the first so many of these end, counted from walk.child. */
+size_t walk_parents_end(const Walk *walk, size_t parents);
+/* Walks over all points of so many, up to the end of the last, which is the parent at hand then. */
+void walk_over(Walk *walk, size_t parents);
 /* The position of walk.child among all points of C, and under the parent at hand. */
 uint64_t walk_position(const Walk *walk);
 uint64_t walk_index(const Walk *walk);
