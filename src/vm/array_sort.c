@@ -9,6 +9,7 @@
  * by the bits below. Keys are computed anew for that, which costs less than the memory to keep them.
  *
  * This file sorts in one thread; array_sort_shared.c begins with the leading bits, and leaves the rest to this one. */
+#include "vm/array_sort_loops.h"
 #include "vm/array_sort_private.h"
 
 #include "math/elementary.h"
@@ -168,18 +169,21 @@ uint64_t *sorting_keys(const Sorting *sorting, uint32_t leaf, size_t first, size
     return sorting->scratch + first;
 }
 
-static void insertion_sort(uint64_t *keys, uint64_t *positions, size_t count)
+/* Sorts a few positions by their keys. */
+static void sort_few(const uint64_t *keys, uint64_t *positions, size_t count)
 {
-    for (size_t i = 1; i < count; i++) {
-        uint64_t key = keys[i], position = positions[i];
-        size_t to = i;
-        for (; to > 0 && keys[to - 1] > key; to--) {
-            keys[to] = keys[to - 1];
-            positions[to] = positions[to - 1];
-        }
-        keys[to] = key;
-        positions[to] = position;
-    }
+    static RankKeys *const levels[] = {
+#define VECTOR_LEVEL_ROW(level) [VECTOR_##level] = VECTOR_NAME_AT(rank_keys, level),
+        VECTOR_LEVELS(VECTOR_LEVEL_ROW)
+#undef VECTOR_LEVEL_ROW
+    };
+    uint64_t known[RANK_MAX], ranks[RANK_MAX], unsorted[RANK_MAX];
+    memset(known, UINT8_MAX, sizeof known); /* whatever is behind the last comes after it */
+    memcpy(known, keys, count * sizeof *keys);
+    memcpy(unsorted, positions, count * sizeof *positions);
+    levels[vector_level()](known, count, ranks);
+    for (size_t i = 0; i < count; i++)
+        positions[ranks[i]] = unsorted[i];
 }
 
 /* ---- radix sort ---- */
@@ -327,7 +331,7 @@ static void sort_by_leaf(const Sorting *sorting, uint32_t leaf, size_t first, si
     size_t count = end - first;
     uint64_t *keys = sorting_keys(sorting, leaf, first, end);
     if (count <= INSERTION_MAX) {
-        insertion_sort(keys, positions, count);
+        sort_few(keys, positions, count);
         return;
     }
     KeyRange range = key_range(keys, count);

@@ -43,6 +43,14 @@ enum { SORT_NARROW, SORT_WIDE, SORT_WIDTHS }; /* words of 32 bits and of 64 */
 VECTOR_LEVELS(VECTOR_LEVEL_ROW)
 #undef VECTOR_LEVEL_ROW
 
+enum { RANK_MAX = 32 };
+
+/* Gives each of up to RANK_MAX keys the number of those that come before it in stable order. Behind the last are the greatest there can be. */
+typedef void RankKeys(const uint64_t keys[RANK_MAX], size_t count, uint64_t ranks[RANK_MAX]);
+#define VECTOR_LEVEL_ROW(level) extern RankKeys VECTOR_NAME_AT(rank_keys, level);
+VECTOR_LEVELS(VECTOR_LEVEL_ROW)
+#undef VECTOR_LEVEL_ROW
+
 /* By how many of `bits` bits so many words are spread: random ones are then alone in a bucket, or with another. */
 static inline uint32_t sort_digit(size_t count, uint32_t bits)
 {

@@ -5,7 +5,7 @@
 #include "vm/array_private.h"
 
 enum {
-    INSERTION_MAX = 32,     /* up to here insertion sort is fastest, and the tables fit the C stack */
+    INSERTION_MAX = 32,     /* up to here comparing is fastest, and the tables fit the C stack */
     SHORT_MAX = 1 << 13,    /* up to here short digits are: tables of long ones cost more than a pass */
     SHORT_DIGIT = 8,        /* bits */
     LONG_DIGIT = 11,
