@@ -14,8 +14,9 @@ AR ?= ar
 
 MODE_FLAGS_release := -O2
 MODE_FLAGS_debug := -O0 -g
-MODE_FLAGS_asan := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
-MODE_FLAGS_tsan := -O1 -g -fsanitize=thread -fno-sanitize-recover=all -fno-omit-frame-pointer
+# Of what is only for debuggers, sanitizers need the lines.
+MODE_FLAGS_asan := -O1 -g1 -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+MODE_FLAGS_tsan := -O1 -g1 -fsanitize=thread -fno-sanitize-recover=all -fno-omit-frame-pointer
 MODE_FLAGS_fuzz := -O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
 MODE_FLAGS := $(MODE_FLAGS_$(MODE))
 ifeq ($(MODE_FLAGS),)
@@ -212,9 +213,13 @@ $(STREAM): tests/stream/stream.c $(BUILD)/flags.stamp
 check-stream: $(PROGRAM) $(STREAM) $(BUILD)/tools/measure
 	$(call STREAM_CHECK,$(STREAM_BYTES))
 
-test: all $(RUNNER) $(UNIT_TESTS) $(REPLAY) $(GENERATE) $(SUITE) bench-answers $(STREAM) $(BUILD)/tools/measure
+# Programs that are tests: those that ONLY names; none if RUNNEL_FLAGS are given.
+TEST_PROGRAMS := $(if $(RUNNEL_FLAGS),,$(foreach program,$(UNIT_TESTS) $(REPLAY) $(GENERATE),$(if $(findstring $(or $(ONLY),unit/),unit/$(notdir $(program))),$(program))))
+TEST_BENCHMARKS := $(if $(RUNNEL_FLAGS)$(filter unit/%,$(ONLY)),,$(SUITE) bench-answers)
+
+test: all $(RUNNER) $(TEST_PROGRAMS) $(TEST_BENCHMARKS) $(STREAM) $(BUILD)/tools/measure
 	@$(TEST_ENVIRONMENT) $(FIXED_ADDRESSES) $(RUNNER) $(if $(ONLY),--only '$(ONLY)') $(if $(UPDATE),--update) \
-		$(UNIT_TESTS) $(REPLAY) $(GENERATE)
+		$(TEST_PROGRAMS)
 	@$(if $(ONLY)$(RUNNEL_FLAGS)$(filter-out release,$(MODE)),,$(call STREAM_CHECK,$(STREAM_BYTES)))
 
 # What takes too long for `make test`: the packages in a new root, streams of 10 GB, and many more random programs.

@@ -1,6 +1,7 @@
 /* Program tests: .rnl and .nesl files with directives in comments (`-- expect: 3`, `% expect: it = 3 : int %`):
  *
  *   args: WORDS        begins a run of `run FILE WORDS`
+ *   large: WORDS       the same, but left out where runs are slow (settings.are_runs_slow); there is a smaller one that does the same
  *   run: WORDS         begins a run of another command line, in which FILE stands for this file
  *   expect: LINE       the next line of standard output
  *   error: CODE [LINE:COL] [WORDS]   this error is reported, there, with these words in its message
@@ -22,6 +23,7 @@
 
 typedef struct Run {
     char *command; /* the words after `runnel` */
+    bool is_large;
     Buffer expected;
     Lines errors;      /* the texts of the directives */
     Lines stderr_texts;
@@ -55,6 +57,11 @@ static Run *current_run(ProgramTest *program)
 static void on_args(ProgramTest *program, const char *text)
 {
     add_run(program, checked_format("run FILE %s", text));
+}
+
+static void on_large(ProgramTest *program, const char *text)
+{
+    add_run(program, checked_format("run FILE %s", text))->is_large = true;
 }
 
 static void on_run(ProgramTest *program, const char *text)
@@ -91,8 +98,8 @@ static const struct {
     const char *key;
     void (*apply)(ProgramTest *program, const char *text);
 } directives[] = {
-    {"args:", on_args},     {"run:", on_run},       {"expect:", on_expect}, {"error:", on_error},
-    {"errors:", on_errors}, {"stderr:", on_stderr}, {"status:", on_status},
+    {"args:", on_args},   {"large:", on_large},   {"run:", on_run},       {"expect:", on_expect},
+    {"error:", on_error}, {"errors:", on_errors}, {"stderr:", on_stderr}, {"status:", on_status},
 };
 
 static void apply_directive(ProgramTest *program, const char *line)
@@ -318,7 +325,8 @@ TestResult program_test_run(const Test *test, Buffer *report)
     Buffer output = {0};
     bool is_good = true;
     for (size_t i = 0; i < program.run_count; i++)
-        is_good &= check_run(&program, &program.runs[i], &output, report);
+        if (!program.runs[i].is_large || !settings.are_runs_slow)
+            is_good &= check_run(&program, &program.runs[i], &output, report);
     if (program.expected_path != NULL)
         is_good &= check_expected_file(&program, &output, report);
     return is_good ? TEST_PASSED : TEST_FAILED; /* the process ends here, and with it what was allocated */

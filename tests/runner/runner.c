@@ -1,7 +1,9 @@
 /* runner [--only TEXT] [--update] [UNIT-TEST...]: finds the tests, runs them side by side, shows those that fail, and
  * closes with the line `N passed, N failed, N skipped`. The environment: RUNNEL is the program under test,
- * JOBS the number of tests at a time, TEST_TIME_FACTOR stretches the time limit, BENCH_SUITE runs a benchmark as a test. RUNNEL_FLAGS are options to run programs with: then only
+ * JOBS the number of tests at a time, TEST_TIME_FACTOR stretches the time limit, BENCH_SUITE runs a benchmark as a test,
+ * TEST_TIMES is a file that gets a line for each test: seconds, those of processors, and its name. RUNNEL_FLAGS are options to run programs with: then only
  * tests of whole programs are run, which must give the same with them. */
+#define _DEFAULT_SOURCE /* wait4 */
 #define _XOPEN_SOURCE 700
 #include "runner.h"
 
@@ -9,8 +11,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 Settings settings;
@@ -55,7 +59,7 @@ static void add_file(const char *path, void *context)
     char *name = checked_copy(in_tests != NULL ? in_tests : path);
     if (has_suffix(path, ".rnl") || has_suffix(path, ".nesl"))
         tests_add(tests, name, path, program_test_run);
-    else if (has_suffix(path, ".test"))
+    else if (has_suffix(path, ".test") && settings.flags == NULL) /* these say their options themselves */
         tests_add(tests, name, path, command_test_run);
     else if (has_suffix(path, ".md") && document_has_commands(path))
         tests_add(tests, name, path, document_test_run);
@@ -91,15 +95,28 @@ typedef struct Job {
     pid_t process;
     const Test *test;
     FILE *report;
+    double start;
 } Job;
 
 typedef struct Counts {
     unsigned passed, failed, skipped;
 } Counts;
 
+static double now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+}
+
+static double in_seconds(struct timeval time)
+{
+    return (double)time.tv_sec + (double)time.tv_usec * 1e-6;
+}
+
 static void start_job(Job *job, const Test *test)
 {
-    *job = (Job){.test = test, .report = tmpfile()};
+    *job = (Job){.test = test, .report = tmpfile(), .start = now()};
     fflush(stdout);
     job->process = job->report == NULL ? -1 : fork();
     if (job->process < 0) {
@@ -123,11 +140,22 @@ static void show_report(const Job *job)
         putchar(byte);
 }
 
+static void note_time(const Job *job, const struct rusage *used)
+{
+    const char *path = getenv("TEST_TIMES");
+    FILE *times = path == NULL ? NULL : fopen(path, "a");
+    if (times == NULL)
+        return;
+    fprintf(times, "%.2f %.2f %s\n", now() - job->start, in_seconds(used->ru_utime) + in_seconds(used->ru_stime), job->test->name);
+    fclose(times);
+}
+
 /* Waits until some test ends, counts it, and frees its place. */
 static void finish_job(Job *jobs, size_t count, Counts *counts)
 {
     int status;
-    pid_t ended = wait(&status);
+    struct rusage used;
+    pid_t ended = wait4(-1, &status, 0, &used);
     for (size_t i = 0; i < count; i++) {
         if (jobs[i].test == NULL || jobs[i].process != ended)
             continue;
@@ -140,6 +168,7 @@ static void finish_job(Job *jobs, size_t count, Counts *counts)
             counts->failed++;
             show_report(&jobs[i]);
         }
+        note_time(&jobs[i], &used);
         fclose(jobs[i].report);
         jobs[i] = (Job){0};
         return;
@@ -186,6 +215,15 @@ static size_t count_jobs(void)
     return count < 1 ? 1 : (size_t)count;
 }
 
+/* Under the thread sanitizer, and where firings take a few elements each, a run takes many times as long. */
+static bool are_runs_slow(void)
+{
+    enum { FEW = 100 };
+    const char *mode = getenv("TEST_MODE");
+    const char *chunk = settings.flags == NULL ? NULL : strstr(settings.flags, "--chunk ");
+    return (mode != NULL && strcmp(mode, "tsan") == 0) || (chunk != NULL && atoi(chunk + strlen("--chunk ")) < FEW);
+}
+
 /* Reads the options and returns the index of the first argument that is none. */
 static int read_settings(int count, char **arguments)
 {
@@ -194,6 +232,7 @@ static int read_settings(int count, char **arguments)
     settings.root = realpath(".", NULL);
     const char *flags = getenv("RUNNEL_FLAGS");
     settings.flags = flags != NULL && *flags != '\0' ? flags : NULL;
+    settings.are_runs_slow = are_runs_slow();
     if (settings.runnel == NULL || settings.root == NULL) {
         perror(runnel != NULL ? runnel : "./runnel");
         exit(3);

@@ -32,6 +32,7 @@ typedef struct Settings {
     char *root;   /* of the source tree; the current directory */
     const char *only;
     const char *flags; /* given to every program; null: none, and all kinds of tests are run */
+    bool are_runs_slow; /* large ones are left out */
     bool is_updating; /* rewrite .expected files instead of comparing */
 } Settings;
 
