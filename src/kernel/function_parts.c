@@ -1,4 +1,4 @@
-/* Loops that are written more than once: for the parts of their range in which a condition has one value, and for divisors that need no correction, some, or real divisions. */
+/* Loops that are written more than once: for the parts of their range in which a condition has one value, for divisors that need no correction, some, or real divisions, and for elementary functions of most operands and of all. */
 #include "kernel/function_supply.h"
 
 /* ---- conditions on the index ---- */
@@ -107,6 +107,12 @@ static bool supply_has_math(const Writer *writer, const Supply *supply)
     return supply->kind == SUPPLY_EACH && shape_has_math(writer->texts, supply->statement->blocks[0]);
 }
 
+static void declare_slow(Writer *writer)
+{
+    writer->slow = write_word(writer, 0);
+    write_line(writer, "OpFlag %s = 0;", writer->slow);
+}
+
 /* Such divisions are multiplications by the reciprocal that give the same bits (kernel/preamble/divide.h). `dull` becomes a word for whether they have to be corrected for that. */
 static bool find_divisors(Writer *writer, const Supply *supply, bool has_math, const char **dull)
 {
@@ -116,9 +122,9 @@ static bool find_divisors(Writer *writer, const Supply *supply, bool has_math, c
             continue;
         KnownDivisor divisor = {write_atom(writer, &block->statements[i].arguments[1])[0], write_word(writer, 0)};
         if (writer->divisors.count == 0) {
-            writer->slow = write_word(writer, 0);
+            declare_slow(writer);
             *dull = write_word(writer, 0);
-            write_line(writer, "OpFlag %s = 0, %s = 0;", writer->slow, *dull);
+            write_line(writer, "OpFlag %s = 0;", *dull);
             if (!has_math)
                 write_line(writer, "kernel_clear_mark(%s);", supply->length);
         }
@@ -128,27 +134,55 @@ static bool find_divisors(Writer *writer, const Supply *supply, bool has_math, c
     return writer->divisors.count > 0;
 }
 
-void supply_traverse(Writer *writer, Supply *supply, Sink *sink, const char *first, const char *end)
-{
+/* ---- all of them ---- */
+
+/* The loop as parts, for divisors that are known, and with elementary functions for most operands. */
+typedef struct Turns {
+    Supply *supply;
+    Sink *sink;
+    const char *first, *end;
     Split splits[SPLITS_MAX];
-    bool is_innermost = sink->is_straight && supply_is_straight(writer, supply) && !writer->is_deferred && supply->few == 0;
-    uint32_t count = is_innermost ? find_splits(writer, supply, splits) : 0;
-    bool has_math = supply_has_math(writer, supply);
-    const char *dull = NULL;
-    if (!is_innermost || !sink->is_repeatable || !find_divisors(writer, supply, has_math, &dull)) {
-        loop_in_parts(writer, supply, sink, splits, count, first, end);
-        return;
-    }
+    uint32_t split_count;
+    bool has_math;
+} Turns;
+
+static void write_parts(Writer *writer, const Turns *turns)
+{
+    writer->is_fast = turns->has_math;
+    loop_in_parts(writer, turns->supply, turns->sink, turns->splits, turns->split_count, turns->first, turns->end);
+    writer->is_fast = false;
+}
+
+static void write_with_divisors(Writer *writer, const Turns *turns, const char *dull)
+{
     for (uint32_t corrects = 0; corrects < 2; corrects++) {
         writer->divide = corrects ? "kernel_divide_by" : "kernel_divide_sharply";
-        writer->tests_dividends = corrects || has_math;
+        writer->tests_dividends = corrects || turns->has_math;
         write_open_brace(writer, arena_format(writer->arena, corrects ? "if (!%s && %s)" : "if (!%s && !%s)", writer->slow, dull));
-        loop_in_parts(writer, supply, sink, splits, count, first, end);
+        write_parts(writer, turns);
         if (!writer->tests_dividends)
             write_line(writer, "%s |= kernel_find_mark();", writer->slow);
         write_close_brace(writer);
     }
     writer->divisors.count = 0;
+}
+
+void supply_traverse(Writer *writer, Supply *supply, Sink *sink, const char *first, const char *end)
+{
+    bool is_innermost = sink->is_straight && supply_is_straight(writer, supply) && !writer->is_deferred && supply->few == 0;
+    bool has_math = is_innermost && sink->is_repeatable && supply_has_math(writer, supply);
+    Turns turns = {.supply = supply, .sink = sink, .first = first, .end = end, .has_math = has_math};
+    turns.split_count = is_innermost ? find_splits(writer, supply, turns.splits) : 0;
+    const char *dull = NULL;
+    bool has_divisors = is_innermost && sink->is_repeatable && find_divisors(writer, supply, has_math, &dull);
+    if (!has_divisors && has_math)
+        declare_slow(writer);
+    if (has_divisors)
+        write_with_divisors(writer, &turns, dull);
+    else
+        write_parts(writer, &turns);
+    if (!has_divisors && !has_math)
+        return;
     write_open_brace(writer, arena_format(writer->arena, "if (OP_RARELY(%s))", writer->slow));
     supply_loop(writer, supply, sink, first, end, true);
     write_close_brace(writer);

@@ -193,6 +193,8 @@ void write_scalar_op(Writer *writer, const CoreStatement *statement)
     const char *divisor = statement->op == OP_DIVIDE ? find_divisor(writer, arguments[1]) : NULL;
     if (divisor != NULL)
         text_addf(writer->out, "%s(%s(%s, &%s), %s)", writer->divide, writer->tests_dividends ? "kernel_tested" : "kernel_watched", arguments[0], writer->slow, divisor);
+    else if (writer->is_fast && op_text_needs_math(statement->op, operand, target) && op_text_wants_fast(statement->op, operand, target))
+        op_text_fast(writer->out, statement->op, operand, target, arguments, "&failed", arena_format(writer->arena, "&%s", writer->slow));
     else
         op_text(writer->out, statement->op, operand, target, arguments, "&failed");
     text_add(writer->out, ";\n");

@@ -80,7 +80,8 @@ typedef struct Writer {
     VEC(KnownDivisor) divisors; /* in the loop that is being written, */
     const char *divide;       /* ... what divides by them there, */
     bool tests_dividends;     /* ... whether what they divide is tested, */
-    const char *slow;         /* ... and the flag for divisions that cannot be done so */
+    bool is_fast;             /* ... whether elementary functions are those for most operands, */
+    const char *slow;         /* ... and the flag for what cannot be done so */
     VEC(MadeArray) made;
     VEC(MadeLate) made_late;
     const CoreStatement *following; /* statements of the same block, while one is begun, */

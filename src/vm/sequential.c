@@ -334,17 +334,31 @@ static bool is_short(const CoreBlock *body)
     return !has_calls && body->statement_count <= SHORT_OPERATOR;
 }
 
-/* Whether a network does something for each element that is little in a loop, but goes through memory a few times in nodes: so much more that a few threads do not make up for it. */
+/* Whether a node may take long for an element. */
+static bool takes_long(const Vm *vm, const FlowNode *node)
+{
+    switch (node->op) {
+    case FLOW_CALL:
+    case FLOW_SCALAR_CALL:
+    case FLOW_ROWS:
+    case FLOW_ORDER:
+    case FLOW_GROUP:
+    case FLOW_GROUP_TABLE:
+    case FLOW_FOLD_BY: return true;
+    case FLOW_FOLD_WITH:
+    case FLOW_SCAN_WITH:
+    case FLOW_PUT_WITH: return !is_short(vm->program->core->functions.items[node->function]->body);
+    default: return false;
+    }
+}
+
+/* Whether a network does little for each element, but brings it from node to node through memory: that takes a few times as long as loops do, and a few threads do not make up for it. */
 static bool is_roundabout(const Vm *vm, const FlowNetwork *network)
 {
-    bool is_found = false;
-    for (uint32_t i = 0; i < network->nodes.count; i++) {
-        const FlowNode *node = &network->nodes.items[i];
-        if (node->op == FLOW_CALL) /* what that takes is not known */
+    for (uint32_t i = 0; i < network->nodes.count; i++)
+        if (takes_long(vm, &network->nodes.items[i]))
             return false;
-        is_found |= node->op == FLOW_SCATTER || (node->op == FLOW_FOLD_WITH && is_short(vm->program->core->functions.items[node->function]->body));
-    }
-    return is_found;
+    return true;
 }
 
 /* Whether all points are for compiled code, however large one is. */
