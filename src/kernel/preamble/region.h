@@ -16,6 +16,7 @@ enum {
     KERNEL_RECALL_LOOPS = 16, /* that are told apart when it is asked whether keeping is worth it */
     KERNEL_DIVISORS = 16,     /* that are known, a power of two */
     KERNEL_CELLS_ALIGNMENT = 64,
+    KERNEL_PAGE = 4096,
     KERNEL_BLOCK = 1 << 18,        /* bytes, at least */
     KERNEL_BLOCK_LARGE = 1 << 22,  /* blocks as large as that are not larger than whoever takes from them first needs */
 };
@@ -110,15 +111,18 @@ static inline void kernel_workspace_reset(KernelWorkspace *workspace)
     kernel_recall_forget(workspace);
 }
 
-static inline char *kernel_aligned(char *address)
+/* Where the cells of a block begin. Processors take a load for one of what was stored just before a multiple of a page away, and wait: steps that read of one region and write to another, by turns, would do so in one direction.
+ * So blocks of one begin with a page, and those of the other in the middle of one. */
+static inline char *kernel_block_cells(const KernelRegion *region, KernelBlock *block)
 {
-    return (char *)(((uintptr_t)address + KERNEL_CELLS_ALIGNMENT - 1) & ~(uintptr_t)(KERNEL_CELLS_ALIGNMENT - 1));
+    char *page = (char *)(((uintptr_t)(block + 1) + KERNEL_PAGE - 1) & ~(uintptr_t)(KERNEL_PAGE - 1));
+    return page + (region - region->workspace->regions) % 2 * (KERNEL_PAGE / 2);
 }
 
 /* Goes to a block that has room: the next one, or a new one before it. */
 __attribute__((noinline, unused)) static bool kernel_region_grow(KernelRegion *region, size_t bytes)
 {
-    size_t wanted = bytes + sizeof(KernelBlock) + 2 * KERNEL_CELLS_ALIGNMENT;
+    size_t wanted = bytes + sizeof(KernelBlock) + KERNEL_PAGE + KERNEL_PAGE / 2;
     KernelBlock **place = region->block == NULL ? &region->first : &region->block->next;
     KernelBlock *block = *place;
     if (block == NULL || block->size < wanted) {
@@ -132,7 +136,7 @@ __attribute__((noinline, unused)) static bool kernel_region_grow(KernelRegion *r
         *place = block;
     }
     region->block = block;
-    region->top = kernel_aligned((char *)(block + 1));
+    region->top = kernel_block_cells(region, block);
     region->end = (char *)block + block->size;
     return true;
 }
