@@ -60,7 +60,7 @@ REPLAY := $(BUILD)/tests/fuzz/replay
 GENERATE := $(BUILD)/tests/generate/generate
 SUITE := $(BUILD)/bench/suite/suite
 
-.PHONY: all library test check-long check-stream check-install check-package bench bench-micro bench-programs bench-answers run fuzz install install-program install-library uninstall deb clean help FORCE
+.PHONY: all library test check-long check-stream check-install check-package bench bench-micro bench-rows bench-programs bench-answers run fuzz install install-program install-library uninstall deb clean help FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -242,6 +242,10 @@ $(BUILD)/bench/micro/%: $(BUILD)/bench/micro/%.o $(LIBRARY)
 bench-micro: $(MICRO_BENCHMARKS)
 	@for benchmark in $(if $(ONLY),$(foreach name,$^,$(if $(findstring $(ONLY),$(name)),$(name))),$^); do $$benchmark || exit 1; done
 
+# Rows of very different lengths: what an element takes in each kind of loop.
+bench-rows: $(PROGRAM)
+	@bench/rows/run.sh $(PROGRAM) $(BUILD)/bench/rows $(NAMES)
+
 # The C side of the benchmarks (bench/programs/NAME/): each file there is a program, compiled for this machine, twice: with arithmetic as
 # written, and (NAME-fast) with the freedoms of `runnel --fast`. They need OpenMP, and are left out where the compiler has none.
 BENCH := build/bench$(if $(filter asan,$(MODE)),-asan)
@@ -377,6 +381,7 @@ help:
 	@echo 'make check-long check-package, streams of 10 GB, and 100,000 random programs, 1000 of them compiled too: LONG_COUNT=100000 LONG_COMPILED_COUNT=1000 LONG_SEED=2'
 	@echo 'make bench      time the benchmarks beside C (bench/programs/): NAMES="a b" QUICK=1 BASE=file.json ENGINE=vm SECONDS=60'
 	@echo 'make bench-micro  time small pieces of the runtime beside plain C (bench/micro/)'
+	@echo 'make bench-rows   time rows of very different lengths (bench/rows/)'
 	@echo 'make bench-programs  the C side of the benchmarks (bench/programs/), in build/bench'
 	@echo 'make run        build and run the demonstration'
 	@echo 'make fuzz       fuzz the front ends with libFuzzer (clang), FUZZ_SECONDS=60'

@@ -75,7 +75,7 @@ static void collect_directories(Tests *tests, const char *const *directories, si
 
 static void collect_tests(Tests *tests, int unit_count, char **units)
 {
-    static const char *const programs[] = {"tests/programs", "tests/operations", "tests/errors", "examples"};
+    static const char *const programs[] = {"tests/programs", "tests/operations", "tests/errors", "examples", "bench/rows"};
     static const char *const others[] = {"tests/golden", "tests/cli", "docs"};
     for (int i = 0; i < unit_count && settings.flags == NULL; i++) /* first, as some take long: nobody waits for one that began last */
         tests_add(tests, checked_format("unit/%s", strrchr(units[i], '/') + 1), units[i], unit_test_run);
