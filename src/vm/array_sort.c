@@ -330,7 +330,7 @@ static void sort_by_leaf(const Sorting *sorting, uint32_t leaf, size_t first, si
     uint64_t *positions = sorting->positions + first;
     size_t count = end - first;
     uint64_t *keys = sorting_keys(sorting, leaf, first, end);
-    if (count <= INSERTION_MAX) {
+    if (count <= RANK_MAX) {
         sort_few(keys, positions, count);
         return;
     }
@@ -454,7 +454,7 @@ void sorting_words(const Sorting *sorting, uint32_t leaf, Packing packing, uint3
     uint64_t *words = sorting->scratch + first;
     size_t count = end - first;
     uint32_t shift = sorting->position_bits;
-    if (count <= INSERTION_MAX)
+    if (count <= RANK_MAX)
         insert_words(words, count);
     else if (bits > 0) {
         Passes passes = make_passes(bits, count);
@@ -495,8 +495,8 @@ static void grade(Team *team, Sorting sorting, size_t count, int64_t *out)
     if (team_shares(team, count, sorting_grain(team))) {
         sorting.position_bits = bit_width(count);
         sorting_share(team, &sorting, count);
-    } else if (count <= INSERTION_MAX) {
-        uint64_t memory[INSERTION_MAX];
+    } else if (count <= RANK_MAX) {
+        uint64_t memory[RANK_MAX];
         grade_alone(sorting, memory, count);
     } else {
         uint64_t *memory = sorting_alloc(team, count, sorting_counts(count));

@@ -43,7 +43,7 @@ enum { SORT_NARROW, SORT_WIDE, SORT_WIDTHS }; /* words of 32 bits and of 64 */
 VECTOR_LEVELS(VECTOR_LEVEL_ROW)
 #undef VECTOR_LEVEL_ROW
 
-enum { RANK_MAX = 32 };
+enum { RANK_MAX = 32 }; /* up to here comparing is fastest, and the tables fit the C stack */
 
 /* Gives each of up to RANK_MAX keys the number of those that come before it in stable order. Behind the last are the greatest there can be. */
 typedef void RankKeys(const uint64_t keys[RANK_MAX], size_t count, uint64_t ranks[RANK_MAX]);

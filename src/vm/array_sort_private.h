@@ -3,9 +3,9 @@
 #define RUNNEL_VM_ARRAY_SORT_PRIVATE_H
 
 #include "vm/array_private.h"
+#include "vm/array_sort_loops.h"
 
 enum {
-    INSERTION_MAX = 32,     /* up to here comparing is fastest, and the tables fit the C stack */
     SHORT_MAX = 1 << 13,    /* up to here short digits are: tables of long ones cost more than a pass */
     SHORT_DIGIT = 8,        /* bits */
     LONG_DIGIT = 11,
@@ -40,7 +40,7 @@ static inline uint32_t bit_width(uint64_t value)
 /* Of the tables that sorting so many needs, in words. */
 static inline size_t sorting_counts(size_t count)
 {
-    return count <= INSERTION_MAX ? 0 : count <= SHORT_MAX ? SHORT_COUNTS : LONG_COUNTS;
+    return count <= RANK_MAX ? 0 : count <= SHORT_MAX ? SHORT_COUNTS : LONG_COUNTS;
 }
 
 /* Memory for a + b words. */

@@ -154,13 +154,6 @@ static Outcome share_loop(Doing *doing, KernelCall *call, int64_t *given)
     return OUTCOME_DONE;
 }
 
-static void note_long_tile(Doing *doing, size_t tile)
-{
-    size_t first = atomic_load(&doing->long_tile);
-    while (tile < first && !atomic_compare_exchange_weak(&doing->long_tile, &first, tile))
-        continue;
-}
-
 /* A point that is alone, and has a long loop. Where one is shared all are that can be, so that no call for a part of one does another too. */
 static Outcome share_point(Doing *doing, KernelCall *call, int64_t *given)
 {
@@ -185,7 +178,7 @@ bool doing_call(Doing *doing, size_t tile, KernelCall *call)
             outcome = share_point(doing, call, given);
         else {
             call->count = *call->done;
-            note_long_tile(doing, tile);
+            least_keep(&doing->long_tile, tile);
         }
         *call->done = outcome == OUTCOME_FULL ? 0 : call->count;
     }

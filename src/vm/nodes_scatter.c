@@ -479,9 +479,7 @@ static void make_shorts(void *context, size_t first, size_t end, uint32_t member
     for (size_t i = first; i < end; i++) {
         size_t stop = walk_parents_end(vectors->walk, i + 1);
         if (!make_short(vectors, i, start, stop)) {
-            size_t good = atomic_load(&vectors->good);
-            while (i < good && !atomic_compare_exchange_weak(&vectors->good, &good, i))
-                continue;
+            least_keep(&vectors->good, i);
             return;
         }
         start = stop;
@@ -513,20 +511,12 @@ static void give_shorts(Firing *firing, Array *array, const size_t *starts, size
     firing_produce(firing, VECTOR_LENGTH, parents);
 }
 
-static bool has_arrays(const Layout *layout)
-{
-    bool found = false;
-    for (uint32_t leaf = 0; leaf < layout->count; leaf++)
-        found |= layout->leaves[leaf].type == LEAF_ARRAY;
-    return found;
-}
-
 /* Makes the vectors of as many of the next parents as have few points, all of which are there, and walks over them. */
 static void scatter_shorts(Firing *firing, Walk *walk)
 {
     Scatter *state = firing->state;
     Team *team = firing->vm->team;
-    if (state->made.is_open || has_arrays(firing->node->layout))
+    if (state->made.is_open || layout_has_arrays(firing->node->layout))
         return;
     size_t parents = least(walk_whole_parents(walk, ELEMENTS_MAX), outputs_room(firing, 0, VECTOR_PARTS));
     if (parents < 2 || parent_length(firing, walk->parent) > SHORT_MAX)

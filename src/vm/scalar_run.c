@@ -9,6 +9,8 @@
 #define _POSIX_C_SOURCE 200809L
 #include "vm/scalar_code_private.h"
 
+#include "base/least.h"
+
 #include <time.h>
 
 enum {
@@ -33,11 +35,6 @@ static uint64_t now(void)
     struct timespec time;
     clock_gettime(CLOCK_MONOTONIC, &time);
     return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
-}
-
-static size_t smaller(size_t a, size_t b)
-{
-    return a < b ? a : b;
 }
 
 static size_t greater(size_t a, size_t b)
@@ -71,8 +68,8 @@ static void prepare_shared_stacks(const Running *running, uint32_t members)
 {
     ScalarCode *code = running->code;
     prepare_members(code, members);
-    size_t registers = smaller(greater(code->stacks[0].register_capacity, STACK_SHARED), STACK_KEPT);
-    size_t returns = smaller(greater(code->stacks[0].return_capacity, STACK_SHARED), STACK_KEPT);
+    size_t registers = least(greater(code->stacks[0].register_capacity, STACK_SHARED), STACK_KEPT);
+    size_t returns = least(greater(code->stacks[0].return_capacity, STACK_SHARED), STACK_KEPT);
     for (uint32_t i = 0; i < members; i++)
         prepare_stacks(code, i, greater(registers, running->function->register_count), returns);
 }
@@ -178,7 +175,7 @@ static ScalarOutcome run_some(const Running *running, size_t left)
         return run_alone(running, left);
     size_t before = running->run->done;
     uint64_t start = now();
-    ScalarOutcome outcome = run_alone(running, smaller(left, batch_of(running)));
+    ScalarOutcome outcome = run_alone(running, least(left, batch_of(running)));
     learn(running->function, now() - start, running->run->done - before);
     return outcome;
 }
@@ -204,9 +201,7 @@ typedef struct Sharing {
 
 static void halt_at(Sharing *sharing, size_t point)
 {
-    size_t least = atomic_load(&sharing->halt);
-    while (point < least && !atomic_compare_exchange_weak(&sharing->halt, &least, point))
-        continue;
+    least_keep(&sharing->halt, point);
     atomic_store(&sharing->is_halted, true);
 }
 
@@ -217,7 +212,7 @@ static bool take_points(Sharing *sharing, ScalarMachine *machine, size_t batch)
     if (point >= atomic_load(&sharing->halt)) /* which is the number of points while none has failed */
         return false;
     machine->point = point;
-    machine->end = smaller(point + batch, sharing->count);
+    machine->end = least(point + batch, sharing->count);
     return true;
 }
 
@@ -226,10 +221,10 @@ static size_t next_batch(const Sharing *sharing, size_t batch, uint64_t time)
 {
     size_t next = atomic_load_explicit(&sharing->next, memory_order_relaxed);
     size_t left = next < sharing->count ? sharing->count - next : 0;
-    size_t fitting = time == 0 ? 2 * batch : smaller(batch * (sharing->running->piece / time + 1), 2 * batch);
+    size_t fitting = time == 0 ? 2 * batch : least(batch * (sharing->running->piece / time + 1), 2 * batch);
     if (time > sharing->running->piece)
         fitting = batch / 2;
-    return greater(smaller(fitting, left / (LEAST_BATCHES * sharing->member_count)), 1);
+    return greater(least(fitting, left / (LEAST_BATCHES * sharing->member_count)), 1);
 }
 
 static void run_member(void *context, size_t first, size_t end, uint32_t number)
@@ -291,7 +286,7 @@ static Sharing *open_sharing(const Running *running, void *const *results)
     uint32_t members = team_size(run->team);
     Sharing *sharing = team_alloc(run->team, sizeof *sharing + members * sizeof(Member));
     *sharing = (Sharing){.running = running, .count = run->count, .member_count = members};
-    sharing->batch = smaller(batch_of(running), (run->count - run->done) / (LEAST_BATCHES * members) + 1);
+    sharing->batch = least(batch_of(running), (run->count - run->done) / (LEAST_BATCHES * members) + 1);
     atomic_init(&sharing->next, run->done);
     atomic_init(&sharing->halt, run->count);
     for (uint32_t i = 0; i < members; i++) {
@@ -346,7 +341,7 @@ static ScalarOutcome run_on(Running *running)
         return run_some(running, left);
     ScalarOutcome outcome = run_shared(running);
     left = running->run->count - running->run->done;
-    return outcome == OUTCOME_FULL ? run_alone(running, smaller(left, ALONE_AFTER_FULL)) : outcome;
+    return outcome == OUTCOME_FULL ? run_alone(running, least(left, ALONE_AFTER_FULL)) : outcome;
 }
 
 bool scalar_code_run(ScalarCode *code, CoreFunctionId function, ScalarRun *run)

@@ -414,13 +414,6 @@ typedef struct Handover {
     KernelTogether together; /* without members if each point is done by one thread */
 } Handover;
 
-static void lower(_Atomic size_t *least, size_t value)
-{
-    size_t known = atomic_load(least);
-    while (value < known && !atomic_compare_exchange_weak(least, &known, value))
-        ;
-}
-
 /* Where functions have what they need meanwhile. */
 static KernelRegion *spare_of(const Handover *handover, uint32_t member)
 {
@@ -464,7 +457,7 @@ static void do_points(void *context, size_t first, size_t end, uint32_t member)
     if (status == KERNEL_LEFT)
         atomic_store(&handover->is_left, true);
     handover->has_failed = true;
-    lower(&handover->done, first + (size_t)done);
+    least_keep(&handover->done, first + (size_t)done);
 }
 
 /* Pieces of `grain` points. */

@@ -2,6 +2,8 @@
 
 #include <stdatomic.h>
 
+#include "base/least.h"
+
 typedef struct Checking {
     TeamCheck *check;
     const void *context;
@@ -12,14 +14,11 @@ static void check_piece(void *context, size_t first, size_t end, uint32_t member
 {
     Checking *checking = context;
     (void)member;
-    size_t failed = atomic_load_explicit(&checking->failed, memory_order_relaxed);
-    if (first >= failed)
+    if (first >= atomic_load_explicit(&checking->failed, memory_order_relaxed))
         return;
     size_t here = checking->check(checking->context, first, end);
-    if (here == end)
-        return;
-    while (here < failed && !atomic_compare_exchange_weak(&checking->failed, &failed, here))
-        continue;
+    if (here < end)
+        least_keep(&checking->failed, here);
 }
 
 size_t team_check(Team *team, size_t count, size_t item_picoseconds, TeamCheck *check, const void *context)

@@ -39,7 +39,7 @@ double process_time_limit(void)
     return TIME_LIMIT * (factor == NULL ? 1.0 : atof(factor));
 }
 
-static double now(void)
+double process_now(void)
 {
     struct timespec time;
     clock_gettime(CLOCK_MONOTONIC, &time);
@@ -80,7 +80,7 @@ static void collect(int out, int err, double deadline, Outcome *outcome)
 {
     struct pollfd sources[2] = {{.fd = out, .events = POLLIN}, {.fd = err, .events = POLLIN}};
     while (sources[0].fd >= 0 || sources[1].fd >= 0) {
-        double rest = deadline - now();
+        double rest = deadline - process_now();
         if (rest <= 0 || outcome->out.length + outcome->err.length > OUTPUT_LIMIT)
             break;
         poll(sources, 2, (int)(rest * 1000) + 1);
@@ -101,7 +101,7 @@ static void await(pid_t child, double deadline, Outcome *outcome)
     int status = 0;
     struct timespec pause = {.tv_nsec = 2000000};
     pid_t ended = waitpid(child, &status, WNOHANG);
-    while (ended == 0 && now() < deadline && outcome->out.length + outcome->err.length <= OUTPUT_LIMIT) {
+    while (ended == 0 && process_now() < deadline && outcome->out.length + outcome->err.length <= OUTPUT_LIMIT) {
         nanosleep(&pause, NULL);
         ended = waitpid(child, &status, WNOHANG);
     }
@@ -127,7 +127,7 @@ void process_run_within(double seconds, const Lines *words, const char *director
         fcntl(out[i], F_SETFD, FD_CLOEXEC);
         fcntl(err[i], F_SETFD, FD_CLOEXEC);
     }
-    double deadline = now() + seconds;
+    double deadline = process_now() + seconds;
     pid_t child = fork();
     if (child == 0)
         become(words, directory, out[1], err[1]);

@@ -21,5 +21,7 @@ void outcome_free(Outcome *outcome);
 
 /* Seconds that a command may take: 30, times TEST_TIME_FACTOR. */
 double process_time_limit(void);
+/* Seconds of a clock that only moves forward. */
+double process_now(void);
 
 #endif

@@ -14,7 +14,6 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 Settings settings;
@@ -102,13 +101,6 @@ typedef struct Counts {
     unsigned passed, failed, skipped;
 } Counts;
 
-static double now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
-}
-
 static double in_seconds(struct timeval time)
 {
     return (double)time.tv_sec + (double)time.tv_usec * 1e-6;
@@ -116,7 +108,7 @@ static double in_seconds(struct timeval time)
 
 static void start_job(Job *job, const Test *test)
 {
-    *job = (Job){.test = test, .report = tmpfile(), .start = now()};
+    *job = (Job){.test = test, .report = tmpfile(), .start = process_now()};
     fflush(stdout);
     job->process = job->report == NULL ? -1 : fork();
     if (job->process < 0) {
@@ -146,7 +138,7 @@ static void note_time(const Job *job, const struct rusage *used)
     FILE *times = path == NULL ? NULL : fopen(path, "a");
     if (times == NULL)
         return;
-    fprintf(times, "%.2f %.2f %s\n", now() - job->start, in_seconds(used->ru_utime) + in_seconds(used->ru_stime), job->test->name);
+    fprintf(times, "%.2f %.2f %s\n", process_now() - job->start, in_seconds(used->ru_utime) + in_seconds(used->ru_stime), job->test->name);
     fclose(times);
 }
 
