@@ -1,5 +1,5 @@
 /* Reductions and scans of sequential versions. */
-#include "kernel/function_vectors.h"
+#include "kernel/function_share.h"
 
 #include "core/builtin_operator.h"
 #include "kernel/op_text.h"
@@ -141,7 +141,13 @@ static void write_exact(Writer *writer, const CoreStatement *statement, Op opera
     Reduction reduction = {.operator = operator, .type = type, .total = total};
     reduction.sink = (Sink){.take = take_into_total, .take_if = take_into_total_if, .is_straight = true};
     write_line(writer, "%s %s = (%s)%s;", c, total, c, constant_of(writer, result, neutral(operator, result)));
-    sequence_traverse(writer, traversal, &reduction.sink);
+    bool is_shared = share_is_possible(writer, traversal);
+    if (is_shared) {
+        sequence_traverse_shared(writer, traversal, &reduction.sink);
+        reduce_write_step(writer, operator, type, total, share_open_totals(writer, c, total));
+        share_close_totals(writer);
+    } else
+        sequence_traverse(writer, traversal, &reduction.sink);
     write_line(writer, "const %s %s = (%s)%s;", c_type(result), write_new_words(writer, statement->target)[0], c_type(result), total);
 }
 
@@ -163,15 +169,54 @@ void reduce_open_strips(Writer *writer, const char *index, const char *first, co
     write_line(writer, "const int64_t %s = %s - %s < %s ? %s : %s + %s;", end, limit, index, size, limit, index, size);
 }
 
+/* Sums that threads share, by blocks. */
+typedef struct SharedBlocks {
+    const char *length;
+    const char *table; /* of what blocks come to, by number; null if they are not shared, */
+    Share share;       /* ... and one thread does all */
+} SharedBlocks;
+
+static SharedBlocks begin_blocks(Writer *writer, const Traversal *traversal, uint32_t sums)
+{
+    SharedBlocks shared = {.length = sequence_most(traversal)};
+    if (!share_is_possible(writer, traversal)) {
+        shared.share = (Share){.first = "0", .end = shared.length};
+        return shared;
+    }
+    shared.share = share_begin(writer, shared.length, "COMBINE_BLOCK");
+    shared.table = share_new_table(writer, arena_format(writer->arena, "%u * (%s / COMBINE_BLOCK + 1)", sums, shared.length));
+    return shared;
+}
+
+/* What the block that begins at `first`, or ends in a tile that does, comes to. */
+static void note_block(Writer *writer, const SharedBlocks *shared, uint32_t sum, const char *first, const char *total)
+{
+    write_line(writer, "__builtin_memcpy(&%s[%u * (%s / COMBINE_BLOCK + 1) + %s / COMBINE_BLOCK], &%s, sizeof %s);", shared->table, sum, shared->length, first, total, total);
+}
+
+static void end_blocks(Writer *writer, const SharedBlocks *shared, Reduction *const *sums, uint32_t count)
+{
+    if (shared->table == NULL)
+        return;
+    share_end(writer, &shared->share);
+    write_open_brace(writer, arena_format(writer->arena, "if (%s != NULL)", shared->table));
+    share_meet(writer);
+    for (uint32_t i = 0; i < count; i++)
+        write_line(writer, "%s = %s_joined(%s + %u * (%s / COMBINE_BLOCK + 1), %s, %s);", sums[i]->total, sums[i]->fold, shared->table, i, shared->length, shared->length,
+                   constant_of(writer, sums[i]->type, neutral(sums[i]->operator, sums[i]->type)));
+    write_close_brace(writer);
+}
+
 /* Elements of an innermost loop are computed tile by tile; short segments need no more than one. */
 static void write_tiles(Writer *writer, Reduction *reduction, Traversal *traversal)
 {
     const char *length = sequence_most(traversal), *first = write_word(writer, 0), *end = write_word(writer, 0), *tiles = write_word(writer, 0);
     const char *fold = reduction->fold;
+    SharedBlocks shared = begin_blocks(writer, traversal, 1);
     write_line(writer, "%s %s;", fold, tiles);
     write_line(writer, "if (%s > FOLD_TILE)", length);
     write_line(writer, "    %s_start(&%s);", fold, tiles);
-    reduce_open_strips(writer, first, "0", length, "FOLD_TILE", end);
+    reduce_open_strips(writer, first, shared.share.first, shared.share.end, "FOLD_TILE", end);
     reduction->tile = arena_format(writer->arena, "%s.tile", tiles);
     reduction->first = first;
     reduction->sink.take = take_into_tile;
@@ -180,9 +225,18 @@ static void write_tiles(Writer *writer, Reduction *reduction, Traversal *travers
     write_line(writer, "    %s_add(&%s, %s - %s);", fold, tiles, end, first);
     write_line(writer, "else");
     write_line(writer, "    %s = %s_all(&%s, %s);", reduction->total, fold, tiles, length);
+    if (shared.table != NULL) {
+        write_open_brace(writer, arena_format(writer->arena, "if (%s != NULL && (%s %% COMBINE_BLOCK == 0 || %s == %s))", shared.table, end, end, length));
+        write_line(writer, "if (%s > FOLD_TILE)", length);
+        write_line(writer, "    %s = %s_result(&%s, %s);", reduction->total, fold, tiles, reduction->total);
+        note_block(writer, &shared, 0, first, reduction->total);
+        write_line(writer, "%s_start(&%s);", fold, tiles);
+        write_close_brace(writer);
+    }
     write_close_brace(writer);
     write_line(writer, "if (%s > FOLD_TILE)", length);
     write_line(writer, "    %s = %s_result(&%s, %s);", reduction->total, fold, tiles, reduction->total);
+    end_blocks(writer, &shared, &reduction, 1);
 }
 
 static void write_pushes(Writer *writer, Reduction *reduction, Traversal *traversal)
@@ -261,7 +315,8 @@ static void write_blocks(Writer *writer, Together *together, Traversal *traversa
         write_line(writer, "%s %s = %s_identity();", c_type(member->type), member->blocks, member->fold);
     }
     together->first = write_word(writer, 0);
-    reduce_open_strips(writer, start, "0", length, "COMBINE_BLOCK", end);
+    SharedBlocks shared = begin_blocks(writer, traversal, together->count);
+    reduce_open_strips(writer, start, shared.share.first, shared.share.end, "COMBINE_BLOCK", end);
     sequence_poll(writer, traversal);
     for (uint32_t i = 0; i < together->count; i++)
         write_line(writer, "%sLanes %s = %s_none();", together->members[i]->fold, together->members[i]->lanes, together->members[i]->fold);
@@ -276,10 +331,16 @@ static void write_blocks(Writer *writer, Together *together, Traversal *traversa
     for (uint32_t i = 0; i < together->count; i++) {
         const Reduction *member = together->members[i];
         write_line(writer, "%s = %s %s %s;", member->blocks, member->blocks, symbol_of(member), member->block);
+        if (shared.table != NULL) {
+            write_line(writer, "if (%s != NULL)", shared.table);
+            text_add(writer->out, "    ");
+            note_block(writer, &shared, i, start, member->block);
+        }
     }
     write_close_brace(writer);
     for (uint32_t i = 0; i < together->count; i++)
         write_line(writer, "%s = %s > 0 ? %s : %s;", together->members[i]->total, length, together->members[i]->blocks, together->members[i]->total);
+    end_blocks(writer, &shared, together->members, together->count);
 }
 
 /* All at once where the loop does little, else one after the other. */
@@ -434,7 +495,12 @@ static void write_length(Writer *writer, const CoreStatement *statement)
     Reduction reduction = {.total = write_new_words(writer, statement->target)[0]};
     reduction.sink = (Sink){.take = take_and_count, .take_if = take_and_count_if, .is_straight = true};
     write_line(writer, "int64_t %s = 0;", reduction.total);
-    sequence_traverse(writer, traversal, &reduction.sink);
+    if (share_is_possible(writer, traversal)) {
+        sequence_traverse_shared(writer, traversal, &reduction.sink);
+        write_line(writer, "%s += %s;", reduction.total, share_open_totals(writer, "int64_t", reduction.total));
+        share_close_totals(writer);
+    } else
+        sequence_traverse(writer, traversal, &reduction.sink);
 }
 
 /* ---- operators that are functions ---- */

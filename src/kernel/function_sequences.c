@@ -1,5 +1,6 @@
 /* Traversals of sequences, as loops. */
 #include "kernel/function_recall.h"
+#include "kernel/function_share.h"
 #include "kernel/function_supply.h"
 #include "kernel/op_text.h"
 #include "source/diagnostics.h"
@@ -614,25 +615,39 @@ bool supply_is_shareable(const Supply *supply)
     for (uint32_t i = 0; i < supply->member_count; i++)
         if (!supply_is_shareable(supply->members[i]))
             return false;
-    return supply->kind == SUPPLY_CELLS || supply->kind == SUPPLY_RANGE || supply->kind == SUPPLY_EACH || supply->kind == SUPPLY_ZIP || supply->kind == SUPPLY_WINDOW;
+    return supply->kind != SUPPLY_SCAN && supply->kind != SUPPLY_FEW;
+}
+
+bool sequence_is_in_parts(const Traversal *traversal)
+{
+    return traversal->supply != NULL && traversal->supply->few == 0 && supply_is_shareable(traversal->supply);
 }
 
 bool sequence_is_shareable(const Traversal *traversal)
 {
-    return sequence_is_exact(traversal) && traversal->supply->few == 0 && supply_is_shareable(traversal->supply);
+    return sequence_is_exact(traversal) && sequence_is_in_parts(traversal);
+}
+
+/* A part of a traversal. */
+typedef struct TraversedPart {
+    Sink *sink;
+    const char *first, *end;
+} TraversedPart;
+
+static void traverse_part(Writer *writer, Traversal *traversal, void *context)
+{
+    const TraversedPart *part = context;
+    supply_traverse(writer, traversal->supply, part->sink, part->first, part->end);
 }
 
 void sequence_traverse_shared(Writer *writer, Traversal *traversal, Sink *sink)
 {
-    Supply *supply = traversal->supply;
-    const char *first = write_word(writer, 0), *end = write_word(writer, 0), *is_fine = supply_is_straight(writer, supply) ? "true" : "false";
-    write_line(writer, "const int64_t %s = kernel_part(scalars->call, %s, 0, %s);", first, supply->length, is_fine);
-    write_line(writer, "const int64_t %s = kernel_part(scalars->call, %s, 1, %s);", end, supply->length, is_fine);
-    bool had_unshared = writer->has_unshared;
-    supply_traverse(writer, supply, sink, first, end);
-    writer->has_unshared = had_unshared;
-    writer->has_shared = true;
-    vectors_fail_if(writer, "!kernel_meet(scalars->call)");
+    Share share = share_begin(writer, traversal->supply->length, supply_is_straight(writer, traversal->supply) ? "KERNEL_LINE" : "1");
+    if (traversal->filters)
+        sequence_traverse_part(writer, traversal, sink, share.first, share.end);
+    else
+        sequence_write_versions(writer, traversal, traverse_part, &(TraversedPart){sink, share.first, share.end});
+    share_end(writer, &share);
 }
 
 /* ---- traversals that do not step ---- */

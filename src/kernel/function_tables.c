@@ -174,8 +174,8 @@ static const char *write_made(Writer *writer, const IndexTable *table)
 static void fill(Writer *writer, const IndexTable *table)
 {
     const char *index = write_word(writer, 0), **indices = ARENA_ARRAY(writer->arena, const char *, 1);
-    const char *first = arena_format(writer->arena, "kernel_part(scalars->call, %s, 0, true)", table->length), *end = write_word(writer, 0);
-    write_line(writer, "const int64_t %s = kernel_part(scalars->call, %s, 1, true);", end, table->length);
+    const char *first = arena_format(writer->arena, "kernel_part(scalars->call, %s, 0, KERNEL_LINE)", table->length), *end = write_word(writer, 0);
+    write_line(writer, "const int64_t %s = kernel_part(scalars->call, %s, 1, KERNEL_LINE);", end, table->length);
     write_open_brace(writer, arena_format(writer->arena, "for (int64_t %s = %s; %s < %s; %s++)", index, first, index, end, index));
     indices[0] = index;
     writer->texts->values[table->index] = indices;

@@ -133,10 +133,10 @@ void turns_begin(Writer *writer)
 {
     const CoreBlock *body = body_of(writer);
     writer->has_turns = write_has_turn(body, writer->function);
+    writer->alternates = writer->has_turns && alternates(writer);
+    writer->may_share = (writer->alternates || !writer->has_turns) && (writer->is_trial || writer->texts->is_together[writer->function]);
     if (!writer->has_turns)
         return;
-    writer->alternates = alternates(writer);
-    writer->may_share = writer->alternates && (writer->is_trial || writer->texts->is_together[writer->function]);
     if (writer->texts->group_counts[writer->function] > 0) {
         write_line(writer, "KernelGroups *groups[%u] = {NULL};", writer->texts->group_counts[writer->function]);
         write_line(writer, "const KernelMark kept = kernel_mark(&scalars->call->workspace->regions[KERNEL_REGION_LOOPS]);");

@@ -1,5 +1,5 @@
 /* Statements that make vectors. */
-#include "kernel/function_vectors.h"
+#include "kernel/function_share.h"
 
 #include "kernel/op_text.h"
 #include "source/diagnostics.h"
@@ -363,6 +363,12 @@ static uint32_t stored_bytes(const Layout *elements)
     return elements->count == 1 ? (uint32_t)leaf_size(elements->leaves[0].type) : 0;
 }
 
+/* Whether threads are to fill a vector together. */
+static bool is_shared(const Writer *writer, const Traversal *traversal, TypeId sequence)
+{
+    return share_is_possible(writer, traversal) && sequence_is_exact(traversal) && write_layout(writer, write_element_type(writer, sequence))->count > 0;
+}
+
 /* A vector that threads fill together. */
 static const char **make_shared(Writer *writer, Traversal *traversal, const CoreAtom *sequence, const char *region)
 {
@@ -372,6 +378,7 @@ static const char **make_shared(Writer *writer, Traversal *traversal, const Core
     to.sink = (Sink){.take = take_by_index, .is_straight = true, .is_repeatable = true, .bytes = stored_bytes(elements), .region = region};
     to.array = vectors_shared_array(writer, region, elements, length, NULL, to.cells);
     sequence_traverse_shared(writer, traversal, &to.sink);
+    share_meet(writer);
     return vectors_words(writer, to.array, "0", length);
 }
 
@@ -408,6 +415,8 @@ static const char **make_vector(Writer *writer, Traversal *traversal, const Core
 {
     const Layout *elements = write_layout(writer, write_element_type(writer, sequence->type));
     const char *most = sequence_most(traversal), **words;
+    if (place == NULL && is_shared(writer, traversal, sequence->type))
+        return make_shared(writer, traversal, sequence, region);
     if (is_filter(writer, traversal, sequence->type)) {
         filters_make(writer, &(FilterSource){.traversal = traversal, .type = sequence->type, .region = region}, 1, &words);
         return words;
@@ -502,13 +511,9 @@ static void write_tab(Writer *writer, const CoreStatement *statement)
     }
     Traversal *traversal = sequence_prepare(writer, argument);
     const CoreBlock *body = function_text_body(writer->texts, writer->function);
-    bool is_shared = writer->may_share && writer->loops == 0 && sequence_is_shareable(traversal) &&
-                     write_layout(writer, write_element_type(writer, argument->type))->count > 0;
-    if (!is_shared && (shape->made_next != 0 || shape->fold != NULL) && make_together(writer, statement, traversal))
+    if (!is_shared(writer, traversal, argument->type) && (shape->made_next != 0 || shape->fold != NULL) && make_together(writer, statement, traversal))
         return;
-    if (is_shared)
-        writer->texts->values[statement->target] = make_shared(writer, traversal, argument, region);
-    else if (sequence_few(traversal) > 0 && shape_is_picked(body, statement->target, sequence_few(traversal)))
+    if (sequence_few(traversal) > 0 && shape_is_picked(body, statement->target, sequence_few(traversal)))
         pick_elements(writer, traversal, statement->target, region);
     else
         writer->texts->values[statement->target] = make_vector(writer, traversal, argument, region, shape->place);
@@ -727,8 +732,8 @@ static bool write_op(Writer *writer, const CoreStatement *statement)
     }
     bool had_unshared = writer->has_unshared;
     if (reduce_write(writer, statement)) {
+        writer->has_repeated |= writer->has_unshared && !had_unshared;
         writer->has_unshared = had_unshared;
-        writer->has_repeated |= writer->loops == 0;
         return true;
     }
     uint32_t groups = writer->group_count;

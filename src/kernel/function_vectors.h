@@ -51,7 +51,9 @@ Traversal *sequence_join(Writer *writer, Traversal *const *traversals, uint32_t 
 const char *sequence_most(const Traversal *traversal);
 /* Whether there are just as many, and elements are taken by index. */
 bool sequence_is_exact(const Traversal *traversal);
-/* Whether any part of its loop can be done without what comes before. */
+/* Whether any part of its loop can be done without what comes before, */
+bool sequence_is_in_parts(const Traversal *traversal);
+/* ... and its elements are stored by index. */
 bool sequence_is_shareable(const Traversal *traversal);
 /* How many elements there are if its loop is written out for each of them; otherwise 0. */
 uint32_t sequence_few(const Traversal *traversal);
@@ -68,7 +70,7 @@ bool sequence_is_repeatable(const Traversal *traversal);
 void sequence_traverse(Writer *writer, Traversal *traversal, Sink *sink);
 /* Of a comprehension over a few elements, whose bodies end in a call: the arguments of that call, by turn; gives how many turns there are. */
 uint32_t sequence_call_arguments(Writer *writer, const CoreAtom *each, const CoreStatement *call, const char ***arguments, uint32_t *argument_count);
-/* The same, by as many threads as there are, each of which does a part. */
+/* The part that a thread does of one that is done in parts. */
 void sequence_traverse_shared(Writer *writer, Traversal *traversal, Sink *sink);
 /* The loop of an exact one, or of a filter, from `first` on, before `end`: words. */
 void sequence_traverse_part(Writer *writer, Traversal *traversal, Sink *sink, const char *first, const char *end);

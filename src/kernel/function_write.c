@@ -474,8 +474,11 @@ const char *write_result_word(const Writer *writer, uint32_t leaf, uint32_t coun
 /* The result is there. */
 static void write_return(Writer *writer)
 {
-    if (writer->into != NULL && !writer->alternates && writer->part != PART_EXIT)
-        write_line(writer, "kernel_release(aside, mark);");
+    bool releases = writer->into != NULL && !writer->alternates && writer->part != PART_EXIT;
+    if (releases && writer->may_share) /* others may still need it; the VM has it back after the point */
+        write_line(writer, "if (scalars->call->together == NULL)");
+    if (releases)
+        write_line(writer, "%skernel_release(aside, mark);", writer->may_share ? "    " : "");
     if (writer->has_turns)
         turns_return(writer);
     write_line(writer, "return true;");

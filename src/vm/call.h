@@ -29,7 +29,7 @@ struct Call {
     size_t end;       /* the run under way is on points [good, end) */
     size_t bad;       /* a run that ended there has failed; 0 if none has */
     size_t left_over; /* points given to the last run because compiled code stopped at the first of them */
-    uint64_t fair;    /* the largest size of points for compiled code, 0 while it is not known; larger ones: */
+    uint64_t fair;    /* the largest size of points that one thread is to do, by compiled code, 0 while it is not known; larger ones are for all threads, together or by a network: */
     size_t large_end; /* up to there points are for a network */
     size_t filled;    /* slots with a result, in the run under way and before it */
     bool is_done;

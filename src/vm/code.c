@@ -130,7 +130,7 @@ static void find_functions(Vm *vm, Code *code, Compiled *object, uint32_t count,
                                           .is_wide = functions->is_wide[id],
                                           .is_complete = functions->is_complete[id],
                                           .is_shared = functions->is_shared[id],
-                                          .is_together = functions->is_together[id] && !functions->is_wide[id]};
+                                          .is_together = functions->is_together[id]};
     }
     for (uint32_t i = 0; i < functions->folds.count; i++)
         code->entries.items[functions->folds.items[i]].fold = find_function(object, "fold", functions->folds.items[i]);

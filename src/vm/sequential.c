@@ -20,6 +20,8 @@ enum {
     OWN_BLOCK = 2 * KERNEL_BLOCK, /* bytes of a block that a thread keeps, */
     ROOM_LEAST = 2 << 20,         /* ... and of all blocks, from which on it is worth giving back what is free before results are copied */
     LENGTH_PICOSECONDS = 500,     /* to look at one, about */
+    TOGETHER_LEAST = 1 << 14,     /* elements of a point that all threads are to do, for pieces of a microsecond, */
+    TOGETHER_SHARES = 4,          /* ... and of the share of one: what one does last the others wait for */
 };
 
 /* Of a call that was taken from another thread. */
@@ -369,6 +371,23 @@ static bool is_for_code(const Vm *vm, const Call *call)
            (threads < SHARING_THREADS && is_roundabout(vm, call->plan->network));
 }
 
+/* What is worth sharing, given for pieces of a microsecond. */
+static uint64_t for_pieces(const Vm *vm, uint64_t least)
+{
+    uint64_t piece = vm->options.piece_nanoseconds;
+    return piece == 0 ? least : least * piece / 1000;
+}
+
+/* The largest size of points that are to be done by one thread each, where all can do one together. */
+static uint64_t own_size(const Vm *vm, const Call *call)
+{
+    uint64_t least = for_pieces(vm, TOGETHER_LEAST);
+    if (bound_largest(vm, call) <= least)
+        return UINT64_MAX;
+    uint64_t share = measure(call) / (TOGETHER_SHARES * team_size(vm->team));
+    return share > least ? share : least;
+}
+
 /* Where the points end that compiled code is to do. Large ones are left to the network, those before and behind them are not. */
 static size_t end_of_fair(const Vm *vm, Call *call)
 {
@@ -386,12 +405,6 @@ static size_t end_of_fair(const Vm *vm, Call *call)
     if (large < call->count)
         call->large_end = end_of_large(call, large, threads);
     return large - call->good < threads ? call->good : large;
-}
-
-/* One point, all threads. */
-static bool is_for_all(const Vm *vm, const Call *call)
-{
-    return call->count - call->good == 1 && team_size(vm->team) > 1 && code_is_together(vm, call->plan->network->function);
 }
 
 /* ---- doing points ---- */
@@ -567,15 +580,14 @@ static void run_shared(Handover *handover)
 {
     Vm *vm = handover->vm;
     Forks forks;
-    uint64_t piece = vm->options.piece_nanoseconds, least = piece == 0 ? SHARED_LEAST : SHARED_LEAST * piece / 1000;
-    forks_init(&forks, (ForkMemory){take_guest, give_guest, vm->workspaces}, (int64_t)least);
+    forks_init(&forks, (ForkMemory){take_guest, give_guest, vm->workspaces}, (int64_t)for_pieces(vm, SHARED_LEAST));
     handover->forks = &forks;
     team_run(vm->team, team_size(vm->team), 1, do_points_and_help, handover);
     forks_free(&forks);
 }
 
-/* Points before `end`. Gives whether other code can go on with what is left of them. */
-static bool hand_over(Vm *vm, Call *call, size_t end, KernelFunction *code)
+/* Points before `end`, or one point to all threads. Gives whether other code can go on with what is left of them. */
+static bool hand_over(Vm *vm, Call *call, size_t end, KernelFunction *code, bool is_for_all)
 {
     size_t count = end - call->good;
     prepare_workspaces(vm);
@@ -583,7 +595,7 @@ static bool hand_over(Vm *vm, Call *call, size_t end, KernelFunction *code)
     take_outputs(&handover, count);
     handover.count = count;
     handover.grain = grain_of(vm, call, count);
-    if (is_for_all(vm, call) && team_start(vm->team) > 1) {
+    if (is_for_all && team_start(vm->team) > 1) {
         handover.together = (KernelTogether){.members = team_start(vm->team), .give_way = give_way};
         team_run_together(vm->team, do_together, &handover);
     } else if (team_size(vm->team) > 1 && code_is_shared(vm, call->plan->network->function))
@@ -599,18 +611,61 @@ static bool hand_over(Vm *vm, Call *call, size_t end, KernelFunction *code)
     return atomic_load(&handover.is_left) && stop_reason(vm->options.stop) == STOP_NOT;
 }
 
+/* Points before `end`, each by one thread. */
+static void run_each(Vm *vm, Call *call, size_t end)
+{
+    CoreFunctionId function = call->plan->network->function;
+    bool is_left = hand_over(vm, call, end, code_of_points(vm, function, end - call->good), false);
+    KernelFunction *complete = is_left ? code_complete(vm, function) : NULL;
+    if (complete != NULL)
+        hand_over(vm, call, end, complete, false);
+}
+
+/* The next point, by all threads. */
+static void run_together(Vm *vm, Call *call)
+{
+    KernelFunction *complete = code_complete(vm, call->plan->network->function);
+    if (complete != NULL)
+        hand_over(vm, call, call->good + 1, complete, true);
+}
+
+/* The next point that all threads are to do. One that is alone is that if it is a loop, whatever it is given: who knows how many turns it takes. */
+static size_t next_together(const Vm *vm, Call *call)
+{
+    if (call->count == 1 && vm->program->core->functions.items[call->plan->network->function]->is_recursive)
+        return call->good;
+    if (call->fair == 0)
+        call->fair = own_size(vm, call);
+    return call->fair == UINT64_MAX ? call->count : find_large(call, call->good, call->count);
+}
+
+/* Points up to one that stops it, large ones by all threads. */
+static void run_mixed(Vm *vm, Call *call)
+{
+    for (size_t end = call->good; call->good == end && end < call->count;) {
+        end = next_together(vm, call);
+        if (end > call->good)
+            run_each(vm, call, end);
+        else {
+            end++;
+            run_together(vm, call);
+        }
+    }
+}
+
 bool sequential_run(Vm *vm, Call *call)
 {
     CoreFunctionId function = call->plan->network->function;
     if (call->good == call->count || !has_code(vm, call))
         return false;
-    size_t end = is_for_all(vm, call) ? call->count : end_of_fair(vm, call);
+    if (team_size(vm->team) > 1 && code_is_together(vm, function)) {
+        run_mixed(vm, call);
+        return true;
+    }
+    size_t end = end_of_fair(vm, call);
     if (end == call->good)
         return false;
-    bool is_left = hand_over(vm, call, end, code_of_points(vm, function, end - call->good));
-    KernelFunction *complete = is_left ? code_complete(vm, function) : NULL;
-    if (complete != NULL)
-        hand_over(vm, call, end, complete);
+    run_each(vm, call, end);
     if (call->good < end)
         call->large_end = 0; /* first comes the point that stopped it */
     return true;

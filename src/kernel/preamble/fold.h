@@ -114,6 +114,16 @@ enum { FOLD_REGISTER = 16 };
             fold->fill = 0;                                                                                           \
         }                                                                                                             \
     }                                                                                                                 \
+    /* A segment of which the totals of all blocks are known. */                                                      \
+    MATH_INLINE Number name##_joined(const uint64_t *totals, int64_t count, Number empty)                             \
+    {                                                                                                                 \
+        Number total = count > 0 ? identity : empty, block;                                                           \
+        for (int64_t i = 0; i < count; i += COMBINE_BLOCK) {                                                          \
+            memcpy(&block, &totals[i / COMBINE_BLOCK], sizeof block);                                                 \
+            total = total operator block;                                                                             \
+        }                                                                                                             \
+        return total;                                                                                                 \
+    }                                                                                                                 \
     /* As if a long segment had this total. */                                                                        \
     MATH_INLINE void name##_set(name *fold, Number total)                                                             \
     {                                                                                                                 \

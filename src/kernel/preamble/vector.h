@@ -721,14 +721,21 @@ MATH_INLINE void *kernel_shared(const KernelCall *call, void *made)
     return kernel_wait_together(call, call->together) ? call->together->shared : NULL;
 }
 
-/* Where the part of a loop begins that a member does; where that of the next begins, its own ends. Lines of memory belong to one, if an element is but a few bytes. */
-MATH_INLINE int64_t kernel_part(const KernelCall *call, int64_t count, uint32_t after, bool is_fine)
+/* A table of so many words that threads fill; null if there is no memory. */
+__attribute__((noinline, unused)) static uint64_t *kernel_totals(const KernelCall *call, KernelRegion *region, size_t count)
+{
+    return (uint64_t *)kernel_shared(call, call->member == 0 ? kernel_take(region, (count + 1) * sizeof(uint64_t)) : NULL);
+}
+
+/* Where the part of a loop begins that a member does; where that of the next begins, its own ends. It begins at a multiple of `grain`, which is a power of two: lines of memory belong to one, if an
+ * element is but a few bytes. */
+MATH_INLINE int64_t kernel_part(const KernelCall *call, int64_t count, uint32_t after, int64_t grain)
 {
     if (call->together == NULL)
         return after == 0 ? 0 : count;
     uint32_t member = call->member + after, members = call->together->members;
     int64_t part = count / members * member + count % members * member / members;
-    return is_fine && member < members ? part & -(int64_t)KERNEL_LINE : part;
+    return member < members ? part & -grain : part;
 }
 
 #endif

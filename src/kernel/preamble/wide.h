@@ -310,7 +310,9 @@ __attribute__((noinline, unused)) static uint64_t kernel_wide_entry(const Kernel
 {
     KernelShape shapes[KERNEL_WIDE_SHAPES];
     KernelWideEntry entry = {.call = call, .scalars = kernel_scalars(call), .one = one, .many = many, .least = call->count, .shapes = shapes};
-    if (key == NULL)
+    if (call->together != NULL)
+        kernel_wide_one(&entry, 0);
+    else if (key == NULL)
         kernel_wide_rows(&entry);
     else
         kernel_wide_sorted(&entry, key);
