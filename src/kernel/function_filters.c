@@ -2,7 +2,7 @@
  *
  * They are packed several elements at a time. Filters of one block over the same vector, as `{e in a | e < p}` and `{e in a | e > p}`, are one loop if each does little for an element: all of them are made where the
  * first is. So is a reduction that picks one of the vector's elements, as the farthest point of those that a filter is of: block by block, so that memory is read once. */
-#include "kernel/function_vectors.h"
+#include "kernel/function_share.h"
 
 /* ---- which are made together ---- */
 
@@ -187,6 +187,26 @@ void filters_mark(FunctionTexts *texts, const CoreBlock *block)
 
 /* ---- vectors that are made ---- */
 
+/* The elements that are gone over: all, or those of a thread's part. */
+typedef struct Range {
+    const char *first, *end, *room; /* ... and how many that are */
+    bool is_shared;
+    Share share;
+} Range;
+
+static Range begin_range(Writer *writer, const Traversal *traversal, bool may_share)
+{
+    const char *most = sequence_most(traversal);
+    Range range = {.first = "0", .end = most, .room = most, .is_shared = may_share && share_is_possible(writer, traversal)};
+    if (range.is_shared) {
+        range.share = share_begin(writer, traversal, most, "KERNEL_LINE");
+        range.first = range.share.first;
+        range.end = range.share.end;
+        range.room = arena_format(writer->arena, "%s - %s", range.end, range.first);
+    }
+    return range;
+}
+
 /* A filter that is being written. */
 typedef struct Filter {
     Sink sink;         /* flags say which elements are kept, and those are put together later */
@@ -208,6 +228,16 @@ static void begin_filter(Writer *writer, const FilterSource *source, Filter *fil
 {
     filter->to.array = vectors_new_array(writer, source->region, filter->to.elements, room, filter->to.cells);
     begin_count(writer, filter);
+}
+
+/* What all threads have kept. */
+static void end_range(Writer *writer, const Range *range, Filter *filters, uint32_t count)
+{
+    if (!range->is_shared)
+        return;
+    for (uint32_t i = 0; i < count; i++)
+        filters[i].to.array = share_join_parts(writer, filters[i].to.region, filters[i].to.array, filters[i].to.count, filters[i].to.elements);
+    share_end(writer, &range->share);
 }
 
 static void end_filter(Writer *writer, const Filter *filter)
@@ -260,27 +290,30 @@ static void pack_tile(Writer *writer, const Filter *filter, const char *most, co
     write_line(writer, "%s += kernel_count_kept(%s, %s - %s);", filter->to.count, filter->flags, end, filter->first);
 }
 
-static void write_tiles(Writer *writer, const FilterSource *source, Filter *filter)
+static void write_tiles(Writer *writer, const FilterSource *source, const Range *range, Filter *filter)
 {
-    const char *first = filter->first = write_word(writer, 0), *end = write_word(writer, 0), *most = sequence_most(source->traversal);
-    write_open_brace(writer, arena_format(writer->arena, "for (int64_t %s = 0; %s < %s; %s += KERNEL_PACK)", first, first, most, first));
-    write_line(writer, "const int64_t %s = %s - %s < KERNEL_PACK ? %s : %s + KERNEL_PACK;", end, most, first, most, first);
+    const char *first = filter->first = write_word(writer, 0), *end = write_word(writer, 0);
+    reduce_open_strips(writer, first, range->first, range->end, "KERNEL_PACK", end);
     declare_tile(writer, filter);
     sequence_traverse_part(writer, source->traversal, &filter->sink, first, end);
-    pack_tile(writer, filter, most, end);
+    pack_tile(writer, filter, range->room, end);
     write_close_brace(writer);
 }
 
 static void make_in_tiles(Writer *writer, const FilterSource *source, Filter *filter)
 {
-    const char *most = sequence_most(source->traversal);
-    begin_filter(writer, source, filter, most);
-    write_open_brace(writer, arena_format(writer->arena, "if (KERNEL_PACKS && %s >= KERNEL_PACK_LEAST)", most));
-    write_tiles(writer, source, filter);
+    Range range = begin_range(writer, source->traversal, true);
+    begin_filter(writer, source, filter, range.room);
+    write_open_brace(writer, arena_format(writer->arena, "if (KERNEL_PACKS && %s >= KERNEL_PACK_LEAST)", range.room));
+    write_tiles(writer, source, &range, filter);
     write_else(writer);
-    sequence_traverse(writer, source->traversal, &filter->to.sink);
+    if (range.is_shared)
+        sequence_traverse_part(writer, source->traversal, &filter->to.sink, range.first, range.end);
+    else
+        sequence_traverse(writer, source->traversal, &filter->to.sink);
     write_close_brace(writer);
     end_filter(writer, filter);
+    end_range(writer, &range, filter, 1);
 }
 
 /* ---- in groups ----
@@ -325,19 +358,19 @@ static void take_count(Writer *writer, Sink *sink, Element element, const char *
 }
 
 /* What a single one does not need of its room is given back in the end anyway. */
-static void write_rooms(Writer *writer, const Group *group, const char *most)
+static void write_rooms(Writer *writer, const Group *group, const Range *range)
 {
     if (group->count == 1) {
-        group->filters[0].room = most;
+        group->filters[0].room = range->room;
         return;
     }
     for (uint32_t i = 0; i < group->count; i++) {
         group->filters[i].room = write_word(writer, 0);
         group->filters[i].sink.take_if = take_count;
-        write_line(writer, "int64_t %s = %s < KERNEL_COUNT_LEAST ? %s : 0;", group->filters[i].room, most, most);
+        write_line(writer, "int64_t %s = %s < KERNEL_COUNT_LEAST ? %s : 0;", group->filters[i].room, range->room, range->room);
     }
-    write_open_brace(writer, arena_format(writer->arena, "if (%s >= KERNEL_COUNT_LEAST)", most));
-    traverse(writer, group, flags_of, "0", most);
+    write_open_brace(writer, arena_format(writer->arena, "if (%s >= KERNEL_COUNT_LEAST)", range->room));
+    traverse(writer, group, flags_of, range->first, range->end);
     write_close_brace(writer);
 }
 
@@ -438,21 +471,31 @@ void filters_end_fold(Writer *writer, const CoreStatement *statement)
     reduce_end_picking(writer, statement, writer->texts->values[statement->target], writer->texts->shapes[statement->target].fold_count);
 }
 
+/* A reduction along with them goes over all blocks in order, and only the first of several can have scans. */
+static bool can_share(const FilterSource *sources, uint32_t count)
+{
+    for (uint32_t i = 1; i < count; i++)
+        if (!sequence_is_in_parts(sources[i].traversal) || !sequence_is_repeatable(sources[i].traversal))
+            return false;
+    return sources[0].fold == NULL;
+}
+
 static void make_in_groups(Writer *writer, const FilterSource *sources, Filter *filters, uint32_t count)
 {
-    const char *most = sequence_most(sources[0].traversal);
+    const char *most = sequence_most(sources[0].traversal), *first = write_word(writer, 0);
     Group group = {sources, filters, count, smallest_cell(filters[0].to.elements)};
-    write_rooms(writer, &group, most);
+    Range range = begin_range(writer, sources[0].traversal, can_share(sources, count));
+    write_rooms(writer, &group, &range);
     begin_group(writer, &group);
-    const char *first = write_word(writer, 0);
-    write_line(writer, "int64_t %s = 0;", first);
+    write_line(writer, "int64_t %s = %s;", first, range.first);
     const PickedFold *fold = begin_fold(writer, sources[0].fold, most);
     if (fold != NULL)
         write_groups_and_fold(writer, &group, fold, first, most);
     else
-        write_groups(writer, &group, first, most);
-    traverse(writer, &group, store_of, first, most);
+        write_groups(writer, &group, first, range.end);
+    traverse(writer, &group, store_of, first, range.end);
     end_group(writer, &group);
+    end_range(writer, &range, filters, count);
 }
 
 void filters_make(Writer *writer, const FilterSource *sources, uint32_t count, const char ***words)

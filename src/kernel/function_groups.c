@@ -77,7 +77,7 @@ static void add_columns(const Writer *writer, Grouping *grouping, Supply *supply
 
 Grouping *groups_find(Writer *writer, const Traversal *pairs, const CoreStatement *statement, const Sink *sink)
 {
-    if (!writer->alternates || writer->loops > 0 || writer->is_deferred || !sequence_is_shareable(pairs) || !sink->is_straight)
+    if (!writer->alternates || writer->loops > 0 || writer->is_deferred || !sequence_is_shareable(pairs) || !sequence_is_repeatable(pairs) || !sink->is_straight)
         return NULL;
     Supply *supply = pairs->supply, *places = find_places(writer, supply);
     if (places == NULL || !supply_is_straight(writer, supply) || !supply_may_go_on(writer, supply, sink))

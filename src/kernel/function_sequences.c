@@ -615,7 +615,20 @@ bool supply_is_shareable(const Supply *supply)
     for (uint32_t i = 0; i < supply->member_count; i++)
         if (!supply_is_shareable(supply->members[i]))
             return false;
-    return supply->kind != SUPPLY_SCAN && supply->kind != SUPPLY_FEW;
+    return supply->kind != SUPPLY_FEW && (supply->kind != SUPPLY_SCAN || !supply_has_scan(supply->members[0]));
+}
+
+static void resume_scans(Writer *writer, const Supply *supply, const Share *share)
+{
+    for (uint32_t i = 0; i < supply->member_count; i++)
+        resume_scans(writer, supply->members[i], share);
+    if (supply->kind == SUPPLY_SCAN)
+        reduce_scan_resume(writer, supply->scan, supply->members[0], share);
+}
+
+void sequence_resume_scans(Writer *writer, const Traversal *traversal, const Share *share)
+{
+    resume_scans(writer, traversal->supply, share);
 }
 
 bool sequence_is_in_parts(const Traversal *traversal)
@@ -642,7 +655,7 @@ static void traverse_part(Writer *writer, Traversal *traversal, void *context)
 
 void sequence_traverse_shared(Writer *writer, Traversal *traversal, Sink *sink)
 {
-    Share share = share_begin(writer, traversal->supply->length, supply_is_straight(writer, traversal->supply) ? "KERNEL_LINE" : "1");
+    Share share = share_begin(writer, traversal, traversal->supply->length, supply_is_straight(writer, traversal->supply) ? "KERNEL_LINE" : "1");
     if (traversal->filters)
         sequence_traverse_part(writer, traversal, sink, share.first, share.end);
     else

@@ -1,17 +1,30 @@
-/* Loops of sequential versions that threads share which do a point together (KernelCall.together): each does a part of their turns. What loops come to that reduce, the threads put into a table,
+/* Loops of sequential versions that threads share which do a point together (KernelCall.together): each does a part of their turns. Scans in them are done twice: first for what
+ * the parts come to, then from there on. What loops come to that reduce, the threads put into a table,
  * for each part of the loop or for each block of the order of combination, and each of them combines all that is there. */
 #include "kernel/function_share.h"
 
-bool share_is_possible(const Writer *writer, const Traversal *traversal)
+bool share_is_open(const Writer *writer)
 {
-    return writer->may_share && writer->loops == 0 && writer->abreast == NULL && !writer->is_deferred && sequence_is_in_parts(traversal);
+    return writer->may_share && writer->loops == 0 && writer->abreast == NULL && !writer->is_deferred;
 }
 
-Share share_begin(Writer *writer, const char *length, const char *grain)
+bool share_is_possible(const Writer *writer, const Traversal *traversal)
 {
+    return share_is_open(writer) && sequence_is_in_parts(traversal);
+}
+
+Share share_begin(Writer *writer, const Traversal *traversal, const char *length, const char *grain)
+{
+    bool has_scans = traversal != NULL && !sequence_is_repeatable(traversal);
+    grain = has_scans ? "COMBINE_BLOCK" : grain;
     Share share = {write_word(writer, 0), write_word(writer, 0), writer->has_unshared};
     write_line(writer, "const int64_t %s = kernel_part(scalars->call, %s, 0, %s);", share.first, length, grain);
     write_line(writer, "const int64_t %s = kernel_part(scalars->call, %s, 1, %s);", share.end, length, grain);
+    if (has_scans) {
+        write_open_brace(writer, "if (scalars->call->together != NULL)");
+        sequence_resume_scans(writer, traversal, &share);
+        write_close_brace(writer);
+    }
     return share;
 }
 
@@ -19,6 +32,15 @@ void share_end(Writer *writer, const Share *share)
 {
     writer->has_unshared = share->had_unshared;
     writer->has_shared = true;
+}
+
+const char *share_join_parts(Writer *writer, const char *region, const char *array, const char *count, const Layout *elements)
+{
+    const char *joined = write_word(writer, 0);
+    write_line(writer, "KernelArray *const %s = kernel_join_parts(scalars->call, %s, %s, &%s, %s);", joined, region, array, count, vectors_sizes(writer, elements));
+    vectors_fail_if(writer, "%s == NULL", joined);
+    *vec_push(writer->arena, &writer->made) = (MadeArray){.array = joined, .region = region, .is_shared = true};
+    return joined;
 }
 
 const char *share_new_table(Writer *writer, const char *count)

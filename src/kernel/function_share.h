@@ -10,13 +10,19 @@ typedef struct Share {
     bool had_unshared; /* before the loop */
 } Share;
 
-/* Whether the loop of a traversal can be shared, where it is written now. */
+/* Whether loops can be shared where they are written now, */
+bool share_is_open(const Writer *writer);
+/* ... and the loop of this traversal. */
 bool share_is_possible(const Writer *writer, const Traversal *traversal);
-/* Parts begin at multiples of `grain`. */
-Share share_begin(Writer *writer, const char *length, const char *grain);
+/* Of the loop of a traversal, or, if that is null, of any other. Parts begin at multiples of `grain`, or of blocks of the order of combination where there are scans. */
+Share share_begin(Writer *writer, const Traversal *traversal, const char *length, const char *grain);
+/* Sets the scans of a traversal to where they are before the part. */
+void sequence_resume_scans(Writer *writer, const Traversal *traversal, const Share *share);
 /* The loop is written. */
 void share_end(Writer *writer, const Share *share);
 void share_meet(Writer *writer);
+/* Each thread has made an array of what its part gave, so many elements: gives the array of all, and counts them. */
+const char *share_join_parts(Writer *writer, const char *region, const char *array, const char *count, const Layout *elements);
 /* A table that threads fill with words; null where there is only one thread. */
 const char *share_new_table(Writer *writer, const char *count);
 /* Totals of all parts: what is written until the end combines `total`, the first of them, with the one that is given. */

@@ -3,6 +3,7 @@
 #define RUNNEL_KERNEL_FUNCTION_SUPPLY_H
 
 #include "kernel/function_recall.h"
+#include "kernel/function_share.h"
 #include "kernel/function_vectors.h"
 
 typedef enum SupplyKind {
@@ -82,6 +83,8 @@ bool supply_may_go_on(const Writer *writer, const Supply *supply, const Sink *si
 bool supply_has_scan(const Supply *supply);
 /* Whether elements can be had in any order. */
 bool supply_is_shareable(const Supply *supply);
+/* Where threads share the loop of a scan: sets it to where it is before the share's part. */
+void reduce_scan_resume(Writer *writer, ScanState *scan, Supply *operand, const Share *share);
 
 /* The loop of one that steps, from `first` on, before `end`; `polls`: a long one looks now and then whether it is to go on. */
 void supply_loop(Writer *writer, Supply *supply, Sink *sink, const char *first, const char *end, bool polls);

@@ -625,6 +625,34 @@ static void write_part(Writer *writer, Store *to, const Part *part)
                    write_leaf_type(to->elements->leaves[i].type), part->words[VECTOR_START], part->length);
 }
 
+/* The same by all threads, but for single elements. */
+static void write_shared_part(Writer *writer, Store *to, const Part *part)
+{
+    if (part->traversal != NULL) {
+        sequence_traverse_shared(writer, part->traversal, &to->sink);
+        return;
+    }
+    if (part->words == NULL) {
+        write_open_brace(writer, "if (kernel_is_first(scalars->call))");
+        write_part(writer, to, part);
+        write_close_brace(writer);
+        return;
+    }
+    Share share = share_begin(writer, NULL, part->length, "KERNEL_LINE");
+    for (uint32_t i = 0; i < to->elements->count; i++)
+        write_line(writer, "kernel_copy(%s + %s + %s, %s, %u, sizeof(%s), %s + %s, %s - %s);", to->cells[i], to->first, share.first, part->words[VECTOR_ARRAY], i,
+                   write_leaf_type(to->elements->leaves[i].type), part->words[VECTOR_START], share.first, share.end, share.first);
+    share_end(writer, &share);
+}
+
+static bool are_shareable(const Writer *writer, const Parts *parts)
+{
+    for (uint32_t i = 0; i < parts->count; i++)
+        if (parts->items[i].traversal != NULL && !sequence_is_shareable(parts->items[i].traversal))
+            return false;
+    return share_is_open(writer);
+}
+
 static void write_parts(Writer *writer, const CoreStatement *statement, const Parts *parts)
 {
     const Layout *elements = write_layout(writer, write_element_type(writer, write_type(writer, statement->target)));
@@ -635,20 +663,24 @@ static void write_parts(Writer *writer, const CoreStatement *statement, const Pa
     write_line(writer, "int64_t %s = %s;", length, parts->items[0].length);
     for (uint32_t i = 1; i < parts->count; i++)
         write_line(writer, "%s += %s;", length, parts->items[i].length);
-    to.array = vectors_new_array(writer, region, elements, length, to.cells);
+    bool is_shared = are_shareable(writer, parts);
+    to.array = is_shared ? vectors_shared_array(writer, region, elements, length, NULL, to.cells) : vectors_new_array(writer, region, elements, length, to.cells);
     write_line(writer, "int64_t %s = 0;", to.first);
     for (uint32_t i = 0; i < parts->count; i++) {
-        write_part(writer, &to, &parts->items[i]);
+        (is_shared ? write_shared_part : write_part)(writer, &to, &parts->items[i]);
         if (i + 1 < parts->count)
             write_line(writer, "%s += %s;", to.first, parts->items[i].length);
     }
+    if (is_shared)
+        share_meet(writer);
+    else
+        writer->has_unshared |= writer->loops == 0;
     writer->texts->values[statement->target] = vectors_words(writer, to.array, "0", length);
 }
 
 static void write_append(Writer *writer, const CoreStatement *statement)
 {
     Parts parts = {.count = 0};
-    writer->has_unshared |= writer->loops == 0;
     switch ((int)statement->op) {
     case OP_APPEND:
         add_vector(writer, &parts, &statement->arguments[0]);

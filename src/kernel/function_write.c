@@ -48,6 +48,11 @@ void write_close_brace(Writer *writer)
     write_line(writer, "}");
 }
 
+void write_open_if(Writer *writer, const char *format, const char *word)
+{
+    write_open_brace(writer, arena_format(writer->arena, format, word));
+}
+
 void write_else(Writer *writer)
 {
     leave_braces(writer);

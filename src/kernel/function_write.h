@@ -119,6 +119,8 @@ bool function_write_is_possible(FunctionTexts *texts, CoreFunctionId function, W
 Writer writer_of(FunctionTexts *texts, CoreFunctionId function);
 __attribute__((format(printf, 2, 3))) void write_line(Writer *writer, const char *format, ...);
 void write_open_brace(Writer *writer, const char *head);
+/* The same, with a word in it. */
+void write_open_if(Writer *writer, const char *format, const char *word);
 void write_else(Writer *writer);
 void write_close_brace(Writer *writer);
 TypeId write_type(const Writer *writer, CoreVar variable);

@@ -66,7 +66,7 @@ typedef struct KernelTogether {
     uint32_t members;
     uint32_t arrived;       /* at the place where all meet, */
     uint32_t meetings;      /* ... and how often they have met */
-    void *shared;           /* what the first gives the others */
+    void *shared[2];        /* what the first gives the others, at one meeting and at the next */
     void (*give_way)(void); /* while waiting: somebody else may want to run */
 } KernelTogether;
 

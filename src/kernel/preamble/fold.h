@@ -167,6 +167,14 @@ FOLD_ORDERED(FoldPRODUCT_F64, double, *, 1.0)
             scan->local = identity;                                                                                   \
         }                                                                                                             \
         return is_inclusive ? after : before;                                                                         \
+    }                                                                                                                 \
+    /* A whole block that comes to this. */                                                                           \
+    MATH_INLINE void name##_skip(name *scan, const uint64_t *block)                                                   \
+    {                                                                                                                 \
+        Number local;                                                                                                 \
+        memcpy(&local, block, sizeof local);                                                                          \
+        scan->carry = scan->carry operator local;                                                                     \
+        scan->count += COMBINE_BLOCK;                                                                                 \
     }
 SCAN_ORDERED(ScanSUM_F32, float, +, -0.0f)
 SCAN_ORDERED(ScanSUM_F64, double, +, -0.0)

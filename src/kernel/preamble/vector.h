@@ -711,20 +711,47 @@ MATH_INLINE bool kernel_is_first(const KernelCall *call)
     return call->together == NULL || call->member == 0;
 }
 
-/* What the first has made, or null if there is none. They meet again before it makes the next. */
+/* What the first has made, or null if there is none. Whoever is slow may look for it until they meet again: the next goes elsewhere. */
 MATH_INLINE void *kernel_shared(const KernelCall *call, void *made)
 {
     if (call->together == NULL)
         return made;
+    void **const place = &call->together->shared[__atomic_load_n(&call->together->meetings, __ATOMIC_RELAXED) % 2];
     if (call->member == 0)
-        call->together->shared = made;
-    return kernel_wait_together(call, call->together) ? call->together->shared : NULL;
+        *place = made;
+    return kernel_wait_together(call, call->together) ? *place : NULL;
 }
 
 /* A table of so many words that threads fill; null if there is no memory. */
 __attribute__((noinline, unused)) static uint64_t *kernel_totals(const KernelCall *call, KernelRegion *region, size_t count)
 {
     return (uint64_t *)kernel_shared(call, call->member == 0 ? kernel_take(region, (count + 1) * sizeof(uint64_t)) : NULL);
+}
+
+/* Elements that the parts of a loop gave, one part behind the other. */
+__attribute__((noinline, unused)) static KernelArray *kernel_join_members(const KernelCall *call, KernelRegion *region, const KernelArray *own, int64_t *count, uint32_t columns,
+                                                                          const uint8_t *sizes)
+{
+    uint64_t *const counts = kernel_totals(call, region, call->together->members), before = 0, all = 0;
+    if (counts == NULL)
+        return NULL;
+    counts[call->member] = (uint64_t)*count;
+    if (!kernel_meet(call))
+        return NULL;
+    for (uint32_t i = 0; i < call->together->members; i++) {
+        before += i < call->member ? counts[i] : 0;
+        all += counts[i];
+    }
+    KernelArray *joined = (KernelArray *)kernel_shared(call, call->member == 0 ? kernel_array(region, (int64_t)all, columns, sizes) : NULL);
+    for (uint32_t i = 0; i < columns && joined != NULL; i++)
+        memcpy((char *)joined->columns[i].data + before * sizes[i], own->columns[i].data, (size_t)*count * sizes[i]);
+    *count = (int64_t)all;
+    return kernel_meet(call) ? joined : NULL;
+}
+
+MATH_INLINE KernelArray *kernel_join_parts(const KernelCall *call, KernelRegion *region, KernelArray *own, int64_t *count, uint32_t columns, const uint8_t *sizes)
+{
+    return call->together == NULL ? own : kernel_join_members(call, region, own, count, columns, sizes);
 }
 
 /* Where the part of a loop begins that a member does; where that of the next begins, its own ends. It begins at a multiple of `grain`, which is a power of two: lines of memory belong to one, if an
