@@ -178,7 +178,6 @@ static void sort_few(const uint64_t *keys, uint64_t *positions, size_t count)
 #undef VECTOR_LEVEL_ROW
     };
     uint64_t known[RANK_MAX], ranks[RANK_MAX], unsorted[RANK_MAX];
-    memset(known, UINT8_MAX, sizeof known); /* whatever is behind the last comes after it */
     memcpy(known, keys, count * sizeof *keys);
     memcpy(unsorted, positions, count * sizeof *positions);
     levels[vector_level()](known, count, ranks);

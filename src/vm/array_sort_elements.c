@@ -189,7 +189,7 @@ void sorting_elements_alone(const Grade *slice, bool is_descending, uint64_t *me
     /* words of 32 bits leave half of the memory */
     char *spare = is_narrow(&elements) ? (char *)((uint32_t *)memory + count) : elements.out;
     elements.loops->to_words(memory, cells, count, elements.mask);
-    elements.loops->sort(memory, spare, count, bit_width(range.greatest - range.least), range.least, true, (uint32_t *)(memory + count));
+    elements.loops->sort(memory, spare, count, true, (uint32_t *)(memory + count));
     give(&elements, spare, 0, count);
     restore_floats(&elements);
 }
@@ -352,7 +352,7 @@ static void sort_buckets(void *context, size_t bucket, size_t end, uint32_t memb
 {
     const Spreading *spreading = context;
     const Elements *elements = spreading->elements;
-    uint32_t *table = spreading->tables + member * spreading->table_size, shift = spreading->bits - spreading->digit;
+    uint32_t *table = spreading->tables + member * spreading->table_size;
     size_t size = elements->word_size;
     bool to_other = spreading->other == elements->out;
     for (; bucket < end; bucket++) {
@@ -360,7 +360,7 @@ static void sort_buckets(void *context, size_t bucket, size_t end, uint32_t memb
         if (count == 0 || count > spreading->large)
             continue;
         char *words = spreading->to + first * size, *spare = spreading->other + first * size;
-        elements->loops->sort(words, spare, count, shift, spreading->least + ((uint64_t)bucket << shift), to_other, table);
+        elements->loops->sort(words, spare, count, to_other, table);
         give(elements, to_other ? spare : words, first, count);
     }
 }

@@ -10,8 +10,20 @@
 
 enum {
     SORT_DIGIT_MAX = 12, /* bits; with more of them buckets are too many for the caches */
-    SORT_FEW = 16,       /* words are inserted */
+    SORT_FEW = 16,       /* words among others are inserted */
+    RANK_MAX = 32,       /* up to here comparing is fastest, and the tables fit the C stack */
 };
+
+static inline uint32_t bit_width(uint64_t value)
+{
+    uint32_t width = 0;
+    for (uint32_t step = 32; step > 0; step /= 2)
+        if (value >> step != 0) {
+            width += step;
+            value >>= step;
+        }
+    return width + (uint32_t)value;
+}
 
 /* How scalars as wide as words become words that order as they do: an exclusive or with these bits; floats are first turned into bits that order as
  * unsigned integers do, all nans into the same. */
@@ -33,9 +45,9 @@ typedef struct SortLoops {
     WordRange (*range)(const void *cells, size_t count, WordMask mask);
     void (*count)(const void *cells, size_t count, WordMask mask, uint64_t least, uint32_t shift, uint64_t *counts);
     void (*spread)(const void *cells, size_t count, WordMask mask, uint64_t least, uint32_t shift, uint64_t *offsets, void *to);
-    /* Sorts words that differ from `least` in the lowest `bits` only, none of them less; they end in `spare` if asked for, otherwise in place. In `counts` there is
-     * room for the tables of all digits, sort_table_entries. There are less than 2^32. */
-    void (*sort)(void *from, void *spare, size_t count, uint32_t bits, uint64_t least, bool to_spare, uint32_t *counts);
+    /* Sorts words, less than 2^32 of them; they end in `spare` if asked for, otherwise in place. In `counts` there is room for the tables of all digits,
+     * sort_table_entries. */
+    void (*sort)(void *from, void *spare, size_t count, bool to_spare, uint32_t *counts);
 } SortLoops;
 
 enum { SORT_NARROW, SORT_WIDE, SORT_WIDTHS }; /* words of 32 bits and of 64 */
@@ -43,10 +55,8 @@ enum { SORT_NARROW, SORT_WIDE, SORT_WIDTHS }; /* words of 32 bits and of 64 */
 VECTOR_LEVELS(VECTOR_LEVEL_ROW)
 #undef VECTOR_LEVEL_ROW
 
-enum { RANK_MAX = 32 }; /* up to here comparing is fastest, and the tables fit the C stack */
-
-/* Gives each of up to RANK_MAX keys the number of those that come before it in stable order. Behind the last are the greatest there can be. */
-typedef void RankKeys(const uint64_t keys[RANK_MAX], size_t count, uint64_t ranks[RANK_MAX]);
+/* Gives each of up to RANK_MAX keys the number of those that come before it in stable order. Writes behind the last key. */
+typedef void RankKeys(uint64_t keys[RANK_MAX], size_t count, uint64_t ranks[RANK_MAX]);
 #define VECTOR_LEVEL_ROW(level) extern RankKeys VECTOR_NAME_AT(rank_keys, level);
 VECTOR_LEVELS(VECTOR_LEVEL_ROW)
 #undef VECTOR_LEVEL_ROW
@@ -63,7 +73,7 @@ static inline uint32_t sort_digit(size_t count, uint32_t bits)
 static inline size_t sort_table_entries(size_t count)
 {
     uint32_t digit = sort_digit(count, 64);
-    return count <= SORT_FEW ? 0 : (size_t)((64 + digit - 1) / digit) << digit;
+    return count <= RANK_MAX ? 0 : (size_t)((64 + digit - 1) / digit) << digit;
 }
 
 #endif

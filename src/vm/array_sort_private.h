@@ -26,17 +26,6 @@ typedef struct Sorting {
     uint64_t *counts;       /* of digits, for all passes: of one thread */
 } Sorting;
 
-static inline uint32_t bit_width(uint64_t value)
-{
-    uint32_t width = 0;
-    for (uint32_t step = 32; step > 0; step /= 2)
-        if (value >> step != 0) {
-            width += step;
-            value >>= step;
-        }
-    return width + (uint32_t)value;
-}
-
 /* Of the tables that sorting so many needs, in words. */
 static inline size_t sorting_counts(size_t count)
 {

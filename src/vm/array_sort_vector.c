@@ -38,33 +38,7 @@ static void counts_to_starts(uint32_t *counts, size_t buckets)
 #define LOOPS(bits) {to_words_##bits, from_words_##bits, range_##bits, count_##bits, spread_##bits, sort_##bits}
 const SortLoops VECTOR_NAME(sort_loops)[SORT_WIDTHS] = {[SORT_NARROW] = LOOPS(32), [SORT_WIDE] = LOOPS(64)};
 
-/* ---- a few keys ---- */
-
-/* Keys next to each other, as many as a register has. */
-typedef uint64_t Lanes __attribute__((vector_size(VECTOR_BYTES)));
-enum { LANES = VECTOR_BYTES / sizeof(uint64_t) };
-
-static inline Lanes number_lanes(void)
+void VECTOR_NAME(rank_keys)(uint64_t keys[RANK_MAX], size_t count, uint64_t ranks[RANK_MAX])
 {
-    Lanes numbers;
-    for (size_t i = 0; i < LANES; i++)
-        numbers[i] = i;
-    return numbers;
-}
-
-/* Each is compared with all others, the earlier of equal ones being less: these are more steps than a sort has, but none of them is guessed wrong. */
-void VECTOR_NAME(rank_keys)(const uint64_t keys[RANK_MAX], size_t count, uint64_t ranks[RANK_MAX])
-{
-    Lanes numbers = number_lanes();
-    for (size_t first = 0; first < count; first += LANES) {
-        Lanes lanes, rank = {0};
-        memcpy(&lanes, keys + first, sizeof lanes);
-        for (size_t i = 0; i < first; i++)
-            rank -= (Lanes)(lanes >= keys[i]);
-        for (size_t i = 0; i < LANES; i++)
-            rank -= (Lanes)(lanes > keys[first + i]) | ((Lanes)(lanes == keys[first + i]) & (Lanes)(numbers > i));
-        for (size_t i = first + LANES; i < count; i++)
-            rank -= (Lanes)(lanes > keys[i]);
-        memcpy(ranks + first, &rank, sizeof rank);
-    }
+    rank_64(keys, count, ranks);
 }

@@ -47,18 +47,19 @@ static void NAME(from_words)(void *cells, const void *words, size_t count, WordM
             to[i] = NAME(cell_of)(from[i], false, (WORD)mask.bits);
 }
 
+/* Of words next to each other the first is computed twice, so that no step waits for the one before. */
 static WordRange NAME(range)(const void *cells, size_t count, WordMask mask)
 {
-    const WORD *from = cells;
-    WORD first = NAME(word_of)(from[0], mask.is_float, (WORD)mask.bits), least = first, greatest = first, last = first;
+    const WORD *from = cells, *next = from + 1;
+    WORD first = NAME(word_of)(from[0], mask.is_float, (WORD)mask.bits), least = first, greatest = first;
     WORD is_unsorted = 0;
-    FOR_WORDS(from, count, mask, {
+    FOR_WORDS(next, count - 1, mask, {
+        WORD before = NAME(word_of)(from[i], mask.is_float, (WORD)mask.bits);
         least = word < least ? word : least;
         greatest = word > greatest ? word : greatest;
-        is_unsorted |= word < last;
-        last = word;
+        is_unsorted |= word < before;
     })
-    return (WordRange){first, least, greatest, last, is_unsorted == 0};
+    return (WordRange){first, least, greatest, NAME(word_of)(from[count - 1], mask.is_float, (WORD)mask.bits), is_unsorted == 0};
 }
 
 static void NAME(count)(const void *cells, size_t count, WordMask mask, uint64_t least, uint32_t shift, uint64_t *counts)
@@ -86,6 +87,48 @@ static void NAME(insert)(const WORD *from, WORD *to, size_t count)
     }
 }
 
+/* Words next to each other, as many as a register has. */
+typedef WORD NAME(Lanes) __attribute__((vector_size(VECTOR_BYTES)));
+enum { NAME(LANES) = VECTOR_BYTES / sizeof(WORD) };
+
+static inline NAME(Lanes) NAME(number_lanes)(void)
+{
+    NAME(Lanes) numbers;
+    for (size_t i = 0; i < NAME(LANES); i++)
+        numbers[i] = (WORD)i;
+    return numbers;
+}
+
+/* How many come before each of up to RANK_MAX words in stable order. Each is compared with all others, the
+ * earlier of equal ones being less: these are more steps than a sort has, but none of them is guessed wrong. */
+static void NAME(rank)(WORD words[RANK_MAX], size_t count, WORD ranks[RANK_MAX])
+{
+    NAME(Lanes) numbers = NAME(number_lanes)();
+    for (size_t i = count; i % NAME(LANES) != 0; i++)
+        words[i] = (WORD)UINT64_MAX; /* comes after the others */
+    for (size_t first = 0; first < count; first += NAME(LANES)) {
+        NAME(Lanes) lanes, rank = {0};
+        memcpy(&lanes, words + first, sizeof lanes);
+        for (size_t i = 0; i < first; i++)
+            rank -= (NAME(Lanes))(lanes >= words[i]);
+        for (size_t i = 0; i < NAME(LANES); i++)
+            rank -= (NAME(Lanes))(lanes > words[first + i]) | ((NAME(Lanes))(lanes == words[first + i]) & (NAME(Lanes))(numbers > (WORD)i));
+        for (size_t i = first + NAME(LANES); i < count; i++)
+            rank -= (NAME(Lanes))(lanes > words[i]);
+        memcpy(ranks + first, &rank, sizeof rank);
+    }
+}
+
+/* Sorts up to RANK_MAX words, from one place to another or within one. */
+static void NAME(sort_few)(const WORD *from, WORD *to, size_t count)
+{
+    WORD words[RANK_MAX], ranks[RANK_MAX];
+    memcpy(words, from, count * sizeof *from);
+    NAME(rank)(words, count, ranks);
+    for (size_t i = 0; i < count; i++)
+        to[ranks[i]] = words[i];
+}
+
 /* Writes each word from `least` on as often as was counted. */
 static void NAME(fill)(WORD *to, const uint32_t *counts, size_t buckets, WORD least)
 {
@@ -94,14 +137,20 @@ static void NAME(fill)(WORD *to, const uint32_t *counts, size_t buckets, WORD le
             *to++ = (WORD)(least + (WORD)bucket);
 }
 
-static void NAME(sort_bucket)(WORD *restrict from, WORD *restrict spare, size_t count, uint32_t bits, WORD least, bool to_spare,
-                              uint32_t *counts)
+static void NAME(sort_bucket)(WORD *restrict from, WORD *restrict spare, size_t count, bool to_spare, uint32_t *counts)
 {
-    if (count <= SORT_FEW || bits == 0) {
-        NAME(insert)(from, to_spare ? spare : from, count);
+    if (count <= RANK_MAX) {
+        NAME(sort_few)(from, to_spare ? spare : from, count);
         return;
     }
-    uint32_t digit = sort_digit(count, bits), shift = bits - digit;
+    WordRange range = NAME(range)(from, count, (WordMask){0});
+    if (range.is_sorted) {
+        if (to_spare)
+            memcpy(spare, from, count * sizeof *from);
+        return;
+    }
+    WORD least = (WORD)range.least;
+    uint32_t bits = bit_width(range.greatest - range.least), digit = sort_digit(count, bits), shift = bits - digit;
     size_t buckets = (size_t)1 << digit;
     memset(counts, 0, buckets * sizeof *counts);
     for (size_t i = 0; i < count; i++)
@@ -116,14 +165,13 @@ static void NAME(sort_bucket)(WORD *restrict from, WORD *restrict spare, size_t 
     /* a start is now the end of its bucket */
     for (size_t bucket = 0, start = 0; bucket < buckets; start = counts[bucket++])
         if (counts[bucket] - start > SORT_FEW)
-            NAME(sort_bucket)(spare + start, from + start, counts[bucket] - start, shift, (WORD)(least + ((WORD)bucket << shift)), false,
-                              counts + buckets);
+            NAME(sort_bucket)(spare + start, from + start, counts[bucket] - start, false, counts + buckets);
     NAME(insert)(spare, to_spare ? spare : from, count);
 }
 
-static void NAME(sort)(void *from, void *spare, size_t count, uint32_t bits, uint64_t least, bool to_spare, uint32_t *counts)
+static void NAME(sort)(void *from, void *spare, size_t count, bool to_spare, uint32_t *counts)
 {
-    NAME(sort_bucket)(from, spare, count, bits, (WORD)least, to_spare, counts);
+    NAME(sort_bucket)(from, spare, count, to_spare, counts);
 }
 
 #undef FOR_WORDS

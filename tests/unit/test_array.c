@@ -628,8 +628,21 @@ static void check_sorting(Fixture *f, const Array *array, size_t start, size_t c
 }
 
 /* Kinds of keys: anything; in a small range; in a small range but for one; with zeros below; sorted; the other way round; all the same but for one; zeros of both
- * signs among others. */
-enum { KEYS_ANY, KEYS_SMALL, KEYS_OUTLIER, KEYS_HIGH, KEYS_SORTED, KEYS_REVERSED, KEYS_SAME, KEYS_ZEROS, KEYS_CLUSTERED, KEYS_COUNT };
+ * signs among others; groups that agree in their leading bits; anything of a few; as often of one magnitude as of another. */
+enum {
+    KEYS_ANY,
+    KEYS_SMALL,
+    KEYS_OUTLIER,
+    KEYS_HIGH,
+    KEYS_SORTED,
+    KEYS_REVERSED,
+    KEYS_SAME,
+    KEYS_ZEROS,
+    KEYS_CLUSTERED,
+    KEYS_FEW,
+    KEYS_MAGNITUDES,
+    KEYS_COUNT
+};
 
 static Scalar random_key(Fixture *f, ScalarType type, int kind, size_t i)
 {
@@ -649,8 +662,12 @@ static Scalar random_key(Fixture *f, ScalarType type, int kind, size_t i)
         return scalar_of_int(type, i == 77 ? 6 : 7);
     case KEYS_ZEROS:
         return bits % 2 == 0 ? scalar_of_int(type, (int64_t)(bits >> 60)) : scalar_negate(type, scalar_of_int(type, 0));
-    case KEYS_CLUSTERED: /* groups that agree in their leading bits */
+    case KEYS_CLUSTERED:
         return scalar_of_int(type, (int64_t)((bits & 7) << 60 | (bits >> 32 & 3) << 20 | (bits >> 40 & 0xfff)));
+    case KEYS_FEW:
+        return scalar_of_int(type, (int64_t)random_hash(6, bits % 300));
+    case KEYS_MAGNITUDES:
+        return scalar_of_int(type, (int64_t)(bits >> (bits & 63)));
     default:
         return random_scalar(f, type);
     }
