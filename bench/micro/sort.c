@@ -1,7 +1,7 @@
 /* Sorting and grading of integers and floats that come in many ways: nanoseconds per element, by slices of so many elements, a million or more of them all together.
  *
  * What takes much longer than random elements do sticks out. Arguments: the number of threads, 2 if there is none; a part of the
- * names of what is to be measured. */
+ * names of what is to be measured; a part of the names of kinds of elements, which come after random ones. */
 #define _POSIX_C_SOURCE 200809L
 
 #include "math/random.h"
@@ -250,7 +250,7 @@ static double nanoseconds(Team *team, const Task *task, const Array *array, int6
     return best * 1e9 / (double)total;
 }
 
-static void measure(Team *team, const Task *task, Memory *memory, const Layout *layout)
+static void measure(Team *team, const Task *task, Memory *memory, const Layout *layout, const char *part)
 {
     size_t most = lengths[LENGTHS - 1];
     Array *array = array_new(memory, layout);
@@ -262,6 +262,8 @@ static void measure(Team *team, const Task *task, Memory *memory, const Layout *
     for (size_t i = 0; i < LENGTHS; i++)
         printf(" %11zu", lengths[i]);
     for (size_t kind = 0; kind < KINDS; kind++) {
+        if (kind > 0 && strstr(kinds[kind].name, part) == NULL)
+            continue;
         printf("\n%-16s", kinds[kind].name);
         for (size_t i = 0; i < LENGTHS; i++) {
             size_t total = lengths[i] > TOTAL_LEAST ? lengths[i] : TOTAL_LEAST;
@@ -289,11 +291,11 @@ int main(int argument_count, char **arguments)
     names_init(&names, &arena);
     types_init(&types, &arena, &names);
     layouts_init(&layouts, &arena, &types);
-    const char *part = argument_count > 2 ? arguments[2] : "";
+    const char *part = argument_count > 2 ? arguments[2] : "", *kind = argument_count > 3 ? arguments[3] : "";
     Team *team = team_new(&team_memory, (TeamOptions){.threads = argument_count > 1 ? (uint32_t)atoi(arguments[1]) : 2});
     for (size_t i = 0; i < sizeof tasks / sizeof *tasks; i++)
         if (strstr(tasks[i].name, part) != NULL)
-            measure(team, &tasks[i], &memory, layout_of(&layouts, tasks[i].is_float ? TYPE_FLOAT : TYPE_INT));
+            measure(team, &tasks[i], &memory, layout_of(&layouts, tasks[i].is_float ? TYPE_FLOAT : TYPE_INT), kind);
     team_free(team);
     arena_free(&arena);
     return 0;

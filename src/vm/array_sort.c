@@ -6,7 +6,8 @@
  *
  * Keys are sorted by radix. What is moved around is one word, the leading bits of (key - least key) above the position, rather than a key and
  * a position of a word each. As many bits as tell most keys apart are enough: the few runs that agree in all of them are sorted again,
- * by the bits below. Keys are computed anew for that, which costs less than the memory to keep them.
+ * by the bits below. Keys are computed anew for that, which costs less than the memory to keep them. Where many agree, they are likely to be equal: it is seen
+ * first which runs are not in order.
  *
  * This file sorts in one thread; array_sort_shared.c begins with the leading bits, and leaves the rest to this one. */
 #include "vm/array_sort_loops.h"
@@ -309,7 +310,16 @@ void sorting_unpack(const Sorting *sorting, const uint64_t *words, uint64_t *pos
         positions[i] = words[i] & mask;
 }
 
-/* Likewise, and sorts those further that have the same bits above `shift`. Their words are read before that overwrites them. */
+/* How many words have the same bits above `shift` as the one before. */
+static size_t count_same(const uint64_t *words, size_t count, uint32_t shift)
+{
+    size_t same = 0;
+    for (size_t i = 1; i < count; i++)
+        same += (words[i] ^ words[i - 1]) >> shift == 0;
+    return same;
+}
+
+/* Makes positions of words, and sorts those further that have the same bits above `shift`. Their words are read before that overwrites them. */
 static void unpack_runs(const Sorting *sorting, uint32_t leaf, uint32_t shift, const uint64_t *words, size_t first, size_t end)
 {
     for (size_t i = first, next; i < end; i = next) {
@@ -321,6 +331,50 @@ static void unpack_runs(const Sorting *sorting, uint32_t leaf, uint32_t shift, c
         if (next - i > 1)
             sort_by_leaf(sorting, leaf, i, next);
     }
+}
+
+typedef struct Run {
+    size_t first, end;
+} Run;
+
+/* The keys around index i that agree with it in the bits of a packing, which they are sorted by. */
+static Run run_at(Packing packing, const uint64_t *keys, size_t i, size_t count)
+{
+    uint64_t bits = (keys[i] - packing.least) >> packing.shift;
+    Run run = {i, i + 1};
+    while (run.first > 0 && (keys[run.first - 1] - packing.least) >> packing.shift == bits)
+        run.first--;
+    while (run.end < count && (keys[run.end] - packing.least) >> packing.shift == bits)
+        run.end++;
+    return run;
+}
+
+/* Of positions sorted by the bits of a packing, sorts those runs further whose keys are not in order. */
+static void sort_unsorted(const Sorting *sorting, uint32_t leaf, Packing packing, size_t first, size_t end)
+{
+    const uint64_t *keys = sorting_keys(sorting, leaf, first, end);
+    for (size_t i = 1; i < end - first; i++)
+        if (keys[i - 1] > keys[i]) {
+            Run run = run_at(packing, keys, i, end - first);
+            sort_by_leaf(sorting, leaf, first + run.first, first + run.end);
+            i = run.end;
+        }
+}
+
+enum { SAME_PART = 16 }; /* of the words: if more are the same as others, the keys of all are loaded, at once, which takes less time than run by run */
+
+/* Makes positions of words sorted by the bits above `shift`, which are those of the packing, in the order of all bits of their keys. */
+static void unpack_sorted(const Sorting *sorting, uint32_t leaf, Packing packing, uint32_t shift, const uint64_t *words, size_t first,
+                          size_t end)
+{
+    size_t count = end - first, same = packing.is_complete ? 0 : count_same(words, count, shift);
+    if (same > 0 && same <= count / SAME_PART) {
+        unpack_runs(sorting, leaf, shift, words, first, end);
+        return;
+    }
+    sorting_unpack(sorting, words, sorting->positions + first, count);
+    if (same > 0)
+        sort_unsorted(sorting, leaf, packing, first, end);
 }
 
 /* Sorts a run of positions by the keys of one leaf. */
@@ -340,10 +394,7 @@ static void sort_by_leaf(const Sorting *sorting, uint32_t leaf, size_t first, si
     Packing packing = make_packing(&range, passes.bits);
     pack(sorting, packing, passes, positions, keys, count);
     const uint64_t *words = sort_words(sorting, passes, sorting->position_bits, positions, keys, count);
-    if (packing.is_complete)
-        sorting_unpack(sorting, words, positions, count);
-    else
-        unpack_runs(sorting, leaf, sorting->position_bits, words, first, end);
+    unpack_sorted(sorting, leaf, packing, sorting->position_bits, words, first, end);
 }
 
 /* ---- merge sort ---- */
@@ -463,10 +514,10 @@ void sorting_words(const Sorting *sorting, uint32_t leaf, Packing packing, uint3
             count_digits(sorting->counts, passes, words[i] >> shift);
         words = sort_words(sorting, passes, shift, words, sorting->positions + first, count);
     }
-    if (packing.is_complete && shift == sorting->position_bits)
-        sorting_unpack(sorting, words, sorting->positions + first, count);
-    else
-        unpack_runs(sorting, leaf, shift, words, first, end);
+    uint32_t unsorted_bits = shift - sorting->position_bits;
+    packing.shift += unsorted_bits;
+    packing.is_complete &= unsorted_bits == 0;
+    unpack_sorted(sorting, leaf, packing, shift, words, first, end);
     sort_further(sorting, leaf, first, end);
 }
 
