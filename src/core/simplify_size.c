@@ -69,6 +69,8 @@ static int same_size_argument(Op op)
     case OP_NEXT:
     case OP_GRADE:
     case OP_GRADE_DOWN:
+    case OP_RANK:
+    case OP_RANK_DOWN:
     case OP_SORTED:
     case OP_SORTED_DOWN:
         return 0;

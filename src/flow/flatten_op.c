@@ -1414,6 +1414,8 @@ static const FlowValue *dispatch(const Operation *o)
     case OP_REPLACE:
     case OP_GRADE:
     case OP_GRADE_DOWN:
+    case OP_RANK:
+    case OP_RANK_DOWN:
     case OP_SORTED:
     case OP_SORTED_DOWN:
     case OP_HASH:

@@ -148,12 +148,32 @@ bool ref_op_replace(OpCall *call)
     return finish(call);
 }
 
-bool ref_op_grade(OpCall *call, bool is_descending)
+/* The argument's elements; their positions are in order then. */
+static const Object *grade_argument(OpCall *call, bool is_descending)
 {
     Interpreter *machine = call->machine;
     const Object *elements = call->arguments[0].object;
     TypeId type = type_element(machine->types, type_underlying(machine->types, ref_argument_type(call, 0)));
     ref_grade(machine, type, elements, is_descending);
+    return elements;
+}
+
+bool ref_op_rank(OpCall *call, bool is_descending)
+{
+    Interpreter *machine = call->machine;
+    const Object *elements = grade_argument(call, is_descending);
+    Object *result = ref_build(machine, ref_result_type(call), elements->count);
+    for (size_t i = 0; i < elements->count; i++)
+        result->items[machine->positions.items[i]].scalar.bits = i;
+    result->count = elements->count;
+    ref_free_positions(machine, &machine->positions);
+    return finish(call);
+}
+
+bool ref_op_grade(OpCall *call, bool is_descending)
+{
+    Interpreter *machine = call->machine;
+    const Object *elements = grade_argument(call, is_descending);
     Object *result = ref_build(machine, ref_result_type(call), elements->count);
     for (size_t i = 0; i < elements->count; i++)
         result->items[result->count++].scalar.bits = machine->positions.items[i];

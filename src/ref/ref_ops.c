@@ -153,6 +153,8 @@ bool ref_op(OpCall *call)
     case OP_REPLACE: return ref_op_replace(call);
     case OP_GRADE: return ref_op_grade(call, false);
     case OP_GRADE_DOWN: return ref_op_grade(call, true);
+    case OP_RANK: return ref_op_rank(call, false);
+    case OP_RANK_DOWN: return ref_op_rank(call, true);
     case OP_SORTED: return ref_op_sorted(call, false);
     case OP_SORTED_DOWN: return ref_op_sorted(call, true);
 

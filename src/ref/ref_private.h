@@ -288,6 +288,7 @@ bool ref_op_put(OpCall *call);
 bool ref_op_permute(OpCall *call);
 bool ref_op_replace(OpCall *call);
 bool ref_op_grade(OpCall *call, bool is_descending);
+bool ref_op_rank(OpCall *call, bool is_descending);
 bool ref_op_sorted(OpCall *call, bool is_descending);
 
 /* ref_text.c: values as texts and back */

@@ -149,9 +149,11 @@ void rows_grade(Team *team, const Layout *layout, const Cells *cells, size_t cou
 typedef struct Grade {
     const Array *array;
     size_t start, length;
-    void *out; /* positions, int64_t; or elements */
+    void *out; /* positions or ranks, int64_t; or elements */
 } Grade;
 void arrays_grade(Team *team, const Grade *slices, size_t count, bool is_descending);
+/* At each position its place among them. */
+void arrays_rank(Team *team, const Grade *slices, size_t count, bool is_descending);
 /* Sorts the elements themselves, which are scalars, stably. */
 void arrays_sort(Team *team, const Grade *slices, size_t count, bool is_descending);
 

@@ -652,6 +652,49 @@ void arrays_grade(Team *team, const Grade *slices, size_t count, bool is_descend
     sort_all_slices(team, &sort, slices, count, is_descending);
 }
 
+/* ---- ranks ---- */
+
+/* Where positions are, in the places they name. */
+typedef struct Ranking {
+    const uint64_t *positions;
+    int64_t *ranks;
+} Ranking;
+
+static void write_ranks(void *context, size_t first, size_t end, uint32_t member)
+{
+    const Ranking *ranking = context;
+    (void)member;
+    for (size_t i = first; i < end; i++)
+        ranking->ranks[ranking->positions[i]] = (int64_t)i;
+}
+
+static size_t rank_words(size_t count)
+{
+    return count + grade_words(count);
+}
+
+static void rank_slice(const Grade *slice, bool is_descending, uint64_t *memory)
+{
+    Sorting sorting = slice_sorting(slice, is_descending);
+    sorting.positions = memory;
+    grade_alone(sorting, memory + slice->length, slice->length);
+    write_ranks(&(Ranking){memory, slice->out}, 0, slice->length, 0);
+}
+
+static void rank_slice_together(Team *team, const Grade *slice, bool is_descending)
+{
+    uint64_t *positions = sorting_alloc(team, slice->length, 0);
+    grade(team, slice_sorting(slice, is_descending), slice->length, (int64_t *)positions);
+    team_run(team, slice->length, sorting_grain(team), write_ranks, &(Ranking){positions, slice->out});
+    team_give_back(team, positions);
+}
+
+void arrays_rank(Team *team, const Grade *slices, size_t count, bool is_descending)
+{
+    static const SliceSort sort = {rank_words, rank_slice, rank_slice_together};
+    sort_all_slices(team, &sort, slices, count, is_descending);
+}
+
 void arrays_sort(Team *team, const Grade *slices, size_t count, bool is_descending)
 {
     static const SliceSort sort = {sorting_element_words, sorting_elements_alone, sorting_elements_together};

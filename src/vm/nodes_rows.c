@@ -260,6 +260,16 @@ static size_t rows_grade_down(RowsCall *call)
     return sort_slices(call, arrays_grade, true);
 }
 
+static size_t rows_rank_up(RowsCall *call)
+{
+    return sort_slices(call, arrays_rank, false);
+}
+
+static size_t rows_rank_down(RowsCall *call)
+{
+    return sort_slices(call, arrays_rank, true);
+}
+
 static size_t rows_sort_up(RowsCall *call)
 {
     return sort_slices(call, arrays_sort, false);
@@ -493,6 +503,8 @@ static RowsKind rows_kind(Op op)
     case OP_TRANSPOSE: return (RowsKind){.row = row_transpose};
     case OP_GRADE: return (RowsKind){.many = rows_grade_up};
     case OP_GRADE_DOWN: return (RowsKind){.many = rows_grade_down};
+    case OP_RANK: return (RowsKind){.many = rows_rank_up};
+    case OP_RANK_DOWN: return (RowsKind){.many = rows_rank_down};
     case OP_SORTED: return (RowsKind){.many = rows_sort_up};
     case OP_SORTED_DOWN: return (RowsKind){.many = rows_sort_down};
     case OP_REPLACE: return (RowsKind){.row = row_replace};

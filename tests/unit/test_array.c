@@ -763,6 +763,11 @@ static void check_slices(Fixture *f, const Array *array, const size_t *lengths, 
             memset(found, 0, start * sizeof *found);
             arrays_grade(f->teams[team], slices, count, is_descending);
             CHECK(memcmp(found, expected, start * sizeof *found) == 0);
+            arrays_rank(f->teams[team], slices, count, is_descending);
+            start = 0;
+            for (size_t i = 0; i < count; start += lengths[i++])
+                for (size_t j = 0; j < lengths[i]; j++)
+                    CHECK(found[start + (size_t)expected[start + j]] == (int64_t)j);
             if (array->layout->leaves[0].type != SCALAR_I64)
                 continue;
             arrays_sort(f->teams[team], slices, count, is_descending);

@@ -423,6 +423,8 @@ static void test_moving(Fixture *f)
     EXPECT(f, emit_op(f, OP_REPLACE, f->ints, ITEMS(f, f->ints, 1, 2), core_int(9), core_int(1)), "[1, 9]");
     EXPECT(f, op1(f, OP_GRADE, f->ints, text_of(f, "hello")), "[1, 0, 2, 3, 4]");
     EXPECT(f, op1(f, OP_GRADE_DOWN, f->ints, text_of(f, "hello")), "[4, 2, 3, 0, 1]");
+    EXPECT(f, op1(f, OP_RANK, f->ints, text_of(f, "hello")), "[1, 0, 2, 3, 4]");
+    EXPECT(f, op1(f, OP_RANK_DOWN, f->ints, text_of(f, "hello")), "[3, 4, 1, 2, 0]");
     CoreAtom floats[] = {float_atom((double)NAN), float_atom(0.0), float_atom(-0.0), float_atom(-1.0)};
     EXPECT(f, op1(f, OP_GRADE, f->ints, make(f, f->floats, floats, 4)), "[3, 1, 2, 0]");
 }
