@@ -62,30 +62,6 @@ static Element element_random(uint64_t i, uint64_t n)
     return of_bits(bits_at(i));
 }
 
-static Element element_two(uint64_t i, uint64_t n)
-{
-    (void)n;
-    return of_bits(of_few(i, 2));
-}
-
-static Element element_hundred(uint64_t i, uint64_t n)
-{
-    (void)n;
-    return of_bits(of_few(i, 100));
-}
-
-static Element element_thousand(uint64_t i, uint64_t n)
-{
-    (void)n;
-    return of_bits(of_few(i, 1000));
-}
-
-static Element element_65521(uint64_t i, uint64_t n)
-{
-    (void)n;
-    return of_bits(of_few(i, 65521));
-}
-
 /* Every value twice or so, and every value some twenty times. */
 static Element element_pairs(uint64_t i, uint64_t n)
 {
@@ -177,12 +153,13 @@ static Element element_signed(uint64_t i, uint64_t n)
 static const struct {
     const char *name;
     Element (*element)(uint64_t i, uint64_t n);
+    uint64_t different; /* if there is no function: so many values, at random */
 } kinds[] = {
     {"random", element_random},
-    {"2 different", element_two},
-    {"100 different", element_hundred},
-    {"1000 different", element_thousand},
-    {"65521 different", element_65521},
+    {"2 different", .different = 2},
+    {"100 different", .different = 100},
+    {"1000 different", .different = 1000},
+    {"65521 different", .different = 65521},
     {"each twice", element_pairs},
     {"each 20 times", element_twenties},
     {"0 to 99", element_small},
@@ -227,7 +204,8 @@ static double now(void)
 static void fill(uint64_t *cells, size_t kind, bool is_float, size_t length, size_t total)
 {
     for (size_t i = 0; i < total; i++) {
-        Element element = kinds[kind].element(i / length * length * 2 + i % length, length);
+        uint64_t at = i / length * length * 2 + i % length;
+        Element element = kinds[kind].different > 0 ? of_bits(of_few(at, kinds[kind].different)) : kinds[kind].element(at, length);
         memcpy(cells + i, is_float ? (void *)&element.floating : (void *)&element.integer, sizeof *cells);
     }
 }
