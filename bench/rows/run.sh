@@ -14,7 +14,7 @@ done
 # field NAME TEXT: of what `bench --json` wrote.
 field() { printf '%s\n' "$2" | sed -n "s/.*\"$1\": \"\{0,1\}\([^,\"]*\).*/\1/p"; }
 printf '| rows | alike, 1 | 2 | power law, 1 | 2 | one row, 1 | 2 |\n|---|---|---|---|---|---|---|\n'
-[ $# -gt 0 ] || set -- map filter reverse normalise nested sum scan sort rank group histogram max_index permute replace quicksort roots elementary smooth steps
+[ $# -gt 0 ] || set -- map filter reverse normalise nested sum scan sort rank group histogram max_index permute replace take fold quicksort roots elementary smooth keep join scanned steps
 for name in "$@"; do
     line="| $name |"
     for kind in 0 1 2; do

@@ -401,7 +401,22 @@ static void write_count(Writer *writer, const CoreStatement *statement)
     write_check(writer);
 }
 
-bool moves_write(Writer *writer, const CoreStatement *statement)
+/* What takes no loop. */
+static bool write_known(Writer *writer, const CoreStatement *statement)
+{
+    switch ((int)statement->op) {
+    case OP_WIDTH: write_width(writer, statement); return true;
+    case OP_IDENTITY:
+    case OP_ELEMENT_IDENTITY: write_identity(writer, statement); return true;
+    case OP_COMMON_LENGTH:
+    case OP_SUBSEQ_LENGTH:
+    case OP_TAKEN:
+    case OP_DROPPED: write_count(writer, statement); return true;
+    default: return false;
+    }
+}
+
+static bool write_moves(Writer *writer, const CoreStatement *statement)
 {
     switch ((int)statement->op) {
     case OP_REPLACE: write_replace(writer, statement); return true;
@@ -418,13 +433,16 @@ bool moves_write(Writer *writer, const CoreStatement *statement)
     case OP_PARTITION: write_parts(writer, statement, "kernel_counted_parts"); return true;
     case OP_WORDS: write_words(writer, statement); return true;
     case OP_TRANSPOSE: write_transpose(writer, statement); return true;
-    case OP_WIDTH: write_width(writer, statement); return true;
-    case OP_IDENTITY:
-    case OP_ELEMENT_IDENTITY: write_identity(writer, statement); return true;
-    case OP_COMMON_LENGTH:
-    case OP_SUBSEQ_LENGTH:
-    case OP_TAKEN:
-    case OP_DROPPED: write_count(writer, statement); return true;
     default: return write_comparison(writer, statement);
     }
+}
+
+bool moves_write(Writer *writer, const CoreStatement *statement)
+{
+    if (write_known(writer, statement))
+        return true;
+    uint32_t groups = writer->group_count;
+    bool is_written = write_moves(writer, statement);
+    writer->has_unshared |= is_written && writer->loops == 0 && writer->group_count == groups;
+    return is_written;
 }

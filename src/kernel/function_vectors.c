@@ -768,11 +768,8 @@ static bool write_op(Writer *writer, const CoreStatement *statement)
         writer->has_unshared = had_unshared;
         return true;
     }
-    uint32_t groups = writer->group_count;
-    if (moves_write(writer, statement)) {
-        writer->has_unshared |= writer->loops == 0 && writer->group_count == groups;
+    if (moves_write(writer, statement))
         return true;
-    }
     bool is_scalar = type_is_scalar(types, write_type(writer, statement->target)) && (first == NULL || type_is_scalar(types, first->type));
     if (is_scalar && op_text_exists(statement->op, first == NULL ? type_scalar(types, write_type(writer, statement->target)) : type_scalar(types, first->type),
                                     type_scalar(types, write_type(writer, statement->target))))
