@@ -70,10 +70,18 @@ static inline uint32_t sort_digit(size_t count, uint32_t bits)
     return digit < bits ? digit : bits;
 }
 
+/* Of words that are spread by their distance from the least one, as floats: how many bits are kept below the first, so that there are as many buckets. */
+static inline uint32_t sort_magnitude_bits(size_t count)
+{
+    uint32_t digit = sort_digit(count, 64);
+    return digit > 7 ? digit - 6 : 1;
+}
+
+/* Of the tables of all digits, and of one that has magnitudes. */
 static inline size_t sort_table_entries(size_t count)
 {
     uint32_t digit = sort_digit(count, 64);
-    return count <= RANK_MAX ? 0 : (size_t)((64 + digit - 1) / digit) << digit;
+    return count <= RANK_MAX ? 0 : ((size_t)((64 + digit - 1) / digit) << digit) + ((size_t)64 << sort_magnitude_bits(count));
 }
 
 #endif

@@ -137,7 +137,42 @@ static void NAME(fill)(WORD *to, const uint32_t *counts, size_t buckets, WORD le
             *to++ = (WORD)(least + (WORD)bucket);
 }
 
-static void NAME(sort_bucket)(WORD *restrict from, WORD *restrict spare, size_t count, bool to_spare, uint32_t *counts)
+static void NAME(sort_bucket)(WORD *restrict from, WORD *restrict spare, size_t count, bool to_spare, bool may_be_skewed,
+                              uint32_t *counts);
+
+/* Sorts words that were spread over buckets, whose ends are given; behind these is room for other tables. */
+static void NAME(sort_spread)(WORD *restrict words, WORD *restrict other, size_t count, bool to_other, bool may_be_skewed, uint32_t *ends,
+                              size_t buckets)
+{
+    for (size_t bucket = 0, start = 0; bucket < buckets; start = ends[bucket++])
+        if (ends[bucket] - start > SORT_FEW)
+            NAME(sort_bucket)(words + start, other + start, ends[bucket] - start, false, may_be_skewed, ends + buckets);
+    NAME(insert)(words, to_other ? other : words, count);
+}
+
+/* The bucket of a word by its distance from the least one, which is taken as a float of `kept` bits below the first. */
+static inline size_t NAME(magnitude)(WORD distance, uint32_t kept)
+{
+    uint32_t width = 64 - (uint32_t)__builtin_clzll((uint64_t)distance | 1), shift = width > kept + 1 ? width - kept - 1 : 0;
+    return ((size_t)shift << kept) + (size_t)(distance >> shift);
+}
+
+/* Sorts words most of which are close to the least one. */
+static void NAME(sort_skewed)(WORD *restrict from, WORD *restrict spare, size_t count, WORD least, bool to_spare, uint32_t *counts)
+{
+    uint32_t kept = sort_magnitude_bits(count);
+    size_t buckets = (size_t)64 << kept;
+    memset(counts, 0, buckets * sizeof *counts);
+    for (size_t i = 0; i < count; i++)
+        counts[NAME(magnitude)((WORD)(from[i] - least), kept)]++;
+    counts_to_starts(counts, buckets);
+    for (size_t i = 0; i < count; i++)
+        spare[counts[NAME(magnitude)((WORD)(from[i] - least), kept)]++] = from[i];
+    NAME(sort_spread)(spare, from, count, !to_spare, false, counts, buckets);
+}
+
+static void NAME(sort_bucket)(WORD *restrict from, WORD *restrict spare, size_t count, bool to_spare, bool may_be_skewed,
+                              uint32_t *counts)
 {
     if (count <= RANK_MAX) {
         NAME(sort_few)(from, to_spare ? spare : from, count);
@@ -159,19 +194,20 @@ static void NAME(sort_bucket)(WORD *restrict from, WORD *restrict spare, size_t 
         NAME(fill)(to_spare ? spare : from, counts, buckets, least);
         return;
     }
+    if (may_be_skewed && counts[0] > count / 4 * 3) {
+        NAME(sort_skewed)(from, spare, count, least, to_spare, counts);
+        return;
+    }
     counts_to_starts(counts, buckets);
     for (size_t i = 0; i < count; i++)
         spare[counts[(WORD)(from[i] - least) >> shift]++] = from[i];
     /* a start is now the end of its bucket */
-    for (size_t bucket = 0, start = 0; bucket < buckets; start = counts[bucket++])
-        if (counts[bucket] - start > SORT_FEW)
-            NAME(sort_bucket)(spare + start, from + start, counts[bucket] - start, false, counts + buckets);
-    NAME(insert)(spare, to_spare ? spare : from, count);
+    NAME(sort_spread)(spare, from, count, !to_spare, may_be_skewed, counts, buckets);
 }
 
 static void NAME(sort)(void *from, void *spare, size_t count, bool to_spare, uint32_t *counts)
 {
-    NAME(sort_bucket)(from, spare, count, to_spare, counts);
+    NAME(sort_bucket)(from, spare, count, to_spare, true, counts);
 }
 
 #undef FOR_WORDS
