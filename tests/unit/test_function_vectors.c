@@ -627,8 +627,8 @@ typedef struct Shape {
 } Shape;
 
 static const Shape shapes[] = {
-    {"squares", {"kernel_array(into, v_3, 1,", "for (int64_t v7 = 0; v7 < v_3; v7++) {", "const int64_t v8 = v4[v7];", "v6[v7] = v10;", "}", "*result0 = v5;", "kernel_release(aside, mark);", "return true;"}},
-    {"filtered", {"kernel_array(into, v_3, 1,", "int64_t v8 = 0;", "if (KERNEL_PACKS && v_3 >= KERNEL_PACK_LEAST) {", "kernel_pack_8(v7 + v8, ", "} else {", "v7[v8] = canonical_F64(", "v8 += v", "}", "kernel_array_end(into, v6, v8,"}},
+    {"squares", {"kernel_array(into, v_3, 1,", "kernel_shared(", "kernel_part(scalars->call, v_3, 0, KERNEL_LINE)", "for (", " = v4[", "] = v", "}", "kernel_meet(", "*result0 = v", "kernel_release(aside, mark);", "return true;"}},
+    {"filtered", {"kernel_part(scalars->call, v_3, 1, KERNEL_LINE)", "kernel_array(into, ", " = 0;", "if (KERNEL_PACKS && ", "kernel_pack_8(", "} else {", "] = canonical_F64(", " += v", "}", "kernel_array_end(into, ", "kernel_join_parts("}},
     {"sums", {"kernel_array(into,", "for (", "kernel_mark(aside)", "FoldSUM_F64", "for (", "for (", ".tile[", "}", "FoldSUM_F64_all", "}", "canonical_F64(", "kernel_release(aside"}},
     {"appended", {"kernel_array(into,", "kernel_copy(", "+ 0] = 1;", "+ 1] = 2;", "for (", "kernel_copy(", "*result0"}},
     {"flows", {"kernel_group(", "for (", "for (", "}", "} else {", "for ("}},
