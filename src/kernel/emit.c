@@ -3,6 +3,13 @@
 
 /* ---- bodies ---- */
 
+bool emit_is_left_out(const Emitter *e, KernelUnit unit)
+{
+    if (e->needed == NULL)
+        return false;
+    return unit.is_scope ? !emit_any_needed(e, unit.index, e->needed) : !e->needed[fuse_position_of(e->kernel, unit.index)];
+}
+
 void emit_node(Emitter *e, FlowNodeId id)
 {
     const FlowNode *node = &e->network->nodes.items[id];
@@ -39,6 +46,8 @@ void emit_body(Emitter *e, uint32_t number)
     const KernelScope *scope = &e->kernel->scopes.items[number];
     for (uint32_t i = 0; i < scope->body.count; i++) {
         KernelUnit unit = scope->body.items[i];
+        if (emit_is_left_out(e, unit))
+            continue;
         if (!unit.is_scope) {
             emit_node(e, unit.index);
             continue;

@@ -44,7 +44,7 @@ void emit_declare_lanes(Emitter *e, uint32_t scope)
     for (uint32_t i = 0; i < e->kernel->nodes.count; i++) {
         FlowNodeId id = e->kernel->nodes.items[i];
         const FlowNode *node = &e->network->nodes.items[id];
-        if (emit_scope_of(e, node) != scope || find_lanes(e, node) == NULL)
+        if (emit_scope_of(e, node) != scope || find_lanes(e, node) == NULL || emit_is_left_out(e, (KernelUnit){.index = id}))
             continue;
         const Layout *results = function_text_results(e->context->functions, node->function);
         for (uint32_t k = 0; k < results->count; k++)
@@ -118,7 +118,7 @@ void emit_lanes(Emitter *e, uint32_t scope)
     for (uint32_t i = 0; i < e->kernel->nodes.count; i++) {
         FlowNodeId id = e->kernel->nodes.items[i];
         const FlowNode *node = &e->network->nodes.items[id];
-        if (emit_scope_of(e, node) == scope && find_lanes(e, node) != NULL)
+        if (emit_scope_of(e, node) == scope && find_lanes(e, node) != NULL && !emit_is_left_out(e, (KernelUnit){.index = id}))
             emit_lane_call(e, scope, id, node);
     }
 }

@@ -40,6 +40,7 @@ typedef struct Emitter {
     bool is_packing;   /* what filters keep is first put aside */
     bool is_at_ends;   /* of a loop, before it: what is usual there is so at all points (emit_ends.c) */
     bool *usual;       /* by node of the kernel: what is known to be so; null for none */
+    const bool *needed; /* by node of the kernel: what scans take, of which only totals are found, and nothing else is done; null where all is */
     bool *varying;     /* in the loop that is being written: by node of the kernel, whether it differs between points */
     LinearLoops linear; /* whose results come from a table */
     Narrow narrow;      /* values that are 32 bits wide in the version that is being written */
@@ -131,6 +132,8 @@ Word emit_condition_of(const Emitter *e, uint32_t filter);
 bool emit_folds_blocks(const Emitter *e);
 /* One more element. */
 void emit_element(Emitter *e, FlowNodeId id, const FlowNode *node);
+/* The number of a reduction or a scan among the kernel's partials; -1 if it is none. */
+int emit_partial_of(const Emitter *e, FlowNodeId id);
 void emit_scan(Emitter *e, FlowNodeId id, const FlowNode *node);
 bool emit_can_fail(const Emitter *e, const FlowNode *node);
 /* Where a loop does little for a point and only adds up, it goes by groups of as many elements as there are lanes: most of what short segments
@@ -174,11 +177,23 @@ void emit_slice_starts(Emitter *e, uint32_t scope);
 /* How many points a loop has: as many as each of the sequences that are traversed together. */
 void emit_loop_count(Emitter *e, uint32_t number);
 bool emit_gives_points(const Emitter *e, uint32_t scope);
-/* Whether that is so of any node in a scope, or in one inside it. */
+/* Whether any node in a scope is, or in one inside it. */
+bool emit_any_needed(const Emitter *e, uint32_t scope, const bool *is_needed);
+/* Whether that is so of any node there. */
 bool emit_any_inside(const Emitter *e, uint32_t scope, bool (*is_so)(const Emitter *, const FlowNode *));
 /* Block by block, as sums are ordered (math/combine.h): groups of elements, added to lanes, then the rest one by one. */
 void emit_loop_of_groups(Emitter *e, uint32_t number);
+/* A loop whose points, reductions and scans are declared. */
+void emit_all_turns(Emitter *e, uint32_t number);
 void emit_inner_loop(Emitter *e, uint32_t number);
+
+/* ---- emit_long_loops.c: loops that calls share ---- */
+/* Before the loop, its points known: those that a call is to do. */
+void emit_begin_sharing(Emitter *e, uint32_t loop, bool is_left_out_of_totals);
+/* Each block of a part begins with what comes before it. */
+void emit_resume_scans(Emitter *e, uint32_t loop);
+/* After it. */
+void emit_end_sharing(Emitter *e, uint32_t loop);
 
 /* ---- emit_filters.c: filters ---- */
 bool emit_is_merely_packed(const Emitter *e, const KernelScope *scope);
@@ -197,6 +212,8 @@ void emit_strided(Emitter *e);
 /* ---- emit.c: bodies and kernels ---- */
 /* What was given and counted before the point at hand, to go back to. */
 typedef enum MarkStep { MARK_DECLARE, MARK_SET, MARK_GO_BACK } MarkStep;
+/* Where only totals of scans are found, whether these need nothing of it. */
+bool emit_is_left_out(const Emitter *e, KernelUnit unit);
 void emit_node(Emitter *e, FlowNodeId id);
 void emit_body(Emitter *e, uint32_t number);
 void emit_marks(Emitter *e, MarkStep step);

@@ -16,7 +16,7 @@ static bool has_tiles(const Emitter *e, uint32_t scope)
 {
     for (uint32_t i = 0; i < e->kernel->nodes.count; i++) {
         const FlowNode *node = &e->network->nodes.items[e->kernel->nodes.items[i]];
-        if (node->op == FLOW_FOLD && emit_scope_of(e, node) == scope && emit_fills_tiles(e, node))
+        if (node->op == FLOW_FOLD && emit_scope_of(e, node) == scope && emit_fills_tiles(e, node) && !emit_is_left_out(e, (KernelUnit){.index = e->kernel->nodes.items[i]}))
             return true;
     }
     return false;
@@ -58,7 +58,7 @@ static bool has_own_arrays(const Emitter *e, uint32_t scope)
 
 bool emit_gives_points(const Emitter *e, uint32_t scope)
 {
-    return e->kernel->given >> scope & 1;
+    return e->needed == NULL && (e->kernel->given >> scope & 1) != 0;
 }
 
 /* Whether several calls may do parts of it. */
@@ -143,34 +143,13 @@ static void emit_cuts(Emitter *e, uint32_t loop)
     }
 }
 
-/* Marks the nodes that a stream takes, by position in the kernel. */
-static void mark_needed(const Emitter *e, FlowStreamId stream, bool *is_needed)
-{
-    int position = fuse_position_of(e->kernel, e->network->streams.items[stream].node);
-    if (position < 0 || is_needed[position])
-        return;
-    is_needed[position] = true;
-    const FlowNode *node = &e->network->nodes.items[e->kernel->nodes.items[position]];
-    for (uint32_t i = 0; i < node->input_count; i++)
-        if (!node->inputs[i].is_constant)
-            mark_needed(e, node->inputs[i].stream, is_needed);
-    for (uint32_t scope = emit_scope_of(e, node); scope != KERNEL_NO_SCOPE && scope != KERNEL_ROOT; scope = e->kernel->scopes.items[scope].parent)
-        if (e->kernel->scopes.items[scope].kind == SCOPE_IF)
-            mark_needed(e, e->kernel->scopes.items[scope].flags, is_needed);
-}
-
 /* Whether what a loop gives is needed for the totals of scans. */
 static bool do_scans_need(const Emitter *e, uint32_t loop)
 {
     bool *is_needed = ARENA_ARRAY(e->context->functions->arena, bool, e->kernel->nodes.count);
     for (uint32_t i = 0; i < e->kernel->scans.count; i++)
-        mark_needed(e, e->network->nodes.items[e->kernel->scans.items[i]].outputs[0], is_needed);
-    for (uint32_t i = 0; i < e->kernel->nodes.count; i++) {
-        uint32_t scope = is_needed[i] ? emit_scope_of(e, &e->network->nodes.items[e->kernel->nodes.items[i]]) : KERNEL_NO_SCOPE;
-        if (scope != KERNEL_NO_SCOPE && (e->kernel->scopes.items[scope].ancestors >> loop & 1) != 0)
-            return true;
-    }
-    return false;
+        fuse_mark_needed(e->network, e->kernel, e->network->nodes.items[e->kernel->scans.items[i]].outputs[0], is_needed);
+    return emit_any_needed(e, loop, is_needed);
 }
 
 /* Whether calls that are to give no more than totals leave the loop out. */
@@ -190,6 +169,16 @@ static void emit_only_counted(Emitter *e, uint32_t number)
 }
 
 /* ---- loops by groups ---- */
+
+bool emit_any_needed(const Emitter *e, uint32_t scope, const bool *is_needed)
+{
+    for (uint32_t i = 0; i < e->kernel->nodes.count; i++) {
+        uint32_t own = is_needed[i] ? emit_scope_of(e, &e->network->nodes.items[e->kernel->nodes.items[i]]) : KERNEL_NO_SCOPE;
+        if (own != KERNEL_NO_SCOPE && (e->kernel->scopes.items[own].ancestors >> scope & 1) != 0)
+            return true;
+    }
+    return false;
+}
 
 bool emit_any_inside(const Emitter *e, uint32_t scope, bool (*is_so)(const Emitter *, const FlowNode *))
 {
@@ -367,90 +356,7 @@ static void emit_choice(Emitter *e, uint32_t number, FlowOperand choice)
     emit_line(e, "}");
 }
 
-/* ---- loops that calls share ----
- * A long one is done in parts by several calls, which give what its reductions come to in each block; the call that gives the point's results is told what these come to together. */
-
-static bool is_partial(const Emitter *e, FlowNodeId id, uint32_t *number)
-{
-    for (*number = 0; *number < e->kernel->partials.count; ++*number)
-        if (e->kernel->partials.items[*number].node == id)
-            return true;
-    return false;
-}
-
-static void begin_sharing(Emitter *e, uint32_t loop)
-{
-    const char *unless = is_left_out_of_totals(e, loop) ? "!wants_totals && " : "";
-    const char *longer = emit_contains_loops(e, loop) ? " / KERNEL_LONGER_TURNS" : "";
-    e->is_shared = true;
-    emit_line(e, "KernelPart part%u = {0};", loop);
-    emit_line(e, "const bool is_long%u = %sOP_RARELY(n%u >= call->long_loop%s);", loop, unless, loop, longer);
-    emit_line(e, "if (is_long%u && !kernel_take_part(call->parts, has_parts, %u, &part%u, &from%u, &n%u)) {", loop, loop, loop, loop, loop);
-    emit_line(e, "    *call->done = i;");
-    emit_line(e, "    return KERNEL_LONG;");
-    emit_line(e, "}");
-    emit_line(e, "block%u:;", loop);
-}
-
-static const char *partial_type(const Emitter *e, const FlowNode *node)
-{
-    return member_is_ordered(node) ? emit_leaf_c_type(node->inputs[0].type) : emit_total_type(e, node);
-}
-
-/* Whether the reduction is a struct, and not a variable with its total. */
-static bool has_struct(const Emitter *e, const FlowNode *node)
-{
-    return member_is_ordered(node) && !emit_is_grouped(e, emit_scope_of(e, node));
-}
-
-static void give_partial(Emitter *e, FlowNodeId id, const FlowNode *node)
-{
-    uint32_t number;
-    if (!is_partial(e, id, &number))
-        return;
-    uint32_t loop = e->kernel->partials.items[number].loop;
-    if (has_struct(e, node))
-        emit_line(e, "((%s *)call->parts->totals[%u])[kernel_part_block(part%u)] = %s_result(&fold%u, 0);", partial_type(e, node), number, loop, emit_fold_type(node).text, id);
-    else
-        emit_line(e, "((%s *)call->parts->totals[%u])[kernel_part_block(part%u)] = total%u;", partial_type(e, node), number, loop, id);
-}
-
-static void take_partial(Emitter *e, FlowNodeId id, const FlowNode *node)
-{
-    uint32_t number;
-    if (!is_partial(e, id, &number))
-        return;
-    if (has_struct(e, node))
-        emit_line(e, "%s_set(&fold%u, *(const %s *)call->parts->totals[%u]);", emit_fold_type(node).text, id, partial_type(e, node), number);
-    else
-        emit_line(e, "total%u = *(const %s *)call->parts->totals[%u];", id, partial_type(e, node), number);
-}
-
-/* What calls for parts have given. */
-static void take_given(Emitter *e, uint32_t loop)
-{
-    for (uint32_t scope = 1; scope < e->kernel->scopes.count; scope++)
-        if (emit_gives_points(e, scope) && (e->kernel->scopes.items[scope].ancestors >> loop & 1) != 0)
-            emit_line(e, "given%u += call->parts->given[%u];", scope, scope);
-}
-
-static void end_sharing(Emitter *e, uint32_t loop)
-{
-    emit_line(e, "if (has_parts && is_long%u) {", loop);
-    emit_open_brace(e);
-    emit_line(e, "if (call->parts->scope == %u) {", loop);
-    emit_open_brace(e);
-    emit_each_reduction(e, loop, give_partial);
-    emit_line(e, "if (kernel_next_part_block(&part%u, &from%u, &n%u))", loop, loop, loop);
-    emit_line(e, "    goto block%u;", loop);
-    emit_line(e, "goto parted;");
-    emit_close_brace(e);
-    emit_each_reduction(e, loop, take_partial);
-    take_given(e, loop);
-    emit_close_brace(e);
-}
-
-static void emit_all_turns(Emitter *e, uint32_t number)
+void emit_all_turns(Emitter *e, uint32_t number)
 {
     FlowOperand choice;
     emit_declare_lanes(e, number);
@@ -474,17 +380,19 @@ void emit_inner_loop(Emitter *e, uint32_t number)
     emit_cuts(e, number);
     if (is_left_out_of_totals(e, number))
         emit_only_counted(e, number);
-    if (emit_may_be_full(e))
+    if (emit_may_be_full(e) && e->needed == NULL)
         emit_room_check(e, number);
     if (is_shared(e, number))
-        begin_sharing(e, number);
+        emit_begin_sharing(e, number, is_left_out_of_totals(e, number));
     emit_each_reduction(e, number, emit_fold_start);
+    if (is_shared(e, number))
+        emit_resume_scans(e, number);
     uint32_t searched = emit_searched_filter(e, number);
     if (searched != KERNEL_NO_SCOPE)
         emit_search(e, number, searched);
     else
         emit_all_turns(e, number);
     if (is_shared(e, number))
-        end_sharing(e, number);
+        emit_end_sharing(e, number);
     emit_each_reduction(e, number, emit_fold_result);
 }

@@ -141,9 +141,30 @@ void emit_element(Emitter *e, FlowNodeId id, const FlowNode *node)
         emit_line(e, "%s_push(&fold%u, %s);", emit_fold_type(node).text, id, value.text);
 }
 
+int emit_partial_of(const Emitter *e, FlowNodeId id)
+{
+    for (uint32_t i = 0; i < e->kernel->partials.count; i++)
+        if (e->kernel->partials.items[i].node == id)
+            return (int)i;
+    return -1;
+}
+
+/* One more element of a scan of which only the total is wanted. */
+static void emit_scan_step(Emitter *e, FlowNodeId id, const FlowNode *node)
+{
+    if (member_is_ordered(node))
+        emit_line(e, "%s_push(&fold%u, %s);", emit_fold_type(node).text, id, emit_operand_text(e, node->inputs[0]).text);
+    else
+        emit_fold_step(e, id, node);
+}
+
 void emit_scan(Emitter *e, FlowNodeId id, const FlowNode *node)
 {
     FlowStreamId stream = node->outputs[0];
+    if (e->needed != NULL && emit_partial_of(e, id) >= 0) {
+        emit_scan_step(e, id, node);
+        return;
+    }
     if (member_is_ordered(node)) {
         ScalarType type = (ScalarType)node->inputs[0].type;
         emit_value(e, stream, "%s_next(&fold%u, %s, %s, %s)", emit_fold_type(node).text, id, emit_operand_text(e, node->inputs[0]).text,
@@ -259,6 +280,8 @@ void emit_each_reduction(Emitter *e, uint32_t scope, void (*emit)(Emitter *, Flo
         FlowNodeId id = e->kernel->nodes.items[i];
         const FlowNode *node = &e->network->nodes.items[id];
         bool is_scan = node->op == FLOW_SCAN && !fuse_goes_on(e->network, node);
+        if (emit_is_left_out(e, (KernelUnit){.index = id}))
+            continue;
         if ((!fuse_is_reduction(node) || fuse_is_total(e->network, node)) && !is_scan)
             continue;
         uint32_t to = fuse_parent_scope(e->network, e->kernel, node), from = emit_scope_of(e, node);

@@ -41,6 +41,8 @@ bool emit_may_be_full(const Emitter *e)
 
 void emit_store(Emitter *e, uint32_t output, uint32_t scope, Word value)
 {
+    if (e->needed != NULL)
+        return;
     bool is_conditional = emit_has_two_passes(e->kernel) && (scope == KERNEL_ROOT || !e->is_packing);
     if (is_conditional)
         emit_line(e, "if (!wants_totals)");

@@ -62,7 +62,7 @@ typedef struct KernelSink {
     FlowOperand operand;
 } KernelSink;
 
-/* A reduction of a loop that calls share: what it comes to is joined from what it comes to block by block (math/combine.h). */
+/* A reduction or a scan of a loop that calls share: what it comes to, or begins a block with, is joined from what it comes to block by block (math/combine.h). */
 typedef struct KernelPartial {
     FlowNodeId node;
     uint32_t loop;
@@ -132,6 +132,8 @@ uint32_t fuse_parent_scope(const FlowNetwork *network, const Kernel *kernel, con
 bool fuse_is_along_loop(const FlowNetwork *network, const Kernel *kernel, const FlowNode *node);
 /* A reduction of points of the kernel to unit. */
 bool fuse_is_total(const FlowNetwork *network, const FlowNode *node);
+/* Marks the nodes of the kernel that a stream takes, by position, and those that say at which points. */
+void fuse_mark_needed(const FlowNetwork *network, const Kernel *kernel, FlowStreamId stream, bool *is_needed);
 /* The operand itself: what distributing and packing inside the kernel only passes on is followed to where it comes from. */
 FlowOperand fuse_resolve(const Fusion *fusion, const Kernel *kernel, FlowOperand operand);
 

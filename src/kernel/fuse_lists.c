@@ -247,29 +247,76 @@ static uint32_t outermost_loop(const Kernel *kernel, uint32_t scope)
     return loop;
 }
 
+/* A reduction or a scan of points in a loop, all of them. */
 static bool ends_with_loop(const FlowNetwork *network, const Kernel *kernel, const FlowNode *node, uint32_t loop)
 {
-    return fuse_is_reduction(node) && is_below(kernel, fuse_scope_of_node(network, kernel, node), loop) &&
+    bool is_scan = node->op == FLOW_SCAN && !fuse_goes_on(network, node);
+    return (fuse_is_reduction(node) || is_scan) && is_below(kernel, fuse_scope_of_node(network, kernel, node), loop) &&
            fuse_parent_scope(network, kernel, node) == kernel->scopes.items[loop].parent;
 }
 
-/* Whether a node inside of a loop leaves nothing behind but elements that follow each other and what the loop's reductions come to, in whatever order its parts are done. */
-static bool can_be_in_parts(const FlowNetwork *network, const Kernel *kernel, const FlowNode *node, uint32_t loop)
+static void mark_needed_node(const FlowNetwork *network, const Kernel *kernel, FlowNodeId id, bool *is_needed)
 {
-    if (node->op == FLOW_SCAN || node->op == FLOW_SCATTER)
-        return false;
-    if (!fuse_is_reduction(node) || is_below(kernel, fuse_parent_scope(network, kernel, node), loop))
-        return true;
-    return ends_with_loop(network, kernel, node, loop) && (!member_is_ordered(node) || fuse_is_along_loop(network, kernel, node));
+    int position = fuse_position_of(kernel, id);
+    if (position < 0 || is_needed[position])
+        return;
+    is_needed[position] = true;
+    const FlowNode *node = &network->nodes.items[id];
+    for (uint32_t i = 0; i < node->input_count; i++)
+        if (!node->inputs[i].is_constant && !fuse_is_driver(node, i))
+            fuse_mark_needed(network, kernel, node->inputs[i].stream, is_needed);
+    for (uint32_t scope = fuse_scope_of_node(network, kernel, node); scope != KERNEL_NO_SCOPE && scope != KERNEL_ROOT; scope = kernel->scopes.items[scope].parent) {
+        const KernelScope *around = &kernel->scopes.items[scope];
+        if (around->kind == SCOPE_IF)
+            fuse_mark_needed(network, kernel, around->flags, is_needed);
+        for (uint32_t i = 0; i < around->makers.count; i++)
+            mark_needed_node(network, kernel, around->makers.items[i], is_needed);
+    }
 }
 
-static bool can_be_shared(const FlowNetwork *network, const Kernel *kernel, uint32_t loop)
+void fuse_mark_needed(const FlowNetwork *network, const Kernel *kernel, FlowStreamId stream, bool *is_needed)
 {
+    mark_needed_node(network, kernel, network->streams.items[stream].node, is_needed);
+}
+
+/* Whether what a scan comes to in a part of a loop is known without what comes before it: it needs no other scan of the loop. */
+static bool has_totals_alone(const Finder *finder, const Kernel *kernel, const FlowNode *scan, uint32_t loop)
+{
+    const FlowNetwork *network = finder->network;
+    bool *is_needed = ARENA_ARRAY(finder->arena, bool, kernel->nodes.count);
+    fuse_mark_needed(network, kernel, scan->outputs[0], is_needed);
+    for (uint32_t i = 0; i < kernel->nodes.count; i++) {
+        const FlowNode *node = &network->nodes.items[kernel->nodes.items[i]];
+        if (is_needed[i] && node != scan && node->op == FLOW_SCAN && ends_with_loop(network, kernel, node, loop))
+            return false;
+    }
+    return true;
+}
+
+/* Whether a node inside of a loop leaves nothing behind but elements that follow each other and what the loop's reductions and scans come to, in whatever order its parts are done. Where those
+ * whose order matters have only some of the points, it is not known where their blocks begin. */
+static bool can_be_in_parts(const Finder *finder, const Kernel *kernel, const FlowNode *node, uint32_t loop)
+{
+    const FlowNetwork *network = finder->network;
+    if (node->op == FLOW_SCATTER)
+        return false;
+    if ((!fuse_is_reduction(node) && node->op != FLOW_SCAN) || is_below(kernel, fuse_parent_scope(network, kernel, node), loop))
+        return true;
+    if (!ends_with_loop(network, kernel, node, loop))
+        return false;
+    if (node->op == FLOW_SCAN)
+        return (!member_is_ordered(node) || fuse_scope_of_node(network, kernel, node) == loop) && has_totals_alone(finder, kernel, node, loop);
+    return !member_is_ordered(node) || fuse_is_along_loop(network, kernel, node);
+}
+
+static bool can_be_shared(const Finder *finder, const Kernel *kernel, uint32_t loop)
+{
+    const FlowNetwork *network = finder->network;
     if (outermost_loop(kernel, loop) != loop)
         return false;
     for (uint32_t i = 0; i < kernel->nodes.count; i++) {
         const FlowNode *node = &network->nodes.items[kernel->nodes.items[i]];
-        if (is_below(kernel, fuse_scope_of_node(network, kernel, node), loop) && !can_be_in_parts(network, kernel, node, loop))
+        if (is_below(kernel, fuse_scope_of_node(network, kernel, node), loop) && !can_be_in_parts(finder, kernel, node, loop))
             return false;
     }
     return true;
@@ -289,7 +336,7 @@ static bool gives_elsewhere(const Kernel *kernel)
 static void find_shared(Finder *finder, Kernel *kernel)
 {
     for (uint32_t loop = 1; loop < kernel->scopes.count; loop++)
-        kernel->shared |= (uint64_t)can_be_shared(finder->network, kernel, loop) << loop;
+        kernel->shared |= (uint64_t)can_be_shared(finder, kernel, loop) << loop;
     if (gives_elsewhere(kernel))
         kernel->shared = 0;
     for (uint32_t loop = 1; loop < kernel->scopes.count; loop++)

@@ -26,13 +26,14 @@ typedef struct LongLoop {
     const KernelCall *call;
     const DoingParts *parts;
     void *totals[DOING_TABLE_MAX]; /* by number in the kernel's list: a cell for each block, or what is known of another loop */
+    bool wants_totals;             /* only those of scans */
     _Atomic bool is_full;          /* there was no room for what a part gives */
 } LongLoop;
 
 static size_t partial_size(const Doing *doing, FlowNodeId id)
 {
     const FlowNode *node = doing_node(doing, id);
-    return node->op == FLOW_FOLD ? fold_result_size(doing_fold(doing, id)) : sizeof(int64_t);
+    return node->op == FLOW_FOLD || node->op == FLOW_SCAN ? fold_result_size(doing_fold(doing, id)) : sizeof(int64_t);
 }
 
 /* Where the elements of a part go: those of other scopes nowhere, as what comes before the loop may store something for its point. */
@@ -74,6 +75,7 @@ static bool do_part(LongLoop *loop, size_t part)
     call.parts = &parts;
     parts.totals = loop->totals;
     parts.scope = parts.wanted;
+    parts.wants_totals = loop->wants_totals;
     parts.from = doing_part_start(all, part);
     parts.end = doing_part_start(all, part + 1);
     if (doing->function(&call) != 0)
@@ -114,6 +116,28 @@ static void join_blocks(const Doing *doing, FlowNodeId id, void *totals, size_t 
     fold_result(fold, state, cell);
 }
 
+/* From what a scan comes to in each block to what comes before it. */
+static void find_carries(const Doing *doing, FlowNodeId id, void *totals, size_t blocks)
+{
+    const FlowNode *node = doing_node(doing, id);
+    _Alignas(8) unsigned char state[FOLD_STATE_MAX];
+    if (member_is_ordered(node)) {
+        fold_start(doing_fold(doing, id), state);
+        fold_join_totals(doing_fold(doing, id), state, totals, blocks);
+        return;
+    }
+    const FoldKind *fold = fold_kind(member_scan_operator(node), (ScalarType)node->inputs[0].type);
+    size_t size = fold_result_size(fold);
+    fold_start(fold, state);
+    for (size_t i = 0; i < blocks; i++) {
+        uint64_t total;
+        char *cell = (char *)totals + i * size;
+        memcpy(&total, cell, size);
+        fold_result(fold, state, cell);
+        fold_add(NULL, fold, state, (Cells){.data = &total}, 1);
+    }
+}
+
 /* The parts of the loop that a call wants to be shared. */
 static const DoingParts *cut_loop(Doing *doing, const KernelCall *call)
 {
@@ -129,6 +153,35 @@ static const DoingParts *cut_loop(Doing *doing, const KernelCall *call)
     return parts;
 }
 
+/* The partials of a loop, one after the other. */
+static bool next_partial(const Doing *doing, uint32_t loop, bool is_scan, uint32_t *number)
+{
+    const Kernel *kernel = doing->kernel;
+    for (; *number < kernel->partials.count; ++*number) {
+        const KernelPartial *partial = &kernel->partials.items[*number];
+        if (partial->loop == loop && (doing_node(doing, partial->node)->op == FLOW_SCAN) == is_scan)
+            return true;
+    }
+    return false;
+}
+
+/* What scans begin each block with; false if it is not found. */
+static bool begin_scans(LongLoop *loop, uint32_t scope)
+{
+    Doing *doing = loop->doing;
+    uint32_t number = 0;
+    if (!next_partial(doing, scope, true, &number))
+        return true;
+    loop->wants_totals = true;
+    team_run(doing->vm->team, loop->parts->count, 1, do_parts, loop);
+    loop->wants_totals = false;
+    if (atomic_load(&doing->has_failed))
+        return false;
+    for (; next_partial(doing, scope, true, &number); number++)
+        find_carries(doing, doing->kernel->partials.items[number].node, loop->totals[number], loop->parts->blocks);
+    return true;
+}
+
 typedef enum Outcome { OUTCOME_DONE, OUTCOME_FULL, OUTCOME_FAILED } Outcome;
 
 /* Does the loop that a call has found to be long. */
@@ -141,12 +194,13 @@ static Outcome share_loop(Doing *doing, KernelCall *call, int64_t *given)
         const KernelPartial *partial = &kernel->partials.items[i];
         loop.totals[i] = partial->loop == parts->wanted ? doing_reserve(doing, loop.parts->blocks * partial_size(doing, partial->node)) : parts->totals[i];
     }
+    if (!begin_scans(&loop, parts->wanted))
+        return OUTCOME_FAILED;
     team_run(doing->vm->team, loop.parts->count, 1, do_parts, &loop);
     if (atomic_load(&doing->has_failed) || atomic_load(&loop.is_full))
         return atomic_load(&doing->has_failed) ? OUTCOME_FAILED : OUTCOME_FULL;
-    for (uint32_t i = 0; i < kernel->partials.count; i++)
-        if (kernel->partials.items[i].loop == parts->wanted)
-            join_blocks(doing, kernel->partials.items[i].node, loop.totals[i], loop.parts->blocks, parts->totals[i]);
+    for (uint32_t i = 0; next_partial(doing, parts->wanted, false, &i); i++)
+        join_blocks(doing, kernel->partials.items[i].node, loop.totals[i], loop.parts->blocks, parts->totals[i]);
     for (uint32_t scope = 1; scope < kernel->scopes.count; scope++)
         for (size_t part = 0; part < loop.parts->count && doing->parts[scope] == loop.parts; part++)
             given[scope] += loop.parts->given[part * kernel->scopes.count + scope];

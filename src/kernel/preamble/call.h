@@ -54,8 +54,9 @@ struct KernelForks {
 typedef struct KernelLoopParts {
     uint32_t scope;       /* the loop of which this call does only the blocks from `from` up to `end`, and gives what its reductions come to in each; 0 if none */
     int64_t from, end;
+    bool wants_totals;    /* of the loop's scans, in each of these blocks, and nothing else: the call after it begins blocks with what comes before them */
     uint64_t known;       /* loops, as bits, of which that is known already */
-    void *const *totals;  /* by number in the kernel's list of partials: where it goes, by number of the block, or is */
+    void *const *totals;  /* by number in the kernel's list of partials: where it goes, by number of the block, or is; of scans, what comes before blocks */
     const int64_t *given; /* by scope, of those below known loops: how many elements were given of each output there */
     uint32_t wanted;      /* is set with KERNEL_LONG: the loop that is to be shared, */
     int64_t length;       /* ... and how many points it has */

@@ -175,6 +175,18 @@ FOLD_ORDERED(FoldPRODUCT_F64, double, *, 1.0)
         memcpy(&local, block, sizeof local);                                                                          \
         scan->carry = scan->carry operator local;                                                                     \
         scan->count += COMBINE_BLOCK;                                                                                 \
+    }                                                                                                                 \
+    /* What it comes to in a block. */                                                                                \
+    MATH_INLINE void name##_push(name *scan, Number element)                                                          \
+    {                                                                                                                 \
+        scan->local = scan->local operator element;                                                                   \
+    }                                                                                                                 \
+    /* Goes on with a block, if that is what those before it come to. */                                              \
+    MATH_INLINE void name##_resume(name *scan, Number carry, int64_t block)                                           \
+    {                                                                                                                 \
+        scan->carry = carry;                                                                                          \
+        scan->local = identity;                                                                                       \
+        scan->count = block * COMBINE_BLOCK;                                                                          \
     }
 SCAN_ORDERED(ScanSUM_F32, float, +, -0.0f)
 SCAN_ORDERED(ScanSUM_F64, double, +, -0.0)
@@ -243,6 +255,14 @@ MATH_INLINE bool kernel_next_part_block(KernelPart *part, int64_t *from, int64_t
 MATH_INLINE int64_t kernel_part_block(KernelPart part)
 {
     return part.next / COMBINE_BLOCK - 1;
+}
+
+enum { KERNEL_ABREAST = 8 }; /* blocks of a part that are done at the same time, where each waits for its own additions */
+
+/* Whether as many whole blocks are there, with the one at hand. */
+MATH_INLINE bool kernel_has_abreast(KernelPart part)
+{
+    return part.next >= part.least + COMBINE_BLOCK && part.next + (KERNEL_ABREAST - 1) * COMBINE_BLOCK <= part.end;
 }
 
 MATH_INLINE bool kernel_has_parts(const KernelCall *call)
