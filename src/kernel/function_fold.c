@@ -8,14 +8,17 @@
 
 /* ---- operators that pick ---- */
 
+static bool is_global(const FunctionTexts *texts, const CoreAtom *atom)
+{
+    return !atom->is_constant && texts->program->variables.items[atom->variable].is_global;
+}
+
 static bool reads_global(const FunctionTexts *texts, const CoreBlock *block)
 {
     for (uint32_t i = 0; i < block->statement_count; i++)
-        for (uint32_t a = 0; a < block->statements[i].argument_count; a++) {
-            const CoreAtom *atom = &block->statements[i].arguments[a];
-            if (!atom->is_constant && texts->program->variables.items[atom->variable].is_global)
+        for (uint32_t a = 0; a < block->statements[i].argument_count; a++)
+            if (is_global(texts, &block->statements[i].arguments[a]))
                 return true;
-        }
     return false;
 }
 
@@ -42,7 +45,7 @@ bool fold_find_pick(const FunctionTexts *texts, const CoreBlock *body, Pick *pic
     pick->decision.statement_count--;
     bool is_pick = shape_is_variable(yes, pick->is_second ? second : first) && shape_is_variable(no, pick->is_second ? first : second);
     return is_pick && is_plain(&pick->decision) && shape_is_straight(texts, &pick->decision) && shape_cannot_fail(texts, &pick->decision) &&
-           !reads_global(texts, &pick->decision);
+           !is_global(texts, pick->condition) && !reads_global(texts, &pick->decision);
 }
 
 void fold_write_condition(Writer *writer, const Pick *pick, const char *format)
