@@ -9,6 +9,14 @@ static const BuiltinOperator table[] = {
 #undef FOLD_OPERATOR
 };
 
+bool builtin_is_scan(Op op)
+{
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+        if (op == table[i].scan || op == table[i].inclusive)
+            return true;
+    return false;
+}
+
 /* ---- recognising ---- */
 
 /* A component of an operand or of the result: the projections that lead there as bits, the last one lowest. */

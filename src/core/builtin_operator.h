@@ -16,6 +16,8 @@ enum { BUILTIN_COMPONENTS_MAX = 8 };
 uint32_t builtin_operators(const CoreBlock *body, uint32_t captured_count,
                            const BuiltinOperator *operators[BUILTIN_COMPONENTS_MAX]);
 
+/* Whether an operation is a scan by one of them: it goes through its operand and gives its result element by element. */
+bool builtin_is_scan(Op op);
 /* Whether it gives the same in every order: everything but sums and products of floats. */
 bool builtin_is_exact(const BuiltinOperator *operator, ScalarType type);
 /* What its reduction of nothing gives, and its exclusive scan first. */

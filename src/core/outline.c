@@ -1,5 +1,6 @@
 #include "core/outline.h"
 
+#include "core/builtin_operator.h"
 #include "core/outline_join.h"
 
 #include <string.h>
@@ -68,20 +69,6 @@ static void count_use(void *context, const CoreAtom *atom)
     uses->count += !atom->is_constant && atom->variable == uses->variable;
 }
 
-/* A scan by an operator that is built in: it goes through its operand and gives its result element by element. */
-static bool is_scan(Op op)
-{
-    switch ((int)op) {
-#define FOLD_OPERATOR(OPERATOR, on_scalars, reduction, scan, inclusive)                                                \
-    case OP_##scan:                                                                                                    \
-    case OP_##inclusive:
-#include "ops/fold_operators.def"
-#undef FOLD_OPERATOR
-        return true;
-    default: return false;
-    }
-}
-
 /* Whether a vector that is made here is only walked through once, by the next statement that has to do with it: such are not made. */
 static bool is_walked_once(const CoreProgram *program, const CoreBlock *block, uint32_t index)
 {
@@ -90,7 +77,7 @@ static bool is_walked_once(const CoreProgram *program, const CoreBlock *block, u
     for (uint32_t i = index + 1; i < block->statement_count && uses.count == 1; i++) {
         const CoreStatement *user = &block->statements[i];
         if (user->kind == CORE_OP && user->argument_count > 0 && !user->arguments[0].is_constant && user->arguments[0].variable == uses.variable)
-            return user->op == OP_SEQ || is_scan(user->op) || type_is_scalar(program->types, type_of(program, user->target));
+            return user->op == OP_SEQ || builtin_is_scan(user->op) || type_is_scalar(program->types, type_of(program, user->target));
     }
     return false;
 }
@@ -194,7 +181,7 @@ static bool makes_vectors(const Search *search, const CoreBlock *block)
 /* The vector that a body gives is stored where it belongs as it is computed, if it is the only one. */
 static bool is_result(const CoreBlock *block, const CoreStatement *statement)
 {
-    return statement->kind == CORE_OP && (statement->op == OP_TAB || is_scan(statement->op)) && !block->result.is_constant && block->result.variable == statement->target;
+    return statement->kind == CORE_OP && (statement->op == OP_TAB || builtin_is_scan(statement->op)) && !block->result.is_constant && block->result.variable == statement->target;
 }
 
 static bool is_worth_outlining(const Body *body)

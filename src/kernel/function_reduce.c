@@ -21,12 +21,6 @@ bool reduce_find_fold(Op op, Fold *fold)
     }
 }
 
-bool reduce_is_scan(Op op)
-{
-    Fold fold;
-    return reduce_find_fold(op, &fold) && fold.is_scan;
-}
-
 static Scalar neutral(Op operator, ScalarType type)
 {
     switch ((int)operator) {

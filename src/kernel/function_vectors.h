@@ -278,7 +278,6 @@ bool reduce_is_straight(const Writer *writer, const CoreStatement *statement);
 const CoreBlock *reduce_operator(const Writer *writer, const CoreStatement *statement);
 /* A scan: its state is declared before the loop, and taken a step with each element. */
 typedef struct ScanState ScanState;
-bool reduce_is_scan(Op op);
 ScanState *reduce_scan_start(Writer *writer, const CoreStatement *statement);
 const char **reduce_scan_step(Writer *writer, ScanState *state, const char **element);
 
