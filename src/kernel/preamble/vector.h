@@ -716,7 +716,7 @@ MATH_INLINE void *kernel_shared(const KernelCall *call, void *made)
 {
     if (call->together == NULL)
         return made;
-    void **const place = &call->together->shared[__atomic_load_n(&call->together->meetings, __ATOMIC_RELAXED) % 2];
+    void **const place = &call->together->shared[call->together->meetings % 2]; /* which does not change before all have come */
     if (call->member == 0)
         *place = made;
     return kernel_wait_together(call, call->together) ? *place : NULL;
