@@ -213,7 +213,7 @@ static void write_own_blocks(Writer *writer, const PickedFold *fold, const char 
 void combination_move(Writer *writer, const Combination *c, const char *table, const char *length, const char *block, bool stores)
 {
     for (uint32_t i = 0; i < c->layout->count; i++) {
-        const char *word = c->local[i], *cell = arena_format(writer->arena, "%s[%u * (%s / COMBINE_BLOCK + 1) + %s / COMBINE_BLOCK]", table, i, length, block);
+        const char *word = c->local[i], *cell = share_block_cell(writer, table, length, i, block);
         write_line(writer, "__builtin_memcpy(&%s, &%s, sizeof %s);", stores ? cell : word, stores ? word : cell, word);
     }
 }
@@ -223,7 +223,7 @@ static void write_shared_blocks(Writer *writer, Combination *c, Traversal *trave
 {
     const char *length = sequence_most(traversal), *block = write_word(writer, 0), *block_end = write_word(writer, 0), *joined = write_word(writer, 0);
     Share share = share_begin(writer, traversal, length, "COMBINE_BLOCK");
-    const char *table = share_new_table(writer, arena_format(writer->arena, "%u * (%s / COMBINE_BLOCK + 1)", c->layout->count, length));
+    const char *table = share_new_blocks(writer, length, c->layout->count);
     reduce_open_strips(writer, block, share.first, share.end, "COMBINE_BLOCK", block_end);
     if (fold != NULL)
         pick_of_block(writer, fold, block, block_end);

@@ -200,7 +200,7 @@ void groups_write(Writer *writer, Grouping *grouping, const Layout *elements, co
         write_check(writer);
     writer->has_pending = had_pending;
     if (writer->may_share)
-        vectors_fail_if(writer, "!kernel_meet(scalars->call)");
+        share_meet(writer);
     writer->has_shared = true;
     write_else(writer);
     if (writer->may_share) /* only in order can threads share it */

@@ -178,14 +178,14 @@ static SharedBlocks begin_blocks(Writer *writer, const Traversal *traversal, uin
         return shared;
     }
     shared.share = share_begin(writer, traversal, shared.length, "COMBINE_BLOCK");
-    shared.table = share_new_table(writer, arena_format(writer->arena, "%u * (%s / COMBINE_BLOCK + 1)", sums, shared.length));
+    shared.table = share_new_blocks(writer, shared.length, sums);
     return shared;
 }
 
 /* What the block that begins at `first`, or ends in a tile that does, comes to. */
 static void note_block(Writer *writer, const SharedBlocks *shared, uint32_t sum, const char *first, const char *total)
 {
-    write_line(writer, "__builtin_memcpy(&%s[%u * (%s / COMBINE_BLOCK + 1) + %s / COMBINE_BLOCK], &%s, sizeof %s);", shared->table, sum, shared->length, first, total, total);
+    write_line(writer, "__builtin_memcpy(&%s, &%s, sizeof %s);", share_block_cell(writer, shared->table, shared->length, sum, first), total, total);
 }
 
 static void end_blocks(Writer *writer, const SharedBlocks *shared, Reduction *const *sums, uint32_t count)

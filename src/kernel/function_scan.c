@@ -127,11 +127,6 @@ static void take_into_part(Writer *writer, Sink *sink, Element element)
     reduce_write_step(writer, part->scan->fold.operator, part->scan->type, part->total, element.words[0]);
 }
 
-static const char *block_table(Writer *writer, const Supply *operand, uint32_t leaves)
-{
-    return share_new_table(writer, arena_format(writer->arena, "%u * (%s / COMBINE_BLOCK + 1)", leaves, operand->length));
-}
-
 /* All blocks before the part, from the first on. */
 static const char *open_blocks_before(Writer *writer, const Share *share)
 {
@@ -143,7 +138,7 @@ static const char *open_blocks_before(Writer *writer, const Share *share)
 
 static void resume_ordered(Writer *writer, ScanState *scan, Supply *operand, const Share *share)
 {
-    const char *table = block_table(writer, operand, 1), *block = write_word(writer, 0), *end = write_word(writer, 0), *type = scan_type(writer, scan);
+    const char *table = share_new_blocks(writer, operand->length, 1), *block = write_word(writer, 0), *end = write_word(writer, 0), *type = scan_type(writer, scan);
     PartScan part = {.sink = {.take = take_into_block, .is_straight = true}, .scan = scan, .total = write_word(writer, 0)};
     reduce_open_strips(writer, block, share->first, share->end, "COMBINE_BLOCK", end);
     vectors_fail_if(writer, "kernel_is_over(scalars->call)");
@@ -176,7 +171,7 @@ static void resume_exact(Writer *writer, ScanState *scan, Supply *operand, const
 static void resume_combining(Writer *writer, ScanState *scan, Supply *operand, const Share *share)
 {
     Combination *c = scan->combination;
-    const char *table = block_table(writer, operand, c->layout->count), *block = write_word(writer, 0), *end = write_word(writer, 0);
+    const char *table = share_new_blocks(writer, operand->length, c->layout->count), *block = write_word(writer, 0), *end = write_word(writer, 0);
     c->sink = (Sink){.take = combination_take_of_block, .is_straight = true, .applied = reduce_operator(writer, c->statement)};
     reduce_open_strips(writer, block, share->first, share->end, "COMBINE_BLOCK", end);
     vectors_fail_if(writer, "kernel_is_over(scalars->call)");

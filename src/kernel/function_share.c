@@ -51,6 +51,16 @@ const char *share_new_table(Writer *writer, const char *count)
     return table;
 }
 
+const char *share_new_blocks(Writer *writer, const char *length, uint32_t rows)
+{
+    return share_new_table(writer, arena_format(writer->arena, "%u * (%s / COMBINE_BLOCK + 1)", rows, length));
+}
+
+const char *share_block_cell(Writer *writer, const char *table, const char *length, uint32_t row, const char *first)
+{
+    return arena_format(writer->arena, "%s[%u * (%s / COMBINE_BLOCK + 1) + %s / COMBINE_BLOCK]", table, row, length, first);
+}
+
 void share_meet(Writer *writer)
 {
     vectors_fail_if(writer, "!kernel_meet(scalars->call)");

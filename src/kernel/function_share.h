@@ -25,6 +25,9 @@ void share_meet(Writer *writer);
 const char *share_join_parts(Writer *writer, const char *region, const char *array, const char *count, const Layout *elements);
 /* A table that threads fill with words; null where there is only one thread. */
 const char *share_new_table(Writer *writer, const char *count);
+/* The same, with a cell for each block of the order of combination in each of its rows; and the cell of the block that begins at `first`, or ends in a tile that does. */
+const char *share_new_blocks(Writer *writer, const char *length, uint32_t rows);
+const char *share_block_cell(Writer *writer, const char *table, const char *length, uint32_t row, const char *first);
 /* Totals of all parts: what is written until the end combines `total`, the first of them, with the one that is given. */
 const char *share_open_totals(Writer *writer, const char *c, const char *total);
 void share_close_totals(Writer *writer);

@@ -200,7 +200,7 @@ void tables_prepare(Writer *writer, Supply *each)
     writer->is_deferred = false;
     writer->has_pending = had_pending;
     if (writer->may_share)
-        vectors_fail_if(writer, "!kernel_meet(scalars->call)");
+        share_meet(writer);
     each->table = table;
 }
 

@@ -5,7 +5,7 @@
  *
  * In other loops what a turn gives to the next is built where the result is; it would pile up there. So now and then, when most of it is not needed any more, what is needed is moved together. A vector
  * that the loop made, and that nobody else has, is changed in place by what would give a changed copy of it: a flag for each parameter says whether it is such a one. */
-#include "kernel/function_vectors.h"
+#include "kernel/function_share.h"
 
 static const CoreBlock *body_of(const Writer *writer)
 {
@@ -252,7 +252,7 @@ void turns_turn(Writer *writer)
     const CoreBlock *body = body_of(writer);
     if (writer->alternates) {
         if (writer->may_share) /* the others may still need what is released */
-            vectors_fail_if(writer, "!kernel_meet(scalars->call)");
+            share_meet(writer);
         write_line(writer, "kernel_release(aside, mark);");
         write_line(writer, "kernel_exchange(&into, &start, &aside, &mark);");
         return;
