@@ -27,8 +27,11 @@ static const char *const fast_flags[] = {"-fno-fast-math", "-ffp-contract=fast",
 enum { MACHINE_FLAGS_MAX = 16, RUN_WORDS_MAX = COMPILER_WORDS_MAX + 32 + MACHINE_FLAGS_MAX };
 
 /* What a compiler is told about the processor: by itself it finds out best, but not all can. The last resort is nothing. That loads of vectors from anywhere are fast it must be told where
- * they are: gcc avoids them since some processors were cured of a leak. It has two names for the widest. */
-typedef enum MachineTry { TRY_GATHERS, TRY_NEW_GATHERS, TRY_NATIVE, TRY_FEATURES, TRY_NOTHING, MACHINE_TRY_COUNT } MachineTry;
+ * they are: gcc avoids them since some processors were cured of a leak. It has two names for the widest. Loops are to use registers as wide as those that lanes of sums are kept in (preamble/fold.h):
+ * of its own gcc takes half of them for some processors, and what two halves stored is then waited for when it is loaded as one, which is three times slower. */
+typedef enum MachineTry { TRY_GATHERS, TRY_NEW_GATHERS, TRY_WIDE, TRY_NATIVE, TRY_FEATURES, TRY_NOTHING, MACHINE_TRY_COUNT } MachineTry;
+
+#define WIDE_REGISTERS "-mprefer-vector-width=512"
 
 static size_t machine_flags(MachineTry try, const char *flags[MACHINE_FLAGS_MAX])
 {
@@ -39,7 +42,12 @@ static size_t machine_flags(MachineTry try, const char *flags[MACHINE_FLAGS_MAX]
         flags[1] = try == TRY_GATHERS ? "-mtune-ctrl=use_gather_2parts,use_gather_4parts,use_gather"
                                       : "-mtune-ctrl=use_gather_2parts,use_gather_4parts,use_gather_8parts";
         flags[2] = "-DKERNEL_GATHERS";
-        return 3;
+        flags[3] = WIDE_REGISTERS;
+        return 4;
+    case TRY_WIDE:
+        flags[0] = "-march=native";
+        flags[1] = WIDE_REGISTERS;
+        return 2;
     case TRY_NATIVE:
         flags[0] = "-march=native";
         return 1;
@@ -50,6 +58,15 @@ static size_t machine_flags(MachineTry try, const char *flags[MACHINE_FLAGS_MAX]
         break;
     }
     return 0;
+}
+
+static MachineTry first_try(void)
+{
+#ifdef __x86_64__
+    return cpu_identity_has_gathers() ? TRY_GATHERS : TRY_WIDE;
+#else
+    return TRY_NATIVE;
+#endif
 }
 
 /* Who names a processor gets that one. */
@@ -192,8 +209,8 @@ void compiler_add_identity(const Compiler *compiler, Sha256 *hash)
         add_flags(hash, exact_flags, COUNT(exact_flags));
     for (size_t i = 0; i < COUNT(variables); i++)
         add_string(hash, getenv(variables[i]));
-    bool has_gathers = cpu_identity_has_gathers();
-    sha256_add(hash, &has_gathers, sizeof has_gathers);
+    const char *machine[MACHINE_FLAGS_MAX];
+    add_flags(hash, machine, machine_flags(first_try(), machine));
     cpu_identity_add(hash);
 }
 
@@ -308,7 +325,7 @@ static bool run_once(const Compiler *compiler, const Scratch *scratch, const Sto
 bool compiler_run(const Compiler *compiler, const Scratch *scratch, const StopFlag *stop, Problem *problem)
 {
     bool is_made = false, is_machine_unknown = true;
-    for (MachineTry try = cpu_identity_has_gathers() ? TRY_GATHERS : TRY_NATIVE; try < MACHINE_TRY_COUNT && !is_made && is_machine_unknown; try++) {
+    for (MachineTry try = first_try(); try < MACHINE_TRY_COUNT && !is_made && is_machine_unknown; try++) {
         is_machine_unknown = false;
         is_made = run_once(compiler, scratch, stop, try, &is_machine_unknown, problem);
     }

@@ -3,6 +3,7 @@
 #if defined __x86_64__
 
 #include <cpuid.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -46,11 +47,22 @@ size_t cpu_identity_flags(const char **flags, size_t capacity)
     return count;
 }
 
+/* Models of family 6 that leaked, Skylake to Rocket Lake: what a virtual machine is told need not be what its processor does. */
+static bool is_cured_model(void)
+{
+    static const uint8_t models[] = {0x4e, 0x55, 0x5e, 0x66, 0x6a, 0x6c, 0x7d, 0x7e, 0x8c, 0x8d, 0x8e, 0x9e, 0xa5, 0xa6, 0xa7};
+    unsigned version = 0, other;
+    __get_cpuid(1, &version, &other, &other, &other);
+    unsigned family = version >> 8 & 15, model = (version >> 4 & 15) | (version >> 12 & 0xf0);
+    return family == 6 && memchr(models, (int)model, sizeof models) != NULL;
+}
+
 bool cpu_identity_has_gathers(void)
 {
     static const char unaffected[] = "Not affected";
     char state[sizeof unaffected] = "";
-    FILE *file = __builtin_cpu_is("intel") && __builtin_cpu_supports("avx2") ? fopen("/sys/devices/system/cpu/vulnerabilities/gather_data_sampling", "r") : NULL;
+    bool may_have = __builtin_cpu_is("intel") && __builtin_cpu_supports("avx2") && !is_cured_model();
+    FILE *file = may_have ? fopen("/sys/devices/system/cpu/vulnerabilities/gather_data_sampling", "r") : NULL;
     if (file == NULL)
         return false;
     bool is_read = fread(state, 1, sizeof state - 1, file) == sizeof state - 1;
