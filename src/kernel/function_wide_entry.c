@@ -88,14 +88,14 @@ static void write_own(Wide *wide, LeafType type, uint32_t leaf, bool is_row)
     const char *c = write_leaf_type(type);
     if (!is_row) {
         wide_line(wide, "%s a%u[KERNEL_WIDE] KERNEL_WIDE_ALIGNED;", c, leaf);
-        wide_line(wide, "KERNEL_WIDE_LINE");
+        wide_line(wide, "KERNEL_WIDE_MOVE");
         wide_line(wide, "    a%u[lane] = s%u[points[lane] & m%u];", leaf, leaf, leaf);
         return;
     }
     wide_line(wide, "%s b%u[KERNEL_WIDE] KERNEL_WIDE_ALIGNED;", c, leaf);
     wide_line(wide, "%s const *a%u = s%u + points[0];", c, leaf, leaf);
     wide_line(wide, "if (m%u == 0 || count < KERNEL_WIDE) {", leaf);
-    wide_line(wide, "    KERNEL_WIDE_LINE");
+    wide_line(wide, "    KERNEL_WIDE_MOVE");
     wide_line(wide, "        b%u[lane] = s%u[points[lane] & m%u];", leaf, leaf, leaf);
     wide_line(wide, "    a%u = b%u;", leaf, leaf);
     wide_line(wide, "}");

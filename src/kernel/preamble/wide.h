@@ -28,6 +28,11 @@ typedef uint64_t KernelTruth; /* of a lane, in memory: as wide as most of what a
     __asm__ volatile("");                                                                                             \
     _Pragma("GCC ivdep") for (int lane = 0; lane < KERNEL_WIDE; lane++)
 
+/* ... that only move elements from anywhere: one by one takes less than loads of a vector from anywhere and a store. */
+#define KERNEL_WIDE_MOVE                                                                                              \
+    for (int lane = 0; lane < KERNEL_WIDE; lane++)                                                                    \
+        if (__extension__({ __asm__ volatile(""); true; }))
+
 /* The same for some that were brought together: a multiple of KERNEL_PICKED, as compilers see. */
 enum { KERNEL_PICKED = 8 };
 #define KERNEL_PICKED_LOOP(count)                                                                                     \
@@ -104,7 +109,7 @@ MATH_INLINE void *kernel_wide_bytes(KernelRegion *region, KernelMark mark, const
     for (int64_t first = 0; first < length; first += 8) {
         uint64_t words[KERNEL_WIDE] KERNEL_WIDE_ALIGNED;
         const int64_t count = length - first < 8 ? length - first : 8;
-        for (int lane = 0; lane < KERNEL_WIDE; lane++)
+        KERNEL_WIDE_MOVE
             words[lane] = kernel_wide_word(bytes[lane] + first, count);
         for (int64_t k = 0; k < count; k++) {
             KERNEL_WIDE_LOOP
