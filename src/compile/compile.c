@@ -2,6 +2,7 @@
 #include "compile/compile.h"
 
 #include "base/machine.h"
+#include "base/thread.h"
 #include "compile/compiler.h"
 #include "compile/object_cache.h"
 
@@ -9,19 +10,27 @@
 #include <stdlib.h>
 
 struct Compiled {
-    void *handle;
-    bool is_cached;
+    void *handles[COMPILE_TEXTS_MAX];
+    uint32_t count;
+    bool is_cached; /* all of them */
     double milliseconds;
 };
 
-typedef struct Job {
+/* What all texts of a call have in common. */
+typedef struct Setting {
     const CompileOptions *options;
-    const char *text;
-    size_t length;
     Compiler compiler;
-    char key[SHA256_HEX_LENGTH + 1];
     bool has_cache;
     char cache[PATH_SIZE];
+} Setting;
+
+/* One text, done by a thread of its own or not. */
+typedef struct Job {
+    const Setting *setting;
+    CompileText text;
+    char key[SHA256_HEX_LENGTH + 1];
+    void *handle; /* null if it failed */
+    bool is_cached;
     Problem problem;
 } Job;
 
@@ -29,11 +38,11 @@ static void set_key(Job *job)
 {
     Sha256 hash;
     uint8_t digest[SHA256_SIZE];
-    uint64_t length = job->length;
+    uint64_t length = job->text.length;
     sha256_init(&hash);
     sha256_add(&hash, &length, sizeof length);
-    sha256_add(&hash, job->text, job->length);
-    compiler_add_identity(&job->compiler, &hash);
+    sha256_add(&hash, job->text.bytes, job->text.length);
+    compiler_add_identity(&job->setting->compiler, &hash);
     sha256_finish(&hash, digest);
     sha256_hex(digest, job->key);
 }
@@ -47,7 +56,7 @@ static void *load(const char *path)
 static void *load_cached(const Job *job)
 {
     char path[PATH_SIZE];
-    return job->has_cache && object_cache_find(job->cache, job->key, path) ? load(path) : NULL;
+    return job->setting->has_cache && object_cache_find(job->setting->cache, job->key, path) ? load(path) : NULL;
 }
 
 /* From the cache if it can be kept there, so that who debugs or measures finds the file; else, or if somebody has removed it already, from where it was made. */
@@ -55,19 +64,19 @@ static void *keep_and_load(Job *job, const Scratch *scratch)
 {
     char path[PATH_SIZE];
     void *handle = NULL;
-    if (job->has_cache && object_cache_add(job->cache, job->key, scratch->object, path))
+    if (job->setting->has_cache && object_cache_add(job->setting->cache, job->key, scratch->object, path))
         handle = load(path);
     if (handle == NULL)
         handle = load(scratch->object);
     if (handle == NULL)
-        problem_set(&job->problem, "what the C compiler `%.256s` made cannot be loaded: %.512s", job->compiler.command, dlerror());
+        problem_set(&job->problem, "what the C compiler `%.256s` made cannot be loaded: %.512s", job->setting->compiler.command, dlerror());
     return handle;
 }
 
 static void *compile_in(Job *job, const Scratch *scratch)
 {
-    if (!scratch_write_text(scratch, job->text, job->length, &job->problem) ||
-        !compiler_run(&job->compiler, scratch, job->options->stop, &job->problem))
+    if (!scratch_write_text(scratch, job->text.bytes, job->text.length, &job->problem) ||
+        !compiler_run(&job->setting->compiler, scratch, job->setting->options->stop, &job->problem))
         return NULL;
     return keep_and_load(job, scratch);
 }
@@ -79,23 +88,71 @@ static void *compile(Job *job)
         return NULL;
     void *handle = compile_in(job, &scratch);
     scratch_close(&scratch);
-    uint64_t limit = job->options->cache_limit;
-    if (handle != NULL && job->has_cache)
-        object_cache_trim(job->cache, limit == 0 ? OBJECT_CACHE_LIMIT : limit);
     return handle;
 }
 
-static bool run_job(Job *job, Compiled *compiled)
+static void *run_job(void *argument)
 {
-    if (!compiler_find(&job->compiler, job->options->compiler, job->options->is_fast, &job->problem))
-        return false;
+    Job *job = argument;
     set_key(job);
-    job->has_cache = object_cache_locate(job->options->cache_directory, job->cache);
-    compiled->handle = load_cached(job);
-    compiled->is_cached = compiled->handle != NULL;
-    if (compiled->handle == NULL)
-        compiled->handle = compile(job);
-    return compiled->handle != NULL;
+    job->handle = load_cached(job);
+    job->is_cached = job->handle != NULL;
+    if (job->handle == NULL)
+        job->handle = compile(job);
+    return NULL;
+}
+
+/* The last one here, each other by a thread of its own, if there are threads. */
+static void run_jobs(Job *jobs, uint32_t count)
+{
+    pthread_t threads[COMPILE_TEXTS_MAX];
+    bool has_thread[COMPILE_TEXTS_MAX];
+    for (uint32_t i = 0; i < count; i++) {
+        has_thread[i] = i + 1 < count && thread_start(&threads[i], run_job, &jobs[i]);
+        if (!has_thread[i])
+            run_job(&jobs[i]);
+    }
+    for (uint32_t i = 0; i < count; i++)
+        if (has_thread[i])
+            pthread_join(threads[i], NULL);
+}
+
+static void close_all(Compiled *compiled)
+{
+    for (uint32_t i = 0; i < compiled->count; i++)
+        if (compiled->handles[i] != NULL)
+            dlclose(compiled->handles[i]);
+}
+
+/* Whether all are there; else why the first that is not. */
+static bool take_results(const Job *jobs, Compiled *compiled, Problem *problem)
+{
+    bool is_good = true;
+    compiled->is_cached = true;
+    for (uint32_t i = 0; i < compiled->count; i++) {
+        compiled->handles[i] = jobs[i].handle;
+        compiled->is_cached &= jobs[i].is_cached;
+        if (is_good && jobs[i].handle == NULL)
+            *problem = jobs[i].problem;
+        is_good &= jobs[i].handle != NULL;
+    }
+    return is_good;
+}
+
+static bool load_all(const CompileOptions *options, const CompileText *texts, Compiled *compiled, Problem *problem)
+{
+    Setting setting = {.options = options};
+    if (!compiler_find(&setting.compiler, options->compiler, options->is_fast, problem))
+        return false;
+    setting.has_cache = object_cache_locate(options->cache_directory, setting.cache);
+    Job jobs[COMPILE_TEXTS_MAX];
+    for (uint32_t i = 0; i < compiled->count; i++)
+        jobs[i] = (Job){.setting = &setting, .text = texts[i]};
+    run_jobs(jobs, compiled->count);
+    bool is_good = take_results(jobs, compiled, problem);
+    if (is_good && !compiled->is_cached && setting.has_cache)
+        object_cache_trim(setting.cache, options->cache_limit == 0 ? OBJECT_CACHE_LIMIT : options->cache_limit);
+    return is_good;
 }
 
 bool compile_is_expected(void)
@@ -105,30 +162,35 @@ bool compile_is_expected(void)
     return (named != NULL && *named != '\0') || compiler_find(&compiler, NULL, false, &(Problem){0});
 }
 
-Compiled *compile_load(Memory *memory, const CompileOptions *options, const char *text, size_t length, Text *problem)
+Compiled *compile_load(Memory *memory, const CompileOptions *options, const CompileText *texts, uint32_t count, Text *problem)
 {
     uint64_t start = machine_clock();
     Compiled *compiled = memory_alloc(memory, sizeof *compiled);
-    Job job = {.options = options, .text = text, .length = length};
-    if (run_job(&job, compiled)) {
+    Problem why = {0};
+    *compiled = (Compiled){.count = count};
+    if (load_all(options, texts, compiled, &why)) {
         compiled->milliseconds = (double)(machine_clock() - start) * 1e-6;
         return compiled;
     }
+    close_all(compiled);
     memory_free(memory, compiled, sizeof *compiled);
-    text_add(problem, job.problem.text);
+    text_add(problem, why.text);
     return NULL;
 }
 
 void *compile_symbol(Compiled *compiled, const char *name)
 {
-    return dlsym(compiled->handle, name);
+    void *symbol = NULL;
+    for (uint32_t i = 0; i < compiled->count && symbol == NULL; i++)
+        symbol = dlsym(compiled->handles[i], name);
+    return symbol;
 }
 
 void compile_free(Memory *memory, Compiled *compiled)
 {
     if (compiled == NULL)
         return;
-    dlclose(compiled->handle);
+    close_all(compiled);
     memory_free(memory, compiled, sizeof *compiled);
 }
 

@@ -27,9 +27,17 @@ bool compile_is_expected(void);
 
 typedef struct Compiled Compiled;
 
-/* Null if it cannot be compiled or loaded: `problem` then says why, in one line without a newline, fit for a warning; "interrupted" if it was stopped. */
-Compiled *compile_load(Memory *memory, const CompileOptions *options, const char *text, size_t length, Text *problem);
-/* The address of an external function or variable; null if there is none. */
+enum { COMPILE_TEXTS_MAX = 4 };
+
+typedef struct CompileText {
+    const char *bytes;
+    size_t length;
+} CompileText;
+
+/* Of one text, or of several that know nothing of each other and are compiled at the same time: at most COMPILE_TEXTS_MAX. Null if one of them cannot be compiled or loaded: `problem` then
+ * says why, in one line without a newline, fit for a warning; "interrupted" if it was stopped. */
+Compiled *compile_load(Memory *memory, const CompileOptions *options, const CompileText *texts, uint32_t count, Text *problem);
+/* The address of an external function or variable, of the first text that has one of this name; null if there is none. */
 void *compile_symbol(Compiled *compiled, const char *name);
 /* What it gave must not be used any more; null is allowed. */
 void compile_free(Memory *memory, Compiled *compiled);

@@ -307,26 +307,6 @@ void emit_need_functions(const EmitContext *context, const Fusion *const *fusion
         }
 }
 
-static void emit_functions(const EmitContext *context, const Fusion *const *fusions, uint32_t count, Text *out, ClassSet *types,
-                           bool *with_math)
-{
-    emit_need_functions(context, fusions, count);
-    function_texts_write(context->functions, context->sources, out, types, with_math);
-}
-
-static void emit_kernels(const EmitContext *context, const Fusion *const *fusions, uint32_t count, Text *out)
-{
-    for (uint32_t i = 0; i < count; i++)
-        for (uint32_t k = 0; k < fusions[i]->kernels.count; k++) {
-            Emitter emitter = {.context = context,
-                               .fusion = fusions[i],
-                               .network = fusions[i]->network,
-                               .kernel = &fusions[i]->kernels.items[k],
-                               .out = out};
-            emit_kernel(&emitter);
-        }
-}
-
 /* ---- files ---- */
 
 static void note_type(ClassSet *types, LeafType type)
@@ -352,33 +332,112 @@ static void find_types(const Fusion *fusion, ClassSet *types, bool *with_math)
     }
 }
 
-/* What is the program's own, and what the file must begin with for it. */
-static void emit_program(const EmitContext *context, const Fusion *const *fusions, uint32_t count, Text *out, ClassSet *types,
-                         bool *with_math)
+/* What is the program's own, and what a file must begin with for it. */
+typedef struct Program {
+    const EmitContext *context;
+    ClassSet types;
+    bool with_math;
+    Text functions, entries, kernels;
+    VEC(size_t) ends; /* of each kernel, in the text of all */
+} Program;
+
+static void emit_kernels(Program *program, const Fusion *fusion)
 {
+    for (uint32_t k = 0; k < fusion->kernels.count; k++) {
+        Emitter emitter = {.context = program->context,
+                           .fusion = fusion,
+                           .network = fusion->network,
+                           .kernel = &fusion->kernels.items[k],
+                           .out = &program->kernels};
+        emit_kernel(&emitter);
+        *vec_push(program->context->functions->arena, &program->ends) = program->kernels.length;
+    }
+}
+
+static Program emit_program(const EmitContext *context, const Fusion *const *fusions, uint32_t count, Memory *memory)
+{
+    Program program = {.context = context};
+    text_init(&program.functions, memory);
+    text_init(&program.entries, memory);
+    text_init(&program.kernels, memory);
     for (uint32_t i = 0; i < count; i++)
-        find_types(fusions[i], types, with_math);
-    emit_functions(context, fusions, count, out, types, with_math);
-    emit_kernels(context, fusions, count, out);
+        find_types(fusions[i], &program.types, &program.with_math);
+    emit_need_functions(context, fusions, count);
+    function_texts_write(context->functions, context->sources, &program.functions, &program.types, &program.with_math);
+    function_texts_write_entries(context->functions, context->sources, &program.entries, &program.types, &program.with_math);
+    for (uint32_t i = 0; i < count; i++)
+        emit_kernels(&program, fusions[i]);
+    return program;
+}
+
+static void free_program(Program *program)
+{
+    text_free(&program->functions);
+    text_free(&program->entries);
+    text_free(&program->kernels);
+}
+
+static void add_text(Text *out, const Text *more)
+{
+    text_add_bytes(out, text_string(more), more->length);
+}
+
+static void begin_file(const Program *program, Text *out)
+{
+    kernel_preamble(out, program->types, program->with_math);
+    kernel_preamble_calls(out, function_texts_wide(program->context->functions));
+    text_add(out, "\n/* ==== kernels ==== */\n");
+    add_text(out, &program->functions);
 }
 
 void emit_c(const EmitContext *context, const Fusion *const *fusions, uint32_t count, Text *out)
 {
-    ClassSet types = 0;
-    bool with_math = false;
-    Text program;
-    text_init(&program, out->memory);
-    emit_program(context, fusions, count, &program, &types, &with_math);
-    kernel_preamble(out, types, with_math);
-    kernel_preamble_calls(out, function_texts_wide(context->functions));
-    text_add(out, "\n/* ==== kernels ==== */\n");
-    text_add_bytes(out, text_string(&program), program.length);
-    text_free(&program);
+    Program program = emit_program(context, fusions, count, out->memory);
+    begin_file(&program, out);
+    add_text(out, &program.entries);
+    add_text(out, &program.kernels);
+    free_program(&program);
 }
 
 void emit_c_body(const EmitContext *context, const Fusion *const *fusions, uint32_t count, Text *out)
 {
-    ClassSet types = 0;
-    bool with_math = false;
-    emit_program(context, fusions, count, out, &types, &with_math);
+    Program program = emit_program(context, fusions, count, out->memory);
+    add_text(out, &program.functions);
+    add_text(out, &program.entries);
+    add_text(out, &program.kernels);
+    free_program(&program);
+}
+
+static uint32_t least_of(const size_t *weights, uint32_t count)
+{
+    uint32_t least = 0;
+    for (uint32_t i = 1; i < count; i++)
+        if (weights[i] < weights[least])
+            least = i;
+    return least;
+}
+
+/* All files have the functions, of which compilers only read those that nobody calls. Entries stay together, for they call the same functions: these take time where they are. */
+uint32_t emit_c_files(const EmitContext *context, const Fusion *const *fusions, uint32_t count, Memory *memory, Text *files, uint32_t most)
+{
+    enum { FILE_LEAST = 6000 }; /* bytes: what every file begins with takes about as long */
+    Program program = emit_program(context, fusions, count, memory);
+    size_t weight = program.functions.length + program.entries.length, *weights = ARENA_ARRAY(context->functions->arena, size_t, most);
+    size_t enough = 1 + (weight + program.kernels.length) / FILE_LEAST, units = program.ends.count + (program.entries.length > 0);
+    size_t possible = enough < units ? enough : units;
+    uint32_t file_count = possible < most ? (uint32_t)possible : most;
+    for (uint32_t i = 0; i < file_count; i++) {
+        text_init(&files[i], memory);
+        begin_file(&program, &files[i]);
+    }
+    add_text(&files[0], &program.entries);
+    weights[0] = weight;
+    for (uint32_t k = 0; k < program.ends.count; k++) {
+        size_t start = k == 0 ? 0 : program.ends.items[k - 1], length = program.ends.items[k] - start;
+        uint32_t file = least_of(weights, file_count);
+        text_add_bytes(&files[file], text_string(&program.kernels) + start, length);
+        weights[file] += length;
+    }
+    free_program(&program);
+    return file_count;
 }

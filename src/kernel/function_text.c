@@ -356,6 +356,10 @@ void function_texts_write(FunctionTexts *texts, const Sources *sources, Text *ou
         if (function_text_has_lanes(texts, texts->functions.items[i]))
             function_lanes_write(texts, texts->functions.items[i], out, types, with_math);
     }
+}
+
+void function_texts_write_entries(FunctionTexts *texts, const Sources *sources, Text *out, ClassSet *types, bool *with_math)
+{
     for (uint32_t i = 0; i < texts->entries.count; i++) {
         CoreFunctionId entry = texts->entries.items[i];
         if (texts->is_wide[entry]) {

@@ -74,9 +74,11 @@ void function_text_need_fold(FunctionTexts *texts, CoreFunctionId function);
 /* Whether there are arrays in its result, which an entry gives as they are: whoever calls it retains those that are not of a region. */
 bool function_text_gives_arrays(const FunctionTexts *texts, CoreFunctionId function);
 
-/* Writes the functions that are needed. The types that their operations have to do with are added to *types; sets *with_math if the preamble
+/* Writes the functions that are needed, none of which is external. The types that their operations have to do with are added to *types; sets *with_math if the preamble
  * must be. `sources`, for comments, may be null. */
 void function_texts_write(FunctionTexts *texts, const Sources *sources, Text *out, ClassSet *types, bool *with_math);
+/* ... and behind them entries and folds, which are. */
+void function_texts_write_entries(FunctionTexts *texts, const Sources *sources, Text *out, ClassSet *types, bool *with_math);
 /* How many points the wide versions among them do at once. */
 uint32_t function_texts_wide(const FunctionTexts *texts);
 

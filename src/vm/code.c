@@ -1,5 +1,6 @@
 #include "vm/code.h"
 
+#include "base/machine.h"
 #include "compile/compile.h"
 #include "kernel/emit.h"
 
@@ -164,13 +165,16 @@ static void compile(Vm *vm, Code *code, FunctionTexts *functions, const Fusion *
     emit_need_functions(&context, fresh, fresh_count);
     if (kernel_count == 0 && functions->entries.count == 0 && functions->folds.count == 0)
         return;
-    Text text, problem;
-    text_init(&text, vm->memory);
+    Text files[COMPILE_TEXTS_MAX], problem;
+    CompileText texts[COMPILE_TEXTS_MAX];
+    uint32_t processors = machine_processors();
+    uint32_t count = emit_c_files(&context, fresh, fresh_count, vm->memory, files, processors < COMPILE_TEXTS_MAX ? processors : COMPILE_TEXTS_MAX);
     text_init(&problem, vm->memory);
-    emit_c(&context, fresh, fresh_count, &text);
+    for (uint32_t i = 0; i < count; i++)
+        texts[i] = (CompileText){text_string(&files[i]), files[i].length};
     add_globals(vm, code, functions);
     CompileOptions options = {.compiler = vm->options.compiler, .is_fast = vm->options.is_fast, .stop = vm->options.stop};
-    Compiled *object = compile_load(vm->memory, &options, text_string(&text), text.length, &problem);
+    Compiled *object = compile_load(vm->memory, &options, texts, count, &problem);
     if (object != NULL) {
         *vec_push(&vm->arena, &code->objects) = object;
         code->milliseconds += compile_milliseconds(object);
@@ -178,7 +182,8 @@ static void compile(Vm *vm, Code *code, FunctionTexts *functions, const Fusion *
     } else if (stop_reason(vm->options.stop) == STOP_NOT)
         warn(vm, code, text_string(&problem));
     text_free(&problem);
-    text_free(&text);
+    for (uint32_t i = 0; i < count; i++)
+        text_free(&files[i]);
 }
 
 /* A network and what is not compiled yet of what is run with it. */

@@ -84,7 +84,7 @@ static size_t count_names(const char *directory)
 static Compiled *load(Fixture *f, const char *text)
 {
     text_clear(&f->problem);
-    Compiled *compiled = compile_load(&f->memory, &f->options, text, strlen(text), &f->problem);
+    Compiled *compiled = compile_load(&f->memory, &f->options, &(CompileText){text, strlen(text)}, 1, &f->problem);
     CHECK(f, (compiled == NULL) == (f->problem.length > 0));
     CHECK(f, strchr(text_string(&f->problem), '\n') == NULL);
     CHECK(f, count_names(f->temporary) == 0);
@@ -184,6 +184,25 @@ static void test_code(Fixture *f)
     f->options.is_fast = true;
     CHECK(f, answer(f, seven, &is_cached) == 7 && !is_cached);
     f->options.is_fast = false;
+}
+
+/* Several at once: all are there, each with what it has, or none is. */
+static void test_texts(Fixture *f)
+{
+    CompileText texts[] = {{"int one(void) { return 1; }\n", 28}, {seven, strlen(seven)}, {"int two(void) { return 2; }\n", 28}};
+    for (int again = 0; again < 2; again++) {
+        Compiled *compiled = compile_load(&f->memory, &f->options, texts, 3, &f->problem);
+        CHECK(f, compiled != NULL && compile_is_cached(compiled) == (again == 1));
+        CHECK(f, compiled != NULL && compile_symbol(compiled, "one") != NULL && compile_symbol(compiled, "answer") != NULL);
+        CHECK(f, compiled != NULL && compile_symbol(compiled, "two") != NULL && compile_symbol(compiled, "three") == NULL);
+        compile_free(&f->memory, compiled);
+    }
+    texts[1] = (CompileText){"int wrong(void) { return 3 }\n", 29};
+    texts[2] = (CompileText){"int new(void) { return 2; }\n", 28};
+    text_clear(&f->problem);
+    CHECK(f, compile_load(&f->memory, &f->options, texts, 3, &f->problem) == NULL);
+    CHECK(f, strstr(text_string(&f->problem), "kernel.c:1:27: error: ") != NULL);
+    CHECK(f, count_names(f->temporary) == 0);
 }
 
 /* a * b + c with a product that is not a float: with one rounding it is not 0. */
@@ -362,7 +381,7 @@ static void fail_at(Fixture *f, uint64_t n)
     f->memory.on_failure = &recovery;
     f->memory.fail_after = n;
     if (setjmp(recovery) == 0) {
-        compile_load(&f->memory, &f->options, seven, strlen(seven), &f->problem);
+        compile_load(&f->memory, &f->options, &(CompileText){seven, strlen(seven)}, 1, &f->problem);
         CHECK(f, f->memory.on_failure == NULL);
     }
     f->memory.on_failure = NULL;
@@ -387,7 +406,7 @@ static pid_t start_loading(Fixture *f)
     if (pid != 0)
         return pid;
     text_clear(&f->problem);
-    Compiled *compiled = compile_load(&f->memory, &f->options, seven, strlen(seven), &f->problem);
+    Compiled *compiled = compile_load(&f->memory, &f->options, &(CompileText){seven, strlen(seven)}, 1, &f->problem);
     bool is_right = compiled != NULL && compile_symbol(compiled, "answer") != NULL;
     compile_free(&f->memory, compiled);
     _exit(is_right ? 0 : 1);
@@ -584,6 +603,7 @@ int main(void)
     }
     test_hashes(&f);
     test_code(&f);
+    test_texts(&f);
     test_rounding(&f);
     test_commands(&f);
     test_no_shell(&f);

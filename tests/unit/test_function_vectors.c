@@ -683,7 +683,7 @@ static void compile_cases(Fixture *f, bool has_shapes)
     emit_c(&context, NULL, 0, &text);
     if (has_shapes)
         check_shapes(f, text_string(&text));
-    f->compiled = compile_load(&f->session->memory, &(CompileOptions){.cache_directory = getenv("TMPDIR")}, text_string(&text), text.length, &problem);
+    f->compiled = compile_load(&f->session->memory, &(CompileOptions){.cache_directory = getenv("TMPDIR")}, &(CompileText){text_string(&text), text.length}, 1, &problem);
     if (f->compiled == NULL) {
         failures++;
         fprintf(stderr, "%s\n", text_string(&problem));

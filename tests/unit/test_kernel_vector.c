@@ -107,7 +107,7 @@ static bool compile(Fixture *f)
     Text problem;
     text_init(&problem, &f->memory);
     CompileOptions options = {.compiler = command, .cache_directory = cache};
-    Compiled *compiled = compile_load(&f->memory, &options, text_string(&f->text), f->text.length, &problem);
+    Compiled *compiled = compile_load(&f->memory, &options, &(CompileText){text_string(&f->text), f->text.length}, 1, &problem);
     if (compiled == NULL)
         fprintf(stderr, "%s\n", text_string(&problem));
     text_free(&problem);
