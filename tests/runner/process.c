@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { TIME_LIMIT = 30, OUTPUT_LIMIT = 64 << 20, SPAWN_FAILED = 127 };
+enum { TIME_LIMIT = 60, OUTPUT_LIMIT = 64 << 20, SPAWN_FAILED = 127 };
 
 /* The command under way; 0 for none. */
 static volatile sig_atomic_t running;
