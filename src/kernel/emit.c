@@ -332,14 +332,42 @@ static void find_types(const Fusion *fusion, ClassSet *types, bool *with_math)
     }
 }
 
+/* What is called from outside: a kernel, or an entry of a function. */
+typedef struct Unit {
+    size_t end;    /* of its text, in that of all */
+    size_t weight; /* bytes that compiling it takes as long as */
+} Unit;
+
 /* What is the program's own, and what a file must begin with for it. */
 typedef struct Program {
     const EmitContext *context;
     ClassSet types;
     bool with_math;
-    Text functions, entries, kernels;
-    VEC(size_t) ends; /* of each kernel, in the text of all */
+    Text functions; /* that units call */
+    Text text;      /* of the units */
+    VEC(Unit) units;
+    size_t weight;  /* of all */
 } Program;
+
+/* What was written last. */
+static void add_unit(Program *program, size_t more_weight)
+{
+    size_t start = program->units.count == 0 ? 0 : program->units.items[program->units.count - 1].end;
+    Unit unit = {.end = program->text.length, .weight = program->text.length - start + more_weight};
+    *vec_push(program->context->functions->arena, &program->units) = unit;
+    program->weight += unit.weight;
+}
+
+/* Functions take time where they are called from, mostly by entries: each is taken for a fair share of them. */
+static void emit_entries(Program *program)
+{
+    FunctionTexts *functions = program->context->functions;
+    uint32_t count = function_texts_external_count(functions);
+    for (uint32_t i = 0; i < count; i++) {
+        function_texts_write_external(functions, i, program->context->sources, &program->text, &program->types, &program->with_math);
+        add_unit(program, program->functions.length / count);
+    }
+}
 
 static void emit_kernels(Program *program, const Fusion *fusion)
 {
@@ -348,9 +376,9 @@ static void emit_kernels(Program *program, const Fusion *fusion)
                            .fusion = fusion,
                            .network = fusion->network,
                            .kernel = &fusion->kernels.items[k],
-                           .out = &program->kernels};
+                           .out = &program->text};
         emit_kernel(&emitter);
-        *vec_push(program->context->functions->arena, &program->ends) = program->kernels.length;
+        add_unit(program, 0);
     }
 }
 
@@ -358,13 +386,12 @@ static Program emit_program(const EmitContext *context, const Fusion *const *fus
 {
     Program program = {.context = context};
     text_init(&program.functions, memory);
-    text_init(&program.entries, memory);
-    text_init(&program.kernels, memory);
+    text_init(&program.text, memory);
     for (uint32_t i = 0; i < count; i++)
         find_types(fusions[i], &program.types, &program.with_math);
     emit_need_functions(context, fusions, count);
     function_texts_write(context->functions, context->sources, &program.functions, &program.types, &program.with_math);
-    function_texts_write_entries(context->functions, context->sources, &program.entries, &program.types, &program.with_math);
+    emit_entries(&program);
     for (uint32_t i = 0; i < count; i++)
         emit_kernels(&program, fusions[i]);
     return program;
@@ -373,8 +400,7 @@ static Program emit_program(const EmitContext *context, const Fusion *const *fus
 static void free_program(Program *program)
 {
     text_free(&program->functions);
-    text_free(&program->entries);
-    text_free(&program->kernels);
+    text_free(&program->text);
 }
 
 static void add_text(Text *out, const Text *more)
@@ -394,8 +420,7 @@ void emit_c(const EmitContext *context, const Fusion *const *fusions, uint32_t c
 {
     Program program = emit_program(context, fusions, count, out->memory);
     begin_file(&program, out);
-    add_text(out, &program.entries);
-    add_text(out, &program.kernels);
+    add_text(out, &program.text);
     free_program(&program);
 }
 
@@ -403,12 +428,11 @@ void emit_c_body(const EmitContext *context, const Fusion *const *fusions, uint3
 {
     Program program = emit_program(context, fusions, count, out->memory);
     add_text(out, &program.functions);
-    add_text(out, &program.entries);
-    add_text(out, &program.kernels);
+    add_text(out, &program.text);
     free_program(&program);
 }
 
-static uint32_t least_of(const size_t *weights, uint32_t count)
+static uint32_t lightest(const size_t *weights, uint32_t count)
 {
     uint32_t least = 0;
     for (uint32_t i = 1; i < count; i++)
@@ -417,26 +441,31 @@ static uint32_t least_of(const size_t *weights, uint32_t count)
     return least;
 }
 
-/* All files have the functions, of which compilers only read those that nobody calls. Entries stay together, for they call the same functions: these take time where they are. */
-uint32_t emit_c_files(const EmitContext *context, const Fusion *const *fusions, uint32_t count, Memory *memory, Text *files, uint32_t most)
+/* How many files are worth it. */
+static uint32_t count_files(const Program *program, uint32_t most)
 {
     enum { FILE_LEAST = 6000 }; /* bytes: what every file begins with takes about as long */
+    size_t count = 1 + program->weight / FILE_LEAST;
+    count = count < program->units.count ? count : program->units.count;
+    return count < most ? (uint32_t)count : most;
+}
+
+/* All files have the functions: compilers only read those that nobody calls. */
+uint32_t emit_c_files(const EmitContext *context, const Fusion *const *fusions, uint32_t count, Memory *memory, Text *files, uint32_t most)
+{
     Program program = emit_program(context, fusions, count, memory);
-    size_t weight = program.functions.length + program.entries.length, *weights = ARENA_ARRAY(context->functions->arena, size_t, most);
-    size_t enough = 1 + (weight + program.kernels.length) / FILE_LEAST, units = program.ends.count + (program.entries.length > 0);
-    size_t possible = enough < units ? enough : units;
-    uint32_t file_count = possible < most ? (uint32_t)possible : most;
+    uint32_t file_count = count_files(&program, most);
+    size_t *weights = ARENA_ARRAY(context->functions->arena, size_t, file_count), start = 0;
     for (uint32_t i = 0; i < file_count; i++) {
         text_init(&files[i], memory);
         begin_file(&program, &files[i]);
     }
-    add_text(&files[0], &program.entries);
-    weights[0] = weight;
-    for (uint32_t k = 0; k < program.ends.count; k++) {
-        size_t start = k == 0 ? 0 : program.ends.items[k - 1], length = program.ends.items[k] - start;
-        uint32_t file = least_of(weights, file_count);
-        text_add_bytes(&files[file], text_string(&program.kernels) + start, length);
-        weights[file] += length;
+    for (uint32_t i = 0; i < program.units.count; i++) {
+        const Unit *unit = &program.units.items[i];
+        uint32_t file = lightest(weights, file_count);
+        text_add_bytes(&files[file], text_string(&program.text) + start, unit->end - start);
+        weights[file] += unit->weight;
+        start = unit->end;
     }
     free_program(&program);
     return file_count;

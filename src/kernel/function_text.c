@@ -358,16 +358,21 @@ void function_texts_write(FunctionTexts *texts, const Sources *sources, Text *ou
     }
 }
 
-void function_texts_write_entries(FunctionTexts *texts, const Sources *sources, Text *out, ClassSet *types, bool *with_math)
+uint32_t function_texts_external_count(const FunctionTexts *texts)
 {
-    for (uint32_t i = 0; i < texts->entries.count; i++) {
-        CoreFunctionId entry = texts->entries.items[i];
-        if (texts->is_wide[entry]) {
-            function_wide_write(texts, entry, sources, out, types, with_math);
-            function_wide_write_entry(texts, entry, out);
-        } else
-            function_write_entry(texts, entry, out);
+    return texts->entries.count + texts->folds.count;
+}
+
+void function_texts_write_external(FunctionTexts *texts, uint32_t index, const Sources *sources, Text *out, ClassSet *types, bool *with_math)
+{
+    if (index >= texts->entries.count) {
+        function_write_fold(texts, texts->folds.items[index - texts->entries.count], out, types, with_math);
+        return;
     }
-    for (uint32_t i = 0; i < texts->folds.count; i++)
-        function_write_fold(texts, texts->folds.items[i], out, types, with_math);
+    CoreFunctionId entry = texts->entries.items[index];
+    if (texts->is_wide[entry]) {
+        function_wide_write(texts, entry, sources, out, types, with_math);
+        function_wide_write_entry(texts, entry, out);
+    } else
+        function_write_entry(texts, entry, out);
 }

@@ -77,8 +77,9 @@ bool function_text_gives_arrays(const FunctionTexts *texts, CoreFunctionId funct
 /* Writes the functions that are needed, none of which is external. The types that their operations have to do with are added to *types; sets *with_math if the preamble
  * must be. `sources`, for comments, may be null. */
 void function_texts_write(FunctionTexts *texts, const Sources *sources, Text *out, ClassSet *types, bool *with_math);
-/* ... and behind them entries and folds, which are. */
-void function_texts_write_entries(FunctionTexts *texts, const Sources *sources, Text *out, ClassSet *types, bool *with_math);
+/* ... and behind them those that are, one by one: entries and folds. */
+uint32_t function_texts_external_count(const FunctionTexts *texts);
+void function_texts_write_external(FunctionTexts *texts, uint32_t index, const Sources *sources, Text *out, ClassSet *types, bool *with_math);
 /* How many points the wide versions among them do at once. */
 uint32_t function_texts_wide(const FunctionTexts *texts);
 

@@ -19,19 +19,19 @@ static void end_entry(Wide *wide, const char *result)
     text_add(wide->writer.out, "}\n");
 }
 
-/* Whether points have vectors of their own: otherwise they are all alike. */
-static bool has_key(Wide *wide, const CoreBlock *body)
+/* Lengths of vectors that points have of their own: without any, points are all alike. */
+static uint32_t count_own_lengths(Wide *wide, const CoreBlock *body)
 {
+    uint32_t count = 0;
     for (uint32_t i = 0; i < body->parameter_count; i++) {
         const Layout *leaves = write_layout(&wide->writer, write_type(&wide->writer, body->parameters[i]));
         for (uint32_t leaf = 0; leaf < leaves->count; leaf++)
-            if (!wide_is_shared(wide, i) && wide_is_length(leaves, leaf))
-                return true;
+            count += !wide_is_shared(wide, i) && wide_is_length(leaves, leaf);
     }
-    return false;
+    return count;
 }
 
-/* A point is like others if the vectors of its own are as long as theirs. */
+/* A point is like others if the vectors of its own are as long as theirs. A single length is the key itself. */
 static void write_key(Wide *wide, const CoreBlock *body)
 {
     begin_entry(wide, "key", "uint64_t", "const KernelCall *call, int64_t point");
@@ -74,10 +74,12 @@ static void write_point(Wide *wide, const CoreBlock *body)
     end_entry(wide, "true");
 }
 
-/* One value that is to be the same for all points. */
-static void write_same(Wide *wide, LeafType type, uint32_t leaf)
+/* One value that is to be the same for all points; `is_key` if points are brought together by it. */
+static void write_same(Wide *wide, LeafType type, uint32_t leaf, bool is_key)
 {
     wide_line(wide, "const %s a%u = s%u[points[0] & m%u];", write_leaf_type(type), leaf, leaf, leaf);
+    if (is_key)
+        return;
     wide_line(wide, "for (int64_t lane = 1; lane < count && m%u != 0; lane++)", leaf);
     wide_line(wide, "    differs |= __builtin_memcmp(&s%u[points[lane]], &a%u, sizeof a%u) != 0;", leaf, leaf, leaf);
 }
@@ -101,12 +103,12 @@ static void write_own(Wide *wide, LeafType type, uint32_t leaf, bool is_row)
     wide_line(wide, "}");
 }
 
-static void write_argument(Wide *wide, LeafType type, uint32_t leaf, bool is_one, bool is_row)
+static void write_argument(Wide *wide, LeafType type, uint32_t leaf, bool is_one, bool is_key, bool is_row)
 {
     wide_line(wide, "%s const *const s%u = call->streams[%u];", write_leaf_type(type), leaf, leaf);
     wide_line(wide, "const int64_t m%u = -call->strides[%u];", leaf, leaf);
     if (is_one)
-        write_same(wide, type, leaf);
+        write_same(wide, type, leaf, is_key);
     else
         write_own(wide, type, leaf, is_row);
 }
@@ -115,14 +117,16 @@ static void write_points(Wide *wide, const CoreBlock *body)
 {
     Writer *writer = &wide->writer;
     const Layout *results = write_layout(writer, body->result.type);
-    uint32_t filled = 0;
-    bool is_row = !has_key(wide, body);
+    uint32_t filled = 0, own_lengths = count_own_lengths(wide, body);
+    bool is_row = own_lengths == 0;
     begin_entry(wide, "points", "bool", "const KernelCall *call, const KernelScalars *scalars, const int64_t *points, int64_t count");
     wide_line(wide, "bool differs = false;");
     for (uint32_t i = 0; i < body->parameter_count; i++) {
         const Layout *leaves = write_layout(writer, write_type(writer, body->parameters[i]));
-        for (uint32_t leaf = 0; leaf < leaves->count; leaf++, filled++)
-            write_argument(wide, leaves->leaves[leaf].type, filled, wide_is_shared(wide, i) || wide_is_length(leaves, leaf), is_row);
+        for (uint32_t leaf = 0; leaf < leaves->count; leaf++, filled++) {
+            bool is_own_length = !wide_is_shared(wide, i) && wide_is_length(leaves, leaf);
+            write_argument(wide, leaves->leaves[leaf].type, filled, wide_is_shared(wide, i) || is_own_length, is_own_length && own_lengths == 1, is_row);
+        }
     }
     for (uint32_t i = 0; i < results->count; i++)
         wide_line(wide, "%s result%u[KERNEL_WIDE] KERNEL_WIDE_ALIGNED;", write_leaf_type(results->leaves[i].type), i);
@@ -153,7 +157,7 @@ void function_wide_write_entry(FunctionTexts *texts, CoreFunctionId function, Te
     wide.writer.out = out;
     text_init(&name, out->memory);
     function_text_name(texts, function, &name);
-    bool is_complete = texts->is_complete[function], is_keyed = has_key(&wide, body);
+    bool is_complete = texts->is_complete[function], is_keyed = count_own_lengths(&wide, body) > 0;
     if (is_keyed)
         write_key(&wide, body);
     if (is_complete)
