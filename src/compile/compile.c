@@ -20,6 +20,7 @@ struct Compiled {
 typedef struct Setting {
     const CompileOptions *options;
     Compiler compiler;
+    Sha256 identity; /* of the compiler and the processor */
     bool has_cache;
     char cache[PATH_SIZE];
 } Setting;
@@ -36,13 +37,9 @@ typedef struct Job {
 
 static void set_key(Job *job)
 {
-    Sha256 hash;
+    Sha256 hash = job->setting->identity;
     uint8_t digest[SHA256_SIZE];
-    uint64_t length = job->text.length;
-    sha256_init(&hash);
-    sha256_add(&hash, &length, sizeof length);
     sha256_add(&hash, job->text.bytes, job->text.length);
-    compiler_add_identity(&job->setting->compiler, &hash);
     sha256_finish(&hash, digest);
     sha256_hex(digest, job->key);
 }
@@ -144,6 +141,8 @@ static bool load_all(const CompileOptions *options, const CompileText *texts, Co
     Setting setting = {.options = options};
     if (!compiler_find(&setting.compiler, options->compiler, options->is_fast, problem))
         return false;
+    sha256_init(&setting.identity);
+    compiler_add_identity(&setting.compiler, &setting.identity);
     setting.has_cache = object_cache_locate(options->cache_directory, setting.cache);
     Job jobs[COMPILE_TEXTS_MAX];
     for (uint32_t i = 0; i < compiled->count; i++)

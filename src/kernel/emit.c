@@ -1,4 +1,6 @@
 #include "kernel/emit_internal.h"
+
+#include "base/least.h"
 #include "kernel/preamble.h"
 
 /* ---- bodies ---- */
@@ -434,20 +436,18 @@ void emit_c_body(const EmitContext *context, const Fusion *const *fusions, uint3
 
 static uint32_t lightest(const size_t *weights, uint32_t count)
 {
-    uint32_t least = 0;
+    uint32_t found = 0;
     for (uint32_t i = 1; i < count; i++)
-        if (weights[i] < weights[least])
-            least = i;
-    return least;
+        if (weights[i] < weights[found])
+            found = i;
+    return found;
 }
 
 /* How many files are worth it. */
 static uint32_t count_files(const Program *program, uint32_t most)
 {
     enum { FILE_LEAST = 6000 }; /* bytes: what every file begins with takes about as long */
-    size_t count = 1 + program->weight / FILE_LEAST;
-    count = count < program->units.count ? count : program->units.count;
-    return count < most ? (uint32_t)count : most;
+    return (uint32_t)least(least(1 + program->weight / FILE_LEAST, program->units.count), most);
 }
 
 /* All files have the functions: compilers only read those that nobody calls. */

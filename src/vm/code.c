@@ -1,5 +1,6 @@
 #include "vm/code.h"
 
+#include "base/least.h"
 #include "base/machine.h"
 #include "compile/compile.h"
 #include "kernel/emit.h"
@@ -167,8 +168,7 @@ static void compile(Vm *vm, Code *code, FunctionTexts *functions, const Fusion *
         return;
     Text files[COMPILE_TEXTS_MAX], problem;
     CompileText texts[COMPILE_TEXTS_MAX];
-    uint32_t processors = machine_processors();
-    uint32_t count = emit_c_files(&context, fresh, fresh_count, vm->memory, files, processors < COMPILE_TEXTS_MAX ? processors : COMPILE_TEXTS_MAX);
+    uint32_t count = emit_c_files(&context, fresh, fresh_count, vm->memory, files, (uint32_t)least(machine_processors(), COMPILE_TEXTS_MAX));
     text_init(&problem, vm->memory);
     for (uint32_t i = 0; i < count; i++)
         texts[i] = (CompileText){text_string(&files[i]), files[i].length};

@@ -43,16 +43,21 @@ typedef uint64_t Pack8 __attribute__((may_alias));
 
 enum { KERNEL_PACKS = 1 }; /* several elements at a time */
 
-typedef int PackInts __attribute__((vector_size(64)));
+#define PACK_TYPES(size, Lane)                                                                                        \
+    typedef Lane Register##size __attribute__((vector_size(64)));                                                     \
+    typedef Lane Memory##size __attribute__((vector_size(64), aligned(1), may_alias));
+PACK_TYPES(1, char)
+PACK_TYPES(2, short)
+PACK_TYPES(4, int)
+PACK_TYPES(8, long long)
+#undef PACK_TYPES
 
 /* kernel_compress_8(to, from, mask): of a register of elements those whose bit of the mask is set, one after the other; what is written behind them means nothing. */
-#define PACK_REGISTER(size, Lane, compress)                                                                           \
+#define PACK_REGISTER(size, compress)                                                                                 \
     MATH_INLINE void kernel_compress_##size(void *to, const void *from, uint64_t mask)                                \
     {                                                                                                                 \
-        typedef Lane Register __attribute__((vector_size(64)));                                                       \
-        typedef Lane Memory __attribute__((vector_size(64), aligned(1), may_alias));                                  \
-        const Register some = *(const Memory *)from;                                                                  \
-        *(Memory *)to = compress(some, some, mask);                                                                   \
+        const Register##size some = *(const Memory##size *)from;                                                      \
+        *(Memory##size *)to = compress(some, some, mask);                                                             \
     }
 
 /* Processors of the first generation compress cells of 4 and 8 bytes only: smaller ones are made as large, 16 at a time. */
@@ -63,30 +68,28 @@ typedef int PackInts __attribute__((vector_size(64)));
         Element *out = (Element *)to;                                                                                 \
         for (int64_t k = 0; k < KERNEL_REGISTER / size; k += 16) {                                                    \
             const uint16_t kept = (uint16_t)(mask >> k);                                                              \
-            const PackInts some = __builtin_convertvector(*(const Memory *)(const void *)((const Element *)from + k), PackInts); \
+            const Register4 some = __builtin_convertvector(*(const Memory *)(const void *)((const Element *)from + k), Register4); \
             *(Memory *)(void *)out = __builtin_convertvector(__builtin_ia32_compresssi512_mask(some, some, kept), Memory); \
             out += __builtin_popcount(kept);                                                                          \
         }                                                                                                             \
     }
 
 #ifdef __AVX512VBMI2__
-PACK_REGISTER(1, char, __builtin_ia32_compressqi512_mask)
-PACK_REGISTER(2, short, __builtin_ia32_compresshi512_mask)
+PACK_REGISTER(1, __builtin_ia32_compressqi512_mask)
+PACK_REGISTER(2, __builtin_ia32_compresshi512_mask)
 #else
 PACK_WIDENED(1, Pack1, unsigned char)
 PACK_WIDENED(2, Pack2, unsigned short)
 #endif
-PACK_REGISTER(4, int, __builtin_ia32_compresssi512_mask)
-PACK_REGISTER(8, long long, __builtin_ia32_compressdi512_mask)
+PACK_REGISTER(4, __builtin_ia32_compresssi512_mask)
+PACK_REGISTER(8, __builtin_ia32_compressdi512_mask)
 #undef PACK_REGISTER
 #undef PACK_WIDENED
 
-#define PACK(size, Element, Lane, test)                                                                               \
+#define PACK(size, Element, test)                                                                                     \
     MATH_INLINE uint64_t kernel_bits_##size(const void *flags)                                                        \
     {                                                                                                                 \
-        typedef Lane Register __attribute__((vector_size(64)));                                                       \
-        typedef Lane Memory __attribute__((vector_size(64), aligned(1), may_alias));                                  \
-        const Register few = *(const Memory *)flags;                                                                  \
+        const Register##size few = *(const Memory##size *)flags;                                                      \
         return (uint64_t)test(few, few, ~UINT64_C(0)) & ~UINT64_C(0) >> (64 - KERNEL_REGISTER / size);                \
     }                                                                                                                 \
     MATH_INLINE void kernel_keep_##size(void *to, const void *from, uint64_t bits, int64_t count)                     \
@@ -168,7 +171,7 @@ PACK_GROUP(8, Pack8)
 #endif
 #undef PACK_GROUP
 
-#define PACK(size, Element, Lane, test)                                                                               \
+#define PACK(size, Element, test)                                                                                     \
     MATH_INLINE void kernel_pack_##size(void *to, const void *from, const uint8_t *restrict flags, int64_t count, int64_t room) \
     {                                                                                                                 \
         Element *out = (Element *)to;                                                                                 \
@@ -179,10 +182,10 @@ PACK_GROUP(8, Pack8)
 
 #endif
 
-PACK(1, Pack1, char, __builtin_ia32_ptestmb512)
-PACK(2, Pack2, short, __builtin_ia32_ptestmw512)
-PACK(4, Pack4, int, __builtin_ia32_ptestmd512)
-PACK(8, Pack8, long long, __builtin_ia32_ptestmq512)
+PACK(1, Pack1, __builtin_ia32_ptestmb512)
+PACK(2, Pack2, __builtin_ia32_ptestmw512)
+PACK(4, Pack4, __builtin_ia32_ptestmd512)
+PACK(8, Pack8, __builtin_ia32_ptestmq512)
 #undef PACK
 #undef PACK_PLAIN
 
