@@ -80,6 +80,9 @@ const FlowNode *emit_maker_of(const Emitter *e, FlowStreamId stream);
 bool emit_has_two_passes(const Kernel *kernel);
 /* Nobody knows beforehand how much it gives, so there may be no room for it. */
 bool emit_may_be_full(const Emitter *e);
+/* The scope that an output is on, and the type of its elements. */
+uint32_t emit_scope_of_output(const Emitter *e, uint32_t output, LeafType *type);
+uint32_t emit_output_count(const Kernel *kernel);
 void emit_store(Emitter *e, uint32_t output, uint32_t scope, Word value);
 /* Gives an output of a node to others. */
 void emit_output(Emitter *e, FlowStreamId stream);

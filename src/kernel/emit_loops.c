@@ -285,9 +285,69 @@ void emit_loop_of_groups(Emitter *e, uint32_t number)
     emit_close_brace(e);
 }
 
+/* ---- stores within lines ----
+ * A register that is stored across the end of a line of memory takes as long as two. Where a loop does nothing but compute and give an element at each turn, the turns that fill one register are followed by that whose element
+ * begins a line, so that all others are stored within lines; a few are done twice. */
+
+static bool is_done_twice_alike(const Emitter *e, const FlowNode *node)
+{
+    switch (node->op) {
+    case FLOW_OPERATION: return !op_text_needs_math(node->core_op, node->scalar, member_result_type(e->network, node));
+    case FLOW_MERGE:
+    case FLOW_PACK:
+    case FLOW_FILTER:
+    case FLOW_DISTRIBUTE:
+    case FLOW_LOCAL_INDEX:
+    case FLOW_RANGE:
+    case FLOW_SLICES:
+    case FLOW_INDEX:
+    case FLOW_COLLECT: return true;
+    default: return fuse_is_structure(node);
+    }
+}
+
+/* The output with the largest elements that such a loop gives; false if it does something else too. */
+static bool find_largest_given(const Emitter *e, uint32_t loop, uint32_t *largest)
+{
+    const Kernel *kernel = e->kernel;
+    for (uint32_t i = 0; i < kernel->scopes.count; i++) {
+        uint32_t rest = FLAT_OPERATIONS;
+        if (i != loop && (kernel->scopes.items[i].ancestors >> loop & 1) != 0 && !emit_is_flat(e, i, &rest))
+            return false;
+    }
+    for (uint32_t i = 0; i < kernel->nodes.count; i++) {
+        const FlowNode *node = &e->network->nodes.items[kernel->nodes.items[i]];
+        uint32_t scope = emit_scope_of(e, node);
+        if (scope != KERNEL_NO_SCOPE && (kernel->scopes.items[scope].ancestors >> loop & 1) != 0 && !is_done_twice_alike(e, node))
+            return false;
+    }
+    size_t size = 0;
+    for (uint32_t i = 0; i < emit_output_count(kernel); i++) {
+        LeafType type;
+        size_t own = emit_scope_of_output(e, i, &type) == loop ? leaf_size(type) : 0;
+        if (own > size)
+            *largest = i;
+        size = own > size ? own : size;
+    }
+    return size > 0 && emit_gives_points(e, loop);
+}
+
+/* Of the loop's next turns, as many as are done until it looks whether it is to go on. */
+static void emit_strip(Emitter *e, uint32_t number, bool is_within_lines, uint32_t given)
+{
+    emit_line(e, "for (int64_t first%u = from%u, end%u; first%u < n%u; first%u = end%u) {", number, number, number, number, number, number, number);
+    emit_open_brace(e);
+    emit_poll_of_tiles(e, number, "first", "KERNEL_STRIP");
+    emit_line(e, "end%u = n%u - first%u < KERNEL_STRIP ? n%u : first%u + KERNEL_STRIP;", number, number, number, number, number);
+    if (is_within_lines)
+        emit_line(e, "const int64_t again%u = kernel_to_line(out%u + given%u, sizeof *out%u, first%u, &end%u);", number, given, number, given, number, number);
+}
+
 static void emit_turns(Emitter *e, uint32_t number)
 {
+    uint32_t given = 0;
     bool is_tiled = has_tiles(e, number), is_outer = emit_contains_loops(e, number);
+    bool is_within_lines = !is_tiled && !is_outer && find_largest_given(e, number, &given);
     if (is_tiled) {
         emit_line(e, "for (int64_t first%u = from%u; first%u < n%u; first%u += FOLD_TILE) {", number, number, number, number, number);
         emit_open_brace(e);
@@ -300,10 +360,7 @@ static void emit_turns(Emitter *e, uint32_t number)
         emit_line(e, "for (int64_t i%u = from%u; i%u < n%u; i%u++) {", number, number, number, number, number);
         emit_open_brace(e);
     } else {
-        emit_line(e, "for (int64_t first%u = from%u; first%u < n%u; first%u += KERNEL_STRIP) {", number, number, number, number, number);
-        emit_open_brace(e);
-        emit_poll_of_tiles(e, number, "first", "KERNEL_STRIP");
-        emit_line(e, "const int64_t end%u = n%u - first%u < KERNEL_STRIP ? n%u : first%u + KERNEL_STRIP;", number, number, number, number, number);
+        emit_strip(e, number, is_within_lines, given);
         emit_line(e, "for (int64_t i%u = first%u; i%u < end%u; i%u++) {", number, number, number, number, number);
         emit_open_brace(e);
     }
@@ -316,6 +373,10 @@ static void emit_turns(Emitter *e, uint32_t number)
     emit_close_brace(e);
     if (is_tiled)
         emit_each_reduction(e, number, add_tile);
+    if (is_within_lines) {
+        emit_line(e, "end%u -= again%u;", number, number);
+        emit_line(e, "given%u -= again%u;", number, number);
+    }
     if (is_tiled || !is_outer)
         emit_close_brace(e);
 }

@@ -132,28 +132,6 @@ void emit_blocks(Emitter *e)
 /* ---- filters whose elements are packed several at a time ----
  * Elements and flags of some points are computed first, which vectorises; then what is kept is put together. */
 
-/* The scope that an output is on, and the type of its elements. */
-static uint32_t scope_of_output(const Emitter *e, uint32_t output, LeafType *type)
-{
-    const Kernel *kernel = e->kernel;
-    if (output < kernel->outputs.count) {
-        *type = e->network->streams.items[kernel->outputs.items[output]].type;
-        return emit_scope_of_stream(e, kernel->outputs.items[output]);
-    }
-    output -= kernel->outputs.count;
-    if (output < kernel->ordered.count) {
-        *type = e->network->nodes.items[kernel->ordered.items[output]].inputs[0].type;
-        return KERNEL_ROOT;
-    }
-    *type = kernel->sinks.items[output - kernel->ordered.count].operand.type;
-    return kernel->sinks.items[output - kernel->ordered.count].scope;
-}
-
-static uint32_t output_count(const Kernel *kernel)
-{
-    return kernel->outputs.count + kernel->ordered.count + kernel->sinks.count;
-}
-
 bool emit_can_pack(const Emitter *e)
 {
     const Kernel *kernel = e->kernel;
@@ -163,9 +141,9 @@ bool emit_can_pack(const Emitter *e)
         if (scope->kind != SCOPE_IF || (emit_gives_points(e, i) && (scope->parent != KERNEL_ROOT || !emit_is_merely_packed(e, scope))))
             return false;
     }
-    for (uint32_t i = 0; i < output_count(kernel); i++) {
+    for (uint32_t i = 0; i < emit_output_count(kernel); i++) {
         LeafType type;
-        is_any |= scope_of_output(e, i, &type) != KERNEL_ROOT;
+        is_any |= emit_scope_of_output(e, i, &type) != KERNEL_ROOT;
         if (type == LEAF_ENDS)
             return false;
     }
@@ -175,9 +153,9 @@ bool emit_can_pack(const Emitter *e)
 /* Calls `emit` for each output on a filter. */
 static void each_packed(Emitter *e, void (*emit)(Emitter *e, uint32_t output, uint32_t scope, LeafType type))
 {
-    for (uint32_t i = 0; i < output_count(e->kernel); i++) {
+    for (uint32_t i = 0; i < emit_output_count(e->kernel); i++) {
         LeafType type;
-        uint32_t scope = scope_of_output(e, i, &type);
+        uint32_t scope = emit_scope_of_output(e, i, &type);
         if (scope != KERNEL_ROOT)
             emit(e, i, scope, type);
     }

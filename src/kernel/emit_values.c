@@ -39,6 +39,27 @@ bool emit_may_be_full(const Emitter *e)
     return e->kernel->is_deep && !e->kernel->is_counted;
 }
 
+uint32_t emit_scope_of_output(const Emitter *e, uint32_t output, LeafType *type)
+{
+    const Kernel *kernel = e->kernel;
+    if (output < kernel->outputs.count) {
+        *type = e->network->streams.items[kernel->outputs.items[output]].type;
+        return emit_scope_of_stream(e, kernel->outputs.items[output]);
+    }
+    output -= kernel->outputs.count;
+    if (output < kernel->ordered.count) {
+        *type = e->network->nodes.items[kernel->ordered.items[output]].inputs[0].type;
+        return KERNEL_ROOT;
+    }
+    *type = kernel->sinks.items[output - kernel->ordered.count].operand.type;
+    return kernel->sinks.items[output - kernel->ordered.count].scope;
+}
+
+uint32_t emit_output_count(const Kernel *kernel)
+{
+    return kernel->outputs.count + kernel->ordered.count + kernel->sinks.count;
+}
+
 void emit_store(Emitter *e, uint32_t output, uint32_t scope, Word value)
 {
     if (e->needed != NULL)

@@ -233,6 +233,18 @@ MATH_INLINE bool kernel_narrow_any(KernelNarrow hits)
 #endif
 }
 
+/* Where a loop stores an element of that size at each of its turns, the first of them at `cell`, and there are many: lets it end after those that fill a register, unless that begins a line of memory. Gives how many of them are
+ * to be done again, for the next register to begin one. */
+MATH_INLINE int64_t kernel_to_line(const void *cell, size_t size, int64_t first, int64_t *end)
+{
+    enum { FEW_REGISTERS = 4 };
+    const int64_t turns = KERNEL_CELLS_ALIGNMENT / (int64_t)size, again = (int64_t)((uintptr_t)cell % KERNEL_CELLS_ALIGNMENT / size);
+    if (again == 0 || *end - first < FEW_REGISTERS * turns)
+        return 0;
+    *end = first + turns;
+    return again;
+}
+
 /* The blocks of a part of a long loop that are still to be done. */
 typedef struct KernelPart {
     int64_t next, end;
