@@ -153,7 +153,7 @@ PREAMBLE_ops := src/kernel/preamble/system.h $(patsubst %,src/math/%.h,bits basi
 PREAMBLE_math := $(patsubst %,src/math/%.h,polynomials exp log power trig arc special)
 PREAMBLE_math_f32 := src/math/single.h
 PREAMBLE_math_ops := src/kernel/preamble/math_ops.h
-PREAMBLE_kernel := src/kernel/preamble/region.h src/kernel/preamble/call.h src/kernel/preamble/fold.h src/kernel/preamble/pack.h src/kernel/preamble/recall.h src/kernel/preamble/rows.h src/kernel/preamble/function.h src/kernel/preamble/vector.h src/kernel/preamble/window.h src/kernel/preamble/divide.h src/kernel/preamble/groups.h src/kernel/preamble/wide.h
+PREAMBLE_kernel := src/kernel/preamble/region.h src/kernel/preamble/ahead.h src/kernel/preamble/call.h src/kernel/preamble/fold.h src/kernel/preamble/pack.h src/kernel/preamble/recall.h src/kernel/preamble/rows.h src/kernel/preamble/function.h src/kernel/preamble/vector.h src/kernel/preamble/window.h src/kernel/preamble/divide.h src/kernel/preamble/groups.h src/kernel/preamble/wide.h
 PREAMBLE_PARTS := ops math math_f32 math_ops kernel
 $(BUILD)/preamble_texts.c: $(BUILD)/tools/embed_headers $(foreach part,$(PREAMBLE_PARTS),$(PREAMBLE_$(part)))
 	$(Q) $< $(foreach part,$(PREAMBLE_PARTS),preamble_text_$(part)= $(PREAMBLE_$(part))) > $@

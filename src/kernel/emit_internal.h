@@ -107,6 +107,8 @@ bool emit_contains_loops(const Emitter *e, uint32_t number);
 void emit_slices(Emitter *e, FlowNodeId id, const FlowNode *node);
 /* The elements that a loop goes over: their place does not change in it. */
 void emit_slice_start(Emitter *e, FlowNodeId id, const FlowNode *node);
+/* Whether a value is a constant, or uniform. */
+bool emit_is_given_before(const Emitter *e, FlowOperand operand);
 void emit_tests_before(Emitter *e);
 void emit_index(Emitter *e, const FlowNode *node);
 void emit_gather(Emitter *e, const FlowNode *node);
@@ -180,6 +182,8 @@ void emit_slice_starts(Emitter *e, uint32_t scope);
 /* How many points a loop has: as many as each of the sequences that are traversed together. */
 void emit_loop_count(Emitter *e, uint32_t number);
 bool emit_gives_points(const Emitter *e, uint32_t scope);
+/* Whether a node takes little, and may be done once more for the same point. */
+bool emit_is_repeatable(const Emitter *e, const FlowNode *node);
 /* Whether any node in a scope is, or in one inside it. */
 bool emit_any_needed(const Emitter *e, uint32_t scope, const bool *is_needed);
 /* Whether that is so of any node there. */
@@ -202,6 +206,21 @@ void emit_end_sharing(Emitter *e, uint32_t loop);
 bool emit_is_merely_packed(const Emitter *e, const KernelScope *scope);
 bool emit_is_flat(const Emitter *e, uint32_t number, uint32_t *rest);
 void emit_if(Emitter *e, uint32_t number);
+
+/* ---- emit_ahead.c: memory that is asked for before it is read (preamble/ahead.h) ---- */
+/* Elements that the root's points take from anywhere in vectors, at places that are known long before. */
+typedef struct FarElements {
+    VEC(const FlowNode *) gathers;
+    bool *is_needed; /* by node of the kernel: for the places */
+} FarElements;
+/* Of what the root's points read in order: what points have that come some time after these. */
+void emit_ask_in_order(Emitter *e, const char *from, const char *to);
+/* False if there are none. */
+bool emit_find_far(const Emitter *e, FarElements *far);
+/* Declares `is_far`: whether any of the vectors is so large that asking is worth it. */
+void emit_test_of_far(Emitter *e, const FarElements *far);
+/* For the elements of points [from, to), which are done later. */
+void emit_ask_far(Emitter *e, const FarElements *far, const char *from, const char *to);
 
 /* ---- emit_roots.c: loops over the points of the root ---- */
 void emit_root_loop(Emitter *e, const char *from, const char *to);

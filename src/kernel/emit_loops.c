@@ -261,9 +261,24 @@ static void emit_group(Emitter *e, uint32_t number)
     e->has_groups |= fails;
 }
 
+/* Before a group of the root's points: elements of one that comes after some others. In loops below, which are shorter, it takes longer than it gains. */
+static void emit_ask_for_group(Emitter *e, const FarElements *far)
+{
+    emit_line(e, "if (is_far && n0 - first0 >= KERNEL_NEAR + COMBINE_LANES) {");
+    emit_open_brace(e);
+    emit_line(e, "const int64_t next = first0 + KERNEL_NEAR, next_end = next + COMBINE_LANES;");
+    emit_ask_far(e, far, "next", "next_end");
+    emit_ask_in_order(e, "next", "next_end");
+    emit_close_brace(e);
+}
+
 void emit_loop_of_groups(Emitter *e, uint32_t number)
 {
     Word index = emit_loop_index(e, number);
+    FarElements far;
+    bool is_far = number == KERNEL_ROOT && emit_find_far(e, &far);
+    if (is_far)
+        emit_test_of_far(e, &far);
     emit_line(e, "for (int64_t start%u = from%u; start%u < n%u; start%u += COMBINE_BLOCK) {", number, number, number, number, number);
     emit_open_brace(e);
     if (number != KERNEL_ROOT)
@@ -273,6 +288,8 @@ void emit_loop_of_groups(Emitter *e, uint32_t number)
     emit_line(e, "int64_t first%u = start%u;", number, number);
     emit_line(e, "for (; end%u - first%u >= COMBINE_LANES; first%u += COMBINE_LANES) {", number, number, number);
     emit_open_brace(e);
+    if (is_far)
+        emit_ask_for_group(e, &far);
     emit_group(e, number);
     emit_close_brace(e);
     each_sum(e, number, end_groups);
@@ -289,7 +306,7 @@ void emit_loop_of_groups(Emitter *e, uint32_t number)
  * A register that is stored across the end of a line of memory takes as long as two. Where a loop does nothing but compute and give an element at each turn, the turns that fill one register are followed by that whose element
  * begins a line, so that all others are stored within lines; a few are done twice. */
 
-static bool is_done_twice_alike(const Emitter *e, const FlowNode *node)
+bool emit_is_repeatable(const Emitter *e, const FlowNode *node)
 {
     switch (node->op) {
     case FLOW_OPERATION: return !op_text_needs_math(node->core_op, node->scalar, member_result_type(e->network, node));
@@ -318,7 +335,7 @@ static bool find_largest_given(const Emitter *e, uint32_t loop, uint32_t *larges
     for (uint32_t i = 0; i < kernel->nodes.count; i++) {
         const FlowNode *node = &e->network->nodes.items[kernel->nodes.items[i]];
         uint32_t scope = emit_scope_of(e, node);
-        if (scope != KERNEL_NO_SCOPE && (kernel->scopes.items[scope].ancestors >> loop & 1) != 0 && !is_done_twice_alike(e, node))
+        if (scope != KERNEL_NO_SCOPE && (kernel->scopes.items[scope].ancestors >> loop & 1) != 0 && !emit_is_repeatable(e, node))
             return false;
     }
     size_t size = 0;

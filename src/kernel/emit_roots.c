@@ -7,7 +7,7 @@ static bool writes_apart(const Emitter *e)
 }
 
 /* Indices of points count as wide as the values that are made of them. */
-void emit_root_loop(Emitter *e, const char *from, const char *to)
+static void emit_points(Emitter *e, const char *from, const char *to)
 {
     if (writes_apart(e))
         emit_line(e, "KERNEL_APART");
@@ -21,6 +21,28 @@ void emit_root_loop(Emitter *e, const char *from, const char *to)
     emit_lanes(e, KERNEL_ROOT);
     emit_inputs(e);
     emit_body(e, KERNEL_ROOT);
+    emit_close_brace(e);
+}
+
+/* Where elements are taken from anywhere, points are done in parts, before each of which the elements of the next are asked for, in these points or behind them. */
+void emit_root_loop(Emitter *e, const char *from, const char *to)
+{
+    FarElements far;
+    if (!emit_find_far(e, &far)) {
+        emit_points(e, from, to);
+        return;
+    }
+    emit_line(e, "for (int64_t near = %s, near_end; near < %s; near = near_end) {", from, to);
+    emit_open_brace(e);
+    emit_test_of_far(e, &far);
+    emit_line(e, "near_end = is_far && %s - near > KERNEL_NEAR ? near + KERNEL_NEAR : %s;", to, to);
+    emit_line(e, "if (is_far) {");
+    emit_open_brace(e);
+    emit_line(e, "const int64_t next_end = count - near_end < KERNEL_NEAR ? count : near_end + KERNEL_NEAR;");
+    emit_ask_far(e, &far, "near_end", "next_end");
+    emit_ask_in_order(e, "near", "near_end");
+    emit_close_brace(e);
+    emit_points(e, "near", "near_end");
     emit_close_brace(e);
 }
 
@@ -178,6 +200,7 @@ void emit_packed_loop(Emitter *e)
     emit_line(e, "for (int64_t first = 0; first < count; first += KERNEL_PACK) {");
     emit_open_brace(e);
     emit_line(e, "const int64_t end = count - first < KERNEL_PACK ? count : first + KERNEL_PACK;");
+    emit_ask_in_order(e, "first", "end");
     each_packed(e, declare_packed);
     for (uint32_t i = 1; i < e->kernel->scopes.count; i++)
         if (emit_gives_points(e, i))

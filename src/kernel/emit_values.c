@@ -177,7 +177,7 @@ Word emit_flag_name(const Emitter *e, const char *name)
 /* ---- indices that step with the points of the root ----
  * Where one is the index of its point, plus or minus constants and uniforms, all are inside if the first and the last are, which is tested before the loop. */
 
-static bool is_given_before(const Emitter *e, FlowOperand operand)
+bool emit_is_given_before(const Emitter *e, FlowOperand operand)
 {
     operand = fuse_resolve(e->fusion, e->kernel, operand);
     return operand.is_constant || fuse_is_uniform(e->network, &operand);
@@ -186,7 +186,7 @@ static bool is_given_before(const Emitter *e, FlowOperand operand)
 static bool steps_with_root(const Emitter *e, FlowOperand operand)
 {
     operand = fuse_resolve(e->fusion, e->kernel, operand);
-    if (is_given_before(e, operand) || emit_scope_of_stream(e, operand.stream) != KERNEL_ROOT)
+    if (emit_is_given_before(e, operand) || emit_scope_of_stream(e, operand.stream) != KERNEL_ROOT)
         return false;
     const FlowNode *node = emit_maker_of(e, operand.stream);
     if (fuse_position_of(e->kernel, e->network->streams.items[operand.stream].node) < 0)
@@ -195,15 +195,15 @@ static bool steps_with_root(const Emitter *e, FlowOperand operand)
         return true;
     if (node->op != FLOW_OPERATION || node->scalar != SCALAR_I64 || (node->core_op != OP_ADD && node->core_op != OP_SUBTRACT))
         return false;
-    bool is_left = steps_with_root(e, node->inputs[0]) && is_given_before(e, node->inputs[1]);
-    return is_left || (node->core_op == OP_ADD && is_given_before(e, node->inputs[0]) && steps_with_root(e, node->inputs[1]));
+    bool is_left = steps_with_root(e, node->inputs[0]) && emit_is_given_before(e, node->inputs[1]);
+    return is_left || (node->core_op == OP_ADD && emit_is_given_before(e, node->inputs[0]) && steps_with_root(e, node->inputs[1]));
 }
 
 /* What such an index is at the first point. */
 static void add_first_step(const Emitter *e, Text *out, FlowOperand operand)
 {
     operand = fuse_resolve(e->fusion, e->kernel, operand);
-    const FlowNode *node = is_given_before(e, operand) ? NULL : emit_maker_of(e, operand.stream);
+    const FlowNode *node = emit_is_given_before(e, operand) ? NULL : emit_maker_of(e, operand.stream);
     if (node == NULL)
         text_add(out, emit_operand_text(e, operand).text);
     else if (node->op != FLOW_OPERATION)
@@ -392,7 +392,7 @@ static Word inside_flag(const Emitter *e, FlowStreamId index)
 static bool is_tested_before(const Emitter *e, const FlowNode *node)
 {
     return node->op == FLOW_INDEX && emit_scope_of(e, node) == KERNEL_ROOT && steps_with_root(e, node->inputs[0]) &&
-           is_given_before(e, node->inputs[1]) && is_given_before(e, node->inputs[2]);
+           emit_is_given_before(e, node->inputs[1]) && emit_is_given_before(e, node->inputs[2]);
 }
 
 void emit_tests_before(Emitter *e)

@@ -1,4 +1,5 @@
 /* The loops of places, compiled once for each level of vector instructions. */
+#include "kernel/preamble/ahead.h"
 #include "math/elementary.h"
 #include "vm/fold_keys.h"
 #include "vm/places_private.h"
@@ -44,12 +45,15 @@ static bool has_bad(const int64_t *index, uint64_t length)
         const Cell *values = placing->values.data, same = values[0];                                                   \
         for (size_t lane = 0; lane < PLACES_LANES; lane++)                                                                    \
             tables[lane] = (Cell *)(void *)((unsigned char *)placing->table + lane * lane_step);                       \
-        for (; end - first >= BLOCK && !has_bad(index + first, placing->length); first += BLOCK)           \
-            for (size_t i = first; i < first + BLOCK; i += PLACES_LANES)                                                \
-                for (size_t lane = 0; lane < PLACES_LANES; lane++) {                                                          \
+        for (; end - first >= BLOCK && !has_bad(index + first, placing->length); first += BLOCK) {                     \
+            kernel_ask_ahead(index + first, BLOCK * sizeof *index);                                                    \
+            kernel_ask_ahead(values + value_step * first, value_step * BLOCK * sizeof(Cell));                          \
+            for (size_t i = first; i < first + BLOCK; i += PLACES_LANES)                                               \
+                for (size_t lane = 0; lane < PLACES_LANES; lane++) {                                                   \
                     Cell *cell = &tables[lane][index[i + lane]];                                                       \
                     *cell = (Cell)COMBINE(*cell, (value_step == 0 ? same : values[i + lane]));                         \
                 }                                                                                                      \
+        }                                                                                                              \
         return end - first < BLOCK ? name##_put_by(placing, first, end, 1, value_step) : first;                  \
     }                                                                                                                  \
     static size_t name##_put_lanes(const Placing *placing, size_t first, size_t end, size_t lane_step)                 \
