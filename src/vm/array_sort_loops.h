@@ -10,7 +10,8 @@
 
 enum {
     SORT_DIGIT_MAX = 12, /* bits; with more of them buckets are too many for the caches */
-    SORT_FEW = 16,       /* words among others are inserted */
+    SORT_FEW = 24,       /* words among others change places with their neighbours, */
+    SETTLED_TOGETHER = 256, /* ... at least so many at a time */
     RANK_MAX = 32,       /* up to here comparing is fastest, and the tables fit the C stack */
 };
 
@@ -61,11 +62,11 @@ typedef void RankKeys(uint64_t keys[RANK_MAX], size_t count, uint64_t ranks[RANK
 VECTOR_LEVELS(VECTOR_LEVEL_ROW)
 #undef VECTOR_LEVEL_ROW
 
-/* By how many of `bits` bits so many words are spread: random ones are then alone in a bucket, or with another. */
+/* By how many of `bits` bits so many words are spread: four random ones or so then fall into a bucket. */
 static inline uint32_t sort_digit(size_t count, uint32_t bits)
 {
     uint32_t digit = 1;
-    while (digit < SORT_DIGIT_MAX && count >> (digit + 1) != 0)
+    while (digit < SORT_DIGIT_MAX && count >> (digit + 2) != 0)
         digit++;
     return digit < bits ? digit : bits;
 }

@@ -1,8 +1,8 @@
 /* Radix sort of words from the top bits down, compiled once for each level of vector instructions.
  *
- * One pass spreads words over as many buckets as leave one or two of them together, as far as they are random. A bucket that has more is sorted the same way by the
- * bits below. If most words fall into the first bucket, all are spread by the magnitude of their distance from the least instead, once. One insertion sort over
- * all puts right what is left, and moves the words on. Where the bits that are left make a bucket each, how many words fell into a bucket is all there is to know. */
+ * One pass spreads words over as many buckets as leave about four of them together, as far as they are random. A bucket that has many more is sorted the same way by the
+ * bits below. If most words fall into the first bucket, all are spread by the magnitude of their distance from the least instead, once. Neighbours that change
+ * places put right what is left. Where the bits that are left make a bucket each, how many words fell into a bucket is all there is to know. */
 #include "vm/array_sort_loops.h"
 
 #include <string.h>

@@ -75,16 +75,18 @@ static void NAME(spread)(const void *cells, size_t count, WordMask mask, uint64_
     FOR_WORDS(from, count, mask, to[offsets[(WORD)(word - (WORD)least) >> shift]++] = word;)
 }
 
-/* From one place to another, or within one. */
-static void NAME(insert)(const WORD *from, WORD *to, size_t count)
+/* Sorts words which are in order but for groups of at most so many next to each other, from one place to another or within one. Neighbours change places in as many rounds, in every other one with those on their other
+ * side: more steps than inserting has, but many at once, and none of them is guessed wrong. */
+static void NAME(settle)(const WORD *from, WORD *to, size_t count, size_t group)
 {
-    for (size_t i = 0; i < count; i++) {
-        WORD word = from[i];
-        size_t at = i;
-        for (; at > 0 && to[at - 1] > word; at--)
-            to[at] = to[at - 1];
-        to[at] = word;
-    }
+    if (from != to)
+        memcpy(to, from, count * sizeof *to);
+    for (size_t round = 0; round < group && group > 1; round++)
+        for (size_t i = round % 2; i + 1 < count; i += 2) {
+            WORD one = to[i], other = to[i + 1];
+            to[i] = one < other ? one : other;
+            to[i + 1] = one < other ? other : one;
+        }
 }
 
 /* Words next to each other, as many as a register has. */
@@ -144,10 +146,22 @@ static void NAME(sort_bucket)(WORD *restrict from, WORD *restrict spare, size_t 
 static void NAME(sort_spread)(WORD *restrict words, WORD *restrict other, size_t count, bool to_other, bool may_be_skewed, uint32_t *ends,
                               size_t buckets)
 {
-    for (size_t bucket = 0, start = 0; bucket < buckets; start = ends[bucket++])
-        if (ends[bucket] - start > SORT_FEW)
-            NAME(sort_bucket)(words + start, other + start, ends[bucket] - start, false, may_be_skewed, ends + buckets);
-    NAME(insert)(words, to_other ? other : words, count);
+    WORD *to = to_other ? other : words;
+    size_t settled = 0, group = 0;
+    for (size_t bucket = 0, start = 0; bucket < buckets; start = ends[bucket++]) {
+        size_t here = ends[bucket] - start;
+        if (here > SORT_FEW || start - settled >= SETTLED_TOGETHER) {
+            NAME(settle)(words + settled, to + settled, start - settled, group);
+            settled = start;
+            group = 0;
+        }
+        if (here > SORT_FEW) {
+            NAME(sort_bucket)(words + start, other + start, here, to_other, may_be_skewed, ends + buckets);
+            settled = ends[bucket];
+        } else if (here > group)
+            group = here;
+    }
+    NAME(settle)(words + settled, to + settled, count - settled, group);
 }
 
 /* The bucket of a word by its distance from the least one, which is taken as a float of `kept` bits below the first. */
