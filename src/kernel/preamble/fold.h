@@ -13,15 +13,55 @@ enum { FOLD_TILE = 128 }; /* elements: a part of a block, a number of whole grou
 /* Lanes are held in as few registers as they fit in: compilers that must split a vector keep it in memory. */
 #if defined __AVX512F__
 enum { FOLD_REGISTER = 64 };
+#define FOLD_EACH_F32 8 /* of these numbers a register has */
+#define FOLD_EACH_F64 8
 #elif defined __AVX__
 enum { FOLD_REGISTER = 32 };
+#define FOLD_EACH_F32 8
+#define FOLD_EACH_F64 4
 #else
 enum { FOLD_REGISTER = 16 };
+#define FOLD_EACH_F32 4
+#define FOLD_EACH_F64 2
 #endif
 #define FOLD_PART(Number) (COMBINE_LANES * sizeof(Number) < FOLD_REGISTER ? COMBINE_LANES * sizeof(Number) : FOLD_REGISTER)
 #define FOLD_PARTS(Lanes) (sizeof((Lanes){0}.parts) / sizeof *(Lanes){0}.parts)
 
-#define FOLD_ORDERED(name, Number, operator, identity)                                                                \
+/* Some lanes of a register, as one that has no others. */
+#if defined __has_builtin
+#if __has_builtin(__builtin_shufflevector)
+#define FOLD_SOME(x, ...) __builtin_shufflevector(x, x, __VA_ARGS__)
+#endif
+#endif
+#ifndef FOLD_SOME
+#define FOLD_SOME(x, ...)                                                                                             \
+    __extension__({                                                                                                   \
+        const int from[] = {__VA_ARGS__};                                                                             \
+        typedef __typeof__((x)[0]) Some __attribute__((vector_size(sizeof from / sizeof *from * sizeof (x)[0])));     \
+        Some some;                                                                                                    \
+        for (size_t k = 0; k < sizeof from / sizeof *from; k++)                                                       \
+            some[k] = (x)[from[k]];                                                                                   \
+        some;                                                                                                         \
+    })
+#endif
+
+/* Halves of the lanes in `parts` are combined until one is left, register by register: lanes that are taken out one by one go through memory. */
+#define FOLD_HALVE(each, parts, operator) FOLD_HALVE_OF(each, parts, operator)
+#define FOLD_HALVE_OF(each, parts, operator) FOLD_HALVE_##each(parts, operator)
+#define FOLD_HALVE_8(parts, operator)                                                                                 \
+    __auto_type four = FOLD_SOME(parts[0], 0, 1, 2, 3) operator FOLD_SOME(parts[0], 4, 5, 6, 7);                      \
+    FOLD_HALVE_FOUR(operator)
+#define FOLD_HALVE_4(parts, operator)                                                                                 \
+    __auto_type four = parts[0] operator parts[1];                                                                    \
+    FOLD_HALVE_FOUR(operator)
+#define FOLD_HALVE_FOUR(operator)                                                                                     \
+    __auto_type two = FOLD_SOME(four, 0, 1) operator FOLD_SOME(four, 2, 3);                                           \
+    return two[0] operator two[1];
+#define FOLD_HALVE_2(parts, operator)                                                                                 \
+    __auto_type two = (parts[0] operator parts[2]) operator (parts[1] operator parts[3]);                             \
+    return two[0] operator two[1];
+
+#define FOLD_ORDERED(name, Number, operator, identity, each)                                                          \
     typedef Number name##Part __attribute__((vector_size(FOLD_PART(Number))));                                        \
     typedef struct name##Lanes {                                                                                      \
         name##Part parts[COMBINE_LANES * sizeof(Number) / FOLD_PART(Number)];                                         \
@@ -50,16 +90,9 @@ enum { FOLD_REGISTER = 16 };
         fold->total = identity;                                                                                       \
         fold->count = fold->fill = 0;                                                                                 \
     }                                                                                                                 \
-    /* Lane by lane: what is copied out of a register in other pieces is in memory. */                                \
-    MATH_INLINE Number name##_pair(name##Lanes x, size_t i)                                                           \
-    {                                                                                                                 \
-        enum { EACH = FOLD_PART(Number) / sizeof(Number) };                                                           \
-        size_t k = i + COMBINE_LANES / 2;                                                                             \
-        return x.parts[i / EACH][i % EACH] operator x.parts[k / EACH][k % EACH];                                      \
-    }                                                                                                                 \
     MATH_INLINE Number name##_halve(name##Lanes x)                                                                    \
     {                                                                                                                 \
-        return (name##_pair(x, 0) operator name##_pair(x, 2)) operator (name##_pair(x, 1) operator name##_pair(x, 3));\
+        FOLD_HALVE(each, x.parts, operator)                                                                           \
     }                                                                                                                 \
     MATH_INLINE name##Lanes name##_load(const Number *elements)                                                       \
     {                                                                                                                 \
@@ -138,10 +171,10 @@ enum { FOLD_REGISTER = 16 };
             name##_add(fold, fold->fill);                                                                             \
         return fold->count == 0 ? empty : fold->total;                                                                \
     }
-FOLD_ORDERED(FoldSUM_F32, float, +, -0.0f)
-FOLD_ORDERED(FoldSUM_F64, double, +, -0.0)
-FOLD_ORDERED(FoldPRODUCT_F32, float, *, 1.0f)
-FOLD_ORDERED(FoldPRODUCT_F64, double, *, 1.0)
+FOLD_ORDERED(FoldSUM_F32, float, +, -0.0f, FOLD_EACH_F32)
+FOLD_ORDERED(FoldSUM_F64, double, +, -0.0, FOLD_EACH_F64)
+FOLD_ORDERED(FoldPRODUCT_F32, float, *, 1.0f, FOLD_EACH_F32)
+FOLD_ORDERED(FoldPRODUCT_F64, double, *, 1.0, FOLD_EACH_F64)
 #undef FOLD_ORDERED
 
 /* Scans whose order matters. */
