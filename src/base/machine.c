@@ -1,4 +1,4 @@
-#define _GNU_SOURCE /* sched_getaffinity, sched_getcpu */
+#define _GNU_SOURCE /* pthread_getaffinity_np, sched_getaffinity, sched_getcpu */
 #include "base/machine.h"
 
 #include <sched.h>
@@ -50,18 +50,18 @@ uint32_t machine_processor(void)
 #endif
 }
 
-void machine_leave_processor(uint32_t processor)
+void machine_leave_processor(pthread_t thread, uint32_t processor)
 {
 #ifdef CPU_COUNT
     cpu_set_t allowed, others;
-    if (processor >= CPU_SETSIZE || sched_getaffinity(0, sizeof allowed, &allowed) != 0)
+    if (processor >= CPU_SETSIZE || pthread_getaffinity_np(thread, sizeof allowed, &allowed) != 0)
         return;
     others = allowed;
     CPU_CLR(processor, &others);
-    if (CPU_COUNT(&others) > 0 && sched_setaffinity(0, sizeof others, &others) == 0)
-        sched_setaffinity(0, sizeof allowed, &allowed);
+    if (CPU_COUNT(&others) > 0 && pthread_setaffinity_np(thread, sizeof others, &others) == 0)
+        pthread_setaffinity_np(thread, sizeof allowed, &allowed);
 #else
-    (void)processor;
+    (void)thread, (void)processor;
 #endif
 }
 

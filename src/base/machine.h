@@ -2,6 +2,7 @@
 #ifndef RUNNEL_BASE_MACHINE_H
 #define RUNNEL_BASE_MACHINE_H
 
+#include <pthread.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -11,8 +12,8 @@ size_t machine_peak_memory(void);  /* bytes of it that this process had at once,
 size_t machine_held_memory(void);  /* that it has now, as far as the system tells; else the former */
 /* The one that this thread runs on now; UINT32_MAX if nobody knows. */
 uint32_t machine_processor(void);
-/* Has this thread go on on another one, if it may; the system may move it back later. */
-void machine_leave_processor(uint32_t processor);
+/* Has a thread go on on another one, if it may; the system may move it back later. */
+void machine_leave_processor(pthread_t thread, uint32_t processor);
 /* Nanoseconds on a clock that only goes forward. */
 uint64_t machine_clock(void);
 

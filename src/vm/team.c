@@ -146,7 +146,7 @@ static void keep_apart(Team *team, Member *member)
     uint32_t here = machine_processor();
     for (uint32_t i = 0; i < member->number; i++)
         if (atomic_load_explicit(&team->members[i].processor, memory_order_relaxed) == here) {
-            machine_leave_processor(here);
+            machine_leave_processor(pthread_self(), here);
             here = machine_processor();
             break;
         }
@@ -210,11 +210,14 @@ static void *member_main(void *argument)
     return NULL;
 }
 
-/* Where the system has no more threads the team stays smaller. */
+/* Where the system has no more threads the team stays smaller. A new thread may be put behind this one, and would wait until it is interrupted: a few milliseconds. */
 static void start_members(Team *team, uint32_t count)
 {
-    while (team->started < count && thread_start(&team->members[team->started].thread, member_main, &team->members[team->started]))
+    while (team->started < count && thread_start(&team->members[team->started].thread, member_main, &team->members[team->started])) {
+        if (team->can_spin)
+            machine_leave_processor(team->members[team->started].thread, machine_processor());
         team->started++;
+    }
     if (team->started < count)
         team->options.threads = team->started;
 }
