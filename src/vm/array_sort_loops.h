@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 enum {
-    SORT_DIGIT_MAX = 12, /* bits; with more of them buckets are too many for the caches */
+    SORT_DIGIT_MAX = 10, /* bits; with more of them buckets are too many for the caches */
     SORT_FEW = 24,       /* words among others change places with their neighbours, */
     SETTLED_TOGETHER = 256, /* ... at least so many at a time */
     RANK_MAX = 32,       /* up to here comparing is fastest, and the tables fit the C stack */
