@@ -4,8 +4,8 @@
  * positions whose keys are equal are sorted by the second, and so on. For a vector, the key is only its beginning: runs of equal
  * keys are merge-sorted by comparing rows.
  *
- * Keys are sorted by radix. What is moved around is one word, the leading bits of (key - least key) above the position, rather than a key and
- * a position of a word each. As many bits as tell most keys apart are enough: the few runs that agree in all of them are sorted again,
+ * Keys are sorted by radix (array_sort_vector.c). What is moved around is one word, the leading bits of (key - least key) above the position, rather than a key and
+ * a position of a word each; so the order of words is a stable one. The few runs that agree in all of these bits are sorted again,
  * by the bits below. Keys are computed anew for that, which costs less than the memory to keep them. Where many agree, they are likely to be equal: it is seen
  * first which runs are not in order.
  *
@@ -13,6 +13,7 @@
 #include "vm/array_sort_loops.h"
 #include "vm/array_sort_private.h"
 
+#include "base/least.h"
 #include "math/elementary.h"
 
 #include <string.h>
@@ -54,13 +55,17 @@ static inline uint64_t key_of_f32(float value)
 #define KEY_SIGNED(value) key_of_signed(value)
 #define KEY_FLOATING(value) _Generic((value), float: key_of_f32, double: key_of_f64)(value)
 
+enum { KEYS_AHEAD = 32 }; /* whose elements are asked for while others are looked at */
+
 /* Keys of `count` positions of a column of scalars. */
 #define SCALAR(ID, name, c_type, kind)                                                                                \
     static void keys_of_##ID(uint64_t *keys, const c_type *cells, const uint64_t *positions, size_t count,            \
                              uint64_t flip)                                                                           \
     {                                                                                                                 \
-        for (size_t i = 0; i < count; i++)                                                                            \
+        for (size_t i = 0; i < count; i++) {                                                                          \
+            __builtin_prefetch(&cells[positions[i + KEYS_AHEAD < count ? i + KEYS_AHEAD : i]]);                       \
             keys[i] = KEY_##kind(cells[positions[i]]) ^ flip;                                                         \
+        }                                                                                                             \
     }
 #include "ops/scalars.def"
 #undef SCALAR
@@ -133,8 +138,6 @@ static Row row_at(const Sorting *sorting, uint64_t position)
     return (Row){sorting->rows, sorting->start + position};
 }
 
-enum { KEYS_AHEAD = 16 }; /* whose bytes are asked for while others are looked at */
-
 static bool is_in_one_array(const Sorting *sorting, uint32_t leaf)
 {
     Cells arrays = rows_leaf(sorting->rows, leaf);
@@ -200,105 +203,29 @@ KeyRange key_range(const uint64_t *keys, size_t count)
     return range;
 }
 
-static uint32_t least_bits(uint32_t a, uint32_t b)
-{
-    return a < b ? a : b;
-}
-
 /* Those bits of the keys, less the least one, that words can hold, down to the lowest in which they differ. */
-static uint32_t possible_bits(const Sorting *sorting, const KeyRange *range)
-{
-    uint32_t low = bit_width(range->varying & (~range->varying + 1)) - 1;
-    return least_bits(bit_width(range->greatest - range->least) - low, 64 - sorting->position_bits);
-}
-
-static Packing make_packing(const KeyRange *range, uint32_t bits)
-{
-    uint32_t shift = bit_width(range->greatest - range->least) - bits;
-    bool is_complete = (range->varying & ((UINT64_C(1) << shift) - 1)) == 0;
-    return (Packing){range->least, shift, bits, is_complete};
-}
-
 Packing sorting_packing(const Sorting *sorting, const KeyRange *range)
 {
-    return make_packing(range, possible_bits(sorting, range));
+    uint32_t width = bit_width(range->greatest - range->least), low = bit_width(range->varying & (~range->varying + 1)) - 1;
+    uint32_t bits = (uint32_t)least(width - low, 64 - sorting->position_bits), shift = width - bits;
+    return (Packing){range->least, shift, bits, (range->varying & ((UINT64_C(1) << shift) - 1)) == 0};
 }
 
-/* How words are sorted: by some digits of as many bits each. */
-typedef struct Passes {
-    uint32_t count, digit;
-    uint32_t bits; /* all together */
-} Passes;
-
-/* As many of `possible` bits as are likely to tell `count` keys apart. */
-static Passes make_passes(uint32_t possible, size_t count)
+/* Puts the bits to sort by above the positions. */
+static void pack(const Sorting *sorting, Packing packing, uint64_t *words, const uint64_t *keys, size_t count)
 {
-    uint32_t digit = count <= SHORT_MAX ? SHORT_DIGIT : LONG_DIGIT;
-    uint32_t wanted = least_bits(possible, bit_width(count) + SPARE_BITS);
-    uint32_t passes = (wanted + digit - 1) / digit;
-    digit = (wanted + passes - 1) / passes; /* the fewer buckets, the better they stay in the cache */
-    return (Passes){passes, digit, least_bits(possible, passes * digit)};
+    for (size_t i = 0; i < count; i++)
+        words[i] |= (keys[i] - packing.least) >> packing.shift << sorting->position_bits;
 }
 
-static void clear_counts(const Sorting *sorting, Passes passes)
+const SortLoops *sort_loops_of(bool is_wide)
 {
-    memset(sorting->counts, 0, ((size_t)passes.count << passes.digit) * sizeof *sorting->counts);
-}
-
-static inline void count_digits(uint64_t *counts, Passes passes, uint64_t bits)
-{
-    uint64_t buckets = UINT64_C(1) << passes.digit;
-    for (uint32_t pass = 0; pass < passes.count; pass++, bits >>= passes.digit, counts += buckets)
-        counts[bits & (buckets - 1)]++;
-}
-
-/* Puts the bits to sort by above the positions, and counts the digits of all passes. */
-static void pack(const Sorting *sorting, Packing packing, Passes passes, uint64_t *words, const uint64_t *keys, size_t count)
-{
-    clear_counts(sorting, passes);
-    for (size_t i = 0; i < count; i++) {
-        uint64_t bits = (keys[i] - packing.least) >> packing.shift;
-        words[i] |= bits << sorting->position_bits;
-        count_digits(sorting->counts, passes, bits);
-    }
-}
-
-/* Makes counts offsets; false if all digits are the same. */
-static bool make_offsets(uint64_t *counts, size_t buckets, size_t count)
-{
-    uint64_t sum = 0;
-    for (size_t i = 0; i < buckets; i++) {
-        uint64_t here = counts[i];
-        if (here == count)
-            return false;
-        counts[i] = sum;
-        sum += here;
-    }
-    return true;
-}
-
-static void scatter(const uint64_t *from, uint64_t *to, size_t count, uint64_t *offsets, uint32_t shift, uint64_t mask)
-{
-    for (size_t i = 0; i < count; i++) {
-        uint64_t word = from[i];
-        to[offsets[word >> shift & mask]++] = word;
-    }
-}
-
-/* Sorts words by all digits above `shift`, which were counted; gives where they are then, here or there. */
-static uint64_t *sort_words(const Sorting *sorting, Passes passes, uint32_t shift, uint64_t *here, uint64_t *there, size_t count)
-{
-    size_t buckets = (size_t)1 << passes.digit;
-    for (uint32_t pass = 0; pass < passes.count; pass++) {
-        uint64_t *offsets = sorting->counts + pass * buckets;
-        if (!make_offsets(offsets, buckets, count))
-            continue;
-        scatter(here, there, count, offsets, shift + pass * passes.digit, buckets - 1);
-        uint64_t *sorted = there;
-        there = here;
-        here = sorted;
-    }
-    return here;
+    static const SortLoops *const levels[] = {
+#define VECTOR_LEVEL_ROW(level) [VECTOR_##level] = VECTOR_NAME_AT(sort_loops, level),
+        VECTOR_LEVELS(VECTOR_LEVEL_ROW)
+#undef VECTOR_LEVEL_ROW
+    };
+    return &levels[vector_level()][is_wide ? SORT_WIDE : SORT_NARROW];
 }
 
 static void sort_by_leaf(const Sorting *sorting, uint32_t leaf, size_t first, size_t end);
@@ -310,24 +237,26 @@ void sorting_unpack(const Sorting *sorting, const uint64_t *words, uint64_t *pos
         positions[i] = words[i] & mask;
 }
 
-/* How many words have the same bits above `shift` as the one before. */
-static size_t count_same(const uint64_t *words, size_t count, uint32_t shift)
+/* How many words have the same bits above the position as the one before. */
+static size_t count_same(const Sorting *sorting, const uint64_t *words, size_t count)
 {
     size_t same = 0;
     for (size_t i = 1; i < count; i++)
-        same += (words[i] ^ words[i - 1]) >> shift == 0;
+        same += (words[i] ^ words[i - 1]) >> sorting->position_bits == 0;
     return same;
 }
 
-/* Makes positions of words, and sorts those further that have the same bits above `shift`. Their words are read before that overwrites them. */
-static void unpack_runs(const Sorting *sorting, uint32_t leaf, uint32_t shift, const uint64_t *words, size_t first, size_t end)
+/* Makes positions of words, and sorts those further that have the same bits above the position. */
+static void unpack_runs(const Sorting *sorting, uint32_t leaf, size_t first, size_t end)
 {
+    uint64_t *words = sorting->positions;
+    uint32_t shift = sorting->position_bits;
     for (size_t i = first, next; i < end; i = next) {
-        uint64_t bits = words[i - first] >> shift;
+        uint64_t bits = words[i] >> shift;
         next = i + 1;
-        while (next < end && words[next - first] >> shift == bits)
+        while (next < end && words[next] >> shift == bits)
             next++;
-        sorting_unpack(sorting, words + (i - first), sorting->positions + i, next - i);
+        sorting_unpack(sorting, words + i, words + i, next - i);
         if (next - i > 1)
             sort_by_leaf(sorting, leaf, i, next);
     }
@@ -363,16 +292,16 @@ static void sort_unsorted(const Sorting *sorting, uint32_t leaf, Packing packing
 
 enum { SAME_PART = 16 }; /* of the words: if more are the same as others, the keys of all are loaded, at once, which takes less time than run by run */
 
-/* Makes positions of words sorted by the bits above `shift`, which are those of the packing, in the order of all bits of their keys. */
-static void unpack_sorted(const Sorting *sorting, uint32_t leaf, Packing packing, uint32_t shift, const uint64_t *words, size_t first,
-                          size_t end)
+/* Makes positions of words, which stand where these are to be and are sorted, in the order of all bits of their keys. */
+static void unpack_sorted(const Sorting *sorting, uint32_t leaf, Packing packing, size_t first, size_t end)
 {
-    size_t count = end - first, same = packing.is_complete ? 0 : count_same(words, count, shift);
+    uint64_t *words = sorting->positions + first;
+    size_t count = end - first, same = packing.is_complete ? 0 : count_same(sorting, words, count);
     if (same > 0 && same <= count / SAME_PART) {
-        unpack_runs(sorting, leaf, shift, words, first, end);
+        unpack_runs(sorting, leaf, first, end);
         return;
     }
-    sorting_unpack(sorting, words, sorting->positions + first, count);
+    sorting_unpack(sorting, words, words, count);
     if (same > 0)
         sort_unsorted(sorting, leaf, packing, first, end);
 }
@@ -390,11 +319,10 @@ static void sort_by_leaf(const Sorting *sorting, uint32_t leaf, size_t first, si
     KeyRange range = key_range(keys, count);
     if (range.is_sorted)
         return;
-    Passes passes = make_passes(possible_bits(sorting, &range), count);
-    Packing packing = make_packing(&range, passes.bits);
-    pack(sorting, packing, passes, positions, keys, count);
-    const uint64_t *words = sort_words(sorting, passes, sorting->position_bits, positions, keys, count);
-    unpack_sorted(sorting, leaf, packing, sorting->position_bits, words, first, end);
+    Packing packing = sorting_packing(sorting, &range);
+    pack(sorting, packing, positions, keys, count);
+    sort_loops_of(true)->sort(positions, keys, count, false, sorting->position_bits, sorting->tables);
+    unpack_sorted(sorting, leaf, packing, first, end);
 }
 
 /* ---- merge sort ---- */
@@ -487,37 +415,10 @@ static void sort_further(const Sorting *sorting, uint32_t leaf, size_t first, si
     }
 }
 
-/* As the position is part of a word, their order is that of their positions too. */
-static void insert_words(uint64_t *words, size_t count)
+void sorting_words(const Sorting *sorting, uint32_t leaf, Packing packing, size_t first, size_t end)
 {
-    for (size_t i = 1; i < count; i++) {
-        uint64_t word = words[i];
-        size_t to = i;
-        for (; to > 0 && words[to - 1] > word; to--)
-            words[to] = words[to - 1];
-        words[to] = word;
-    }
-}
-
-void sorting_words(const Sorting *sorting, uint32_t leaf, Packing packing, uint32_t bits, size_t first, size_t end)
-{
-    uint64_t *words = sorting->scratch + first;
-    size_t count = end - first;
-    uint32_t shift = sorting->position_bits;
-    if (count <= RANK_MAX)
-        insert_words(words, count);
-    else if (bits > 0) {
-        Passes passes = make_passes(bits, count);
-        shift += bits - passes.bits;
-        clear_counts(sorting, passes);
-        for (size_t i = 0; i < count; i++)
-            count_digits(sorting->counts, passes, words[i] >> shift);
-        words = sort_words(sorting, passes, shift, words, sorting->positions + first, count);
-    }
-    uint32_t unsorted_bits = shift - sorting->position_bits;
-    packing.shift += unsorted_bits;
-    packing.is_complete &= unsorted_bits == 0;
-    unpack_sorted(sorting, leaf, packing, shift, words, first, end);
+    sort_loops_of(true)->sort(sorting->scratch + first, sorting->positions + first, end - first, true, sorting->position_bits, sorting->tables);
+    unpack_sorted(sorting, leaf, packing, first, end);
     sort_further(sorting, leaf, first, end);
 }
 
@@ -535,21 +436,21 @@ static void grade_alone(Sorting sorting, uint64_t *memory, size_t count)
     number(sorting.positions, count);
     sorting.position_bits = bit_width(count);
     sorting.scratch = memory;
-    sorting.counts = memory + count;
+    sorting.tables = (uint32_t *)(memory + count);
     sorting_rows(&sorting, 0, 0, count);
 }
 
 static void grade(Team *team, Sorting sorting, size_t count, int64_t *out)
 {
     sorting.positions = (uint64_t *)out;
-    if (team_shares(team, count, sorting_grain(team))) {
+    if (count > SORTING_ALONE || team_shares(team, count, sorting_grain(team))) {
         sorting.position_bits = bit_width(count);
         sorting_share(team, &sorting, count);
     } else if (count <= RANK_MAX) {
         uint64_t memory[RANK_MAX];
         grade_alone(sorting, memory, count);
     } else {
-        uint64_t *memory = sorting_alloc(team, count, sorting_counts(count));
+        uint64_t *memory = sorting_alloc(team, count, sorting_table_words(count));
         grade_alone(sorting, memory, count);
         team_give_back(team, memory);
     }
@@ -614,8 +515,7 @@ static void sort_all_slices(Team *team, const SliceSort *sort, const Grade *slic
     sorts.long_least = total / (SLICES_PER_MEMBER * team_size(team)) + 1;
     if (sorts.long_least <= grain)
         sorts.long_least = grain + 1;
-    if (sorts.long_least > UINT32_MAX)
-        sorts.long_least = UINT32_MAX;
+    sorts.long_least = least(sorts.long_least, SORTING_MAX);
     for (size_t i = 0; i < count; i++)
         if (!is_for_all(&sorts, i) && slices[i].length > longest)
             longest = slices[i].length;
@@ -631,7 +531,7 @@ static void sort_all_slices(Team *team, const SliceSort *sort, const Grade *slic
 
 static size_t grade_words(size_t count)
 {
-    return count + sorting_counts(count);
+    return count + sorting_table_words(count);
 }
 
 static void grade_slice(const Grade *slice, bool is_descending, uint64_t *memory)

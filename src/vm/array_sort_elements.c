@@ -13,7 +13,6 @@
 
 enum {
     TILE = 1024,          /* cells made wider at a time */
-    ALONE_MAX = 1 << 16,  /* elements that one thread makes words of all at once: they fit a cache */
     LARGE_PER_MEMBER = 4, /* a bucket is large if it has more than this part of a member's share */
 };
 
@@ -28,16 +27,6 @@ typedef struct Elements {
     char *out;
 } Elements;
 
-static const SortLoops *loops_of(bool is_wide)
-{
-    static const SortLoops *const levels[] = {
-#define VECTOR_LEVEL_ROW(level) [VECTOR_##level] = VECTOR_NAME_AT(sort_loops, level),
-        VECTOR_LEVELS(VECTOR_LEVEL_ROW)
-#undef VECTOR_LEVEL_ROW
-    };
-    return &levels[vector_level()][is_wide ? SORT_WIDE : SORT_NARROW];
-}
-
 static Elements slice_elements(const Grade *slice, bool is_descending)
 {
     ScalarType type = (ScalarType)slice->array->layout->leaves[0].type;
@@ -48,7 +37,7 @@ static Elements slice_elements(const Grade *slice, bool is_descending)
                          .out = slice->out};
     bool is_wide = elements.size == sizeof(uint64_t);
     uint64_t all = is_wide ? UINT64_MAX : UINT32_MAX;
-    elements.loops = loops_of(is_wide);
+    elements.loops = sort_loops_of(is_wide);
     elements.word_size = is_wide ? sizeof(uint64_t) : sizeof(uint32_t);
     elements.mask.bits = (elements.is_signed ? all / 2 + 1 : 0) ^ (is_descending ? all : 0);
     elements.cells = (const char *)slice->array->columns[0].data + slice->start * elements.size;
@@ -165,7 +154,7 @@ static void restore_floats(const Elements *elements)
 
 size_t sorting_element_words(size_t count)
 {
-    return count + (sort_table_entries(count) + 1) / 2;
+    return count + sorting_table_words(count);
 }
 
 void sorting_elements_alone(const Grade *slice, bool is_descending, uint64_t *memory)
@@ -189,7 +178,7 @@ void sorting_elements_alone(const Grade *slice, bool is_descending, uint64_t *me
     /* words of 32 bits leave half of the memory */
     char *spare = is_narrow(&elements) ? (char *)((uint32_t *)memory + count) : elements.out;
     elements.loops->to_words(memory, cells, count, elements.mask);
-    elements.loops->sort(memory, spare, count, true, (uint32_t *)(memory + count));
+    elements.loops->sort(memory, spare, count, true, 0, (uint32_t *)(memory + count));
     give(&elements, spare, 0, count);
     restore_floats(&elements);
 }
@@ -360,7 +349,7 @@ static void sort_buckets(void *context, size_t bucket, size_t end, uint32_t memb
         if (count == 0 || count > spreading->large)
             continue;
         char *words = spreading->to + first * size, *spare = spreading->other + first * size;
-        elements->loops->sort(words, spare, count, to_other, table);
+        elements->loops->sort(words, spare, count, to_other, 0, table);
         give(elements, to_other ? spare : words, first, count);
     }
 }
@@ -469,7 +458,7 @@ static void spread_unsorted(Spreading *spreading)
     Team *team = spreading->team;
     size_t grain = sorting_grain(team), share = spreading->count / ((size_t)LARGE_PER_MEMBER * team_size(team));
     spreading->digit = sort_digit(spreading->count, spreading->bits);
-    spreading->large = least(share > grain ? share : grain, UINT32_MAX);
+    spreading->large = least(share > grain ? share : grain, SORTING_MAX);
     spreading->offsets = sorting_alloc(team, spreading->pieces.count * bucket_count(spreading), 0);
     run_pieces(spreading, count_pieces);
     make_offsets(spreading);
@@ -502,7 +491,7 @@ static void spread(Spreading *spreading)
 void sorting_elements_together(Team *team, const Grade *slice, bool is_descending)
 {
     Elements elements = slice_elements(slice, is_descending);
-    bool is_shared = elements.count > ALONE_MAX || team_shares(team, elements.count, sorting_grain(team));
+    bool is_shared = elements.count > SORTING_ALONE || team_shares(team, elements.count, sorting_grain(team));
     if (!is_shared || slice->array->columns[0].is_uniform) {
         uint64_t *memory = sorting_alloc(team, sorting_element_words(elements.count), 0);
         sorting_elements_alone(slice, is_descending, memory);

@@ -39,6 +39,12 @@ typedef struct WordRange {
     bool is_sorted;
 } WordRange;
 
+/* Of words that are to be sorted. */
+typedef struct WordOrder {
+    uint32_t ordered;   /* those that differ in so many of the lowest bits only stand in order already */
+    bool may_be_skewed; /* were not spread by magnitude yet */
+} WordOrder;
+
 typedef struct SortLoops {
     void (*to_words)(void *words, const void *cells, size_t count, WordMask mask);
     void (*from_words)(void *cells, const void *words, size_t count, WordMask mask); /* perhaps in place */
@@ -46,9 +52,9 @@ typedef struct SortLoops {
     WordRange (*range)(const void *cells, size_t count, WordMask mask);
     void (*count)(const void *cells, size_t count, WordMask mask, uint64_t least, uint32_t shift, uint64_t *counts);
     void (*spread)(const void *cells, size_t count, WordMask mask, uint64_t least, uint32_t shift, uint64_t *offsets, void *to);
-    /* Sorts words, less than 2^32 of them; they end in `spare` if asked for, otherwise in place. In `counts` there is room for the tables of all digits,
-     * sort_table_entries. */
-    void (*sort)(void *from, void *spare, size_t count, bool to_spare, uint32_t *counts);
+    /* Sorts words, less than 2^32 of them; they end in `spare` if asked for, otherwise in place. Those that differ in the `ordered` lowest bits only stand in order
+     * already. In `counts` there is room for the tables of all digits, sort_table_entries. */
+    void (*sort)(void *from, void *spare, size_t count, bool to_spare, uint32_t ordered, uint32_t *counts);
 } SortLoops;
 
 enum { SORT_NARROW, SORT_WIDE, SORT_WIDTHS }; /* words of 32 bits and of 64 */

@@ -5,15 +5,8 @@
 #include "vm/array_private.h"
 #include "vm/array_sort_loops.h"
 
-enum {
-    SHORT_MAX = 1 << 13,    /* up to here short digits are: tables of long ones cost more than a pass */
-    SHORT_DIGIT = 8,        /* bits */
-    LONG_DIGIT = 11,
-    SPARE_BITS = 8,         /* beyond those that number the elements: random keys then rarely agree */
-    /* for all passes: at most 14 + SPARE_BITS bits are sorted by short digits, (64 + SPARE_BITS) / 2 by long ones */
-    SHORT_COUNTS = 3 << SHORT_DIGIT,
-    LONG_COUNTS = 4 << LONG_DIGIT,
-};
+#define SORTING_MAX UINT32_MAX /* words that are sorted by one table at once, */
+enum { SORTING_ALONE = 1 << 16 }; /* ... and from which on buckets of them are made first, whatever the team: more do not fit a cache */
 
 typedef struct Sorting {
     const Layout *layout;
@@ -23,13 +16,13 @@ typedef struct Sorting {
     uint32_t position_bits; /* enough for every position */
     uint64_t *positions;    /* what is sorted */
     uint64_t *scratch;      /* as many words, of use to whoever sorts the positions at the same place: their keys at first */
-    uint64_t *counts;       /* of digits, for all passes: of one thread */
+    uint32_t *tables;       /* what sort_table_entries says, of one thread */
 } Sorting;
 
-/* Of the tables that sorting so many needs, in words. */
-static inline size_t sorting_counts(size_t count)
+/* Words that the tables for sorting so many take. */
+static inline size_t sorting_table_words(size_t count)
 {
-    return count <= RANK_MAX ? 0 : count <= SHORT_MAX ? SHORT_COUNTS : LONG_COUNTS;
+    return (sort_table_entries(count) + 1) / 2;
 }
 
 /* Memory for a + b words. */
@@ -59,11 +52,13 @@ uint64_t *sorting_keys(const Sorting *sorting, uint32_t leaf, size_t first, size
 KeyRange key_range(const uint64_t *keys, size_t count);
 /* As many bits as words have room for, for keys that are not all the same. */
 Packing sorting_packing(const Sorting *sorting, const KeyRange *range);
+/* The loops on words of this machine. */
+const SortLoops *sort_loops_of(bool is_wide);
 
 /* Sorts positions [first, end) that agree in all leaves before this one. */
 void sorting_rows(const Sorting *sorting, uint32_t leaf, size_t first, size_t end);
-/* The same for words, in scratch, that agree in all bits of the leaf's packing but `bits`, and hold the positions. */
-void sorting_words(const Sorting *sorting, uint32_t leaf, Packing packing, uint32_t bits, size_t first, size_t end);
+/* The same for words, in scratch, of that packing of the leaf, which hold the positions. */
+void sorting_words(const Sorting *sorting, uint32_t leaf, Packing packing, size_t first, size_t end);
 /* Makes positions of words. */
 void sorting_unpack(const Sorting *sorting, const uint64_t *words, uint64_t *positions, size_t count);
 

@@ -15,8 +15,8 @@
 enum {
     KEY_PICOSECONDS = 1000,     /* to make, count and move a word: it is more, but there are several loops to begin */
     ORDER_PICOSECONDS = 50000,  /* to compare two rows and move one */
-    BUCKET_BITS_MAX = 11,
     BUCKET_ELEMENTS = 6,        /* bits: fewer elements are not worth a bucket */
+    KEY_BITS_FEW = 12,          /* that are all told apart by buckets */
     LARGE_PER_MEMBER = 4,       /* a bucket is large if it has more than this part of a member's share */
 };
 
@@ -155,11 +155,10 @@ static size_t bucket_start(const Sharing *sharing, size_t bucket)
 static void sort_buckets(void *context, size_t bucket, size_t end, uint32_t member)
 {
     const Sharing *sharing = context;
-    uint32_t bits = sharing->packing.bits - sharing->bucket_bits;
     for (; bucket < end; bucket++) {
         size_t first = bucket_start(sharing, bucket), last = bucket_end(sharing, bucket);
         if (first < last && last - first <= sharing->large)
-            sorting_words(&sharing->sorting[member], sharing->leaf, sharing->packing, bits, first, last);
+            sorting_words(&sharing->sorting[member], sharing->leaf, sharing->packing, first, last);
     }
 }
 
@@ -292,8 +291,8 @@ static void sort_large_bucket(const Sharing *sharing, size_t first, size_t end)
 static uint32_t choose_bucket_bits(const Sharing *sharing)
 {
     uint32_t width = bit_width(sharing->count), bits = width > BUCKET_ELEMENTS ? width - BUCKET_ELEMENTS : 1;
-    bits = bits < BUCKET_BITS_MAX ? bits : BUCKET_BITS_MAX;
-    return bits < sharing->packing.bits ? bits : sharing->packing.bits;
+    uint32_t most = sharing->packing.bits <= KEY_BITS_FEW ? KEY_BITS_FEW : SORT_DIGIT_MAX;
+    return (uint32_t)least(least(bits, most), sharing->packing.bits);
 }
 
 /* Sorts by one leaf, whose keys are made, and those after it. */
@@ -303,7 +302,7 @@ static void share_buckets(Sharing *sharing, const KeyRange *range)
     sharing->bucket_bits = choose_bucket_bits(sharing);
     sharing->offsets = sorting_alloc(sharing->team, sharing->pieces.count * bucket_count(sharing), 0);
     size_t share = sharing->count / ((size_t)LARGE_PER_MEMBER * team_size(sharing->team)), grain = sorting_grain(sharing->team);
-    sharing->large = share > grain ? share : grain;
+    sharing->large = least(share > grain ? share : grain, SORTING_MAX);
     run_pieces(sharing, pack_pieces);
     make_offsets(sharing);
     run_pieces(sharing, scatter_pieces);
@@ -356,12 +355,13 @@ static void number_positions(void *context, size_t first, size_t end, uint32_t m
 void sorting_share(Team *team, const Sorting *sorting, size_t count)
 {
     uint32_t members = team_size(team);
-    uint64_t *memory = sorting_alloc(team, count, (size_t)members * LONG_COUNTS);
+    size_t table_words = sorting_table_words(count);
+    uint64_t *memory = sorting_alloc(team, count, members * table_words);
     Sorting *sortings = team_alloc(team, members * sizeof *sortings);
     for (uint32_t i = 0; i < members; i++) {
         sortings[i] = *sorting;
         sortings[i].scratch = memory;
-        sortings[i].counts = memory + count + (size_t)i * LONG_COUNTS;
+        sortings[i].tables = (uint32_t *)(memory + count + i * table_words);
     }
     team_run(team, count, sorting_grain(team), number_positions, sorting->positions);
     share_leaves(team, sortings, 0, 0, count);

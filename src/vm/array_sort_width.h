@@ -139,11 +139,10 @@ static void NAME(fill)(WORD *to, const uint32_t *counts, size_t buckets, WORD le
             *to++ = (WORD)(least + (WORD)bucket);
 }
 
-static void NAME(sort_bucket)(WORD *restrict from, WORD *restrict spare, size_t count, bool to_spare, bool may_be_skewed,
-                              uint32_t *counts);
+static void NAME(sort_bucket)(WORD *restrict from, WORD *restrict spare, size_t count, bool to_spare, WordOrder order, uint32_t *counts);
 
 /* Sorts words that were spread over buckets, whose ends are given; behind these is room for other tables. */
-static void NAME(sort_spread)(WORD *restrict words, WORD *restrict other, size_t count, bool to_other, bool may_be_skewed, uint32_t *ends,
+static void NAME(sort_spread)(WORD *restrict words, WORD *restrict other, size_t count, bool to_other, WordOrder order, uint32_t *ends,
                               size_t buckets)
 {
     WORD *to = to_other ? other : words;
@@ -156,7 +155,7 @@ static void NAME(sort_spread)(WORD *restrict words, WORD *restrict other, size_t
             group = 0;
         }
         if (here > SORT_FEW) {
-            NAME(sort_bucket)(words + start, other + start, here, to_other, may_be_skewed, ends + buckets);
+            NAME(sort_bucket)(words + start, other + start, here, to_other, order, ends + buckets);
             settled = ends[bucket];
         } else if (here > group)
             group = here;
@@ -172,7 +171,7 @@ static inline size_t NAME(magnitude)(WORD distance, uint32_t kept)
 }
 
 /* Sorts words most of which are close to the least one. */
-static void NAME(sort_skewed)(WORD *restrict from, WORD *restrict spare, size_t count, WORD least, bool to_spare, uint32_t *counts)
+static void NAME(sort_skewed)(WORD *restrict from, WORD *restrict spare, size_t count, WORD least, bool to_spare, WordOrder order, uint32_t *counts)
 {
     uint32_t kept = sort_magnitude_bits(count);
     size_t buckets = (size_t)64 << kept;
@@ -182,11 +181,11 @@ static void NAME(sort_skewed)(WORD *restrict from, WORD *restrict spare, size_t 
     counts_to_starts(counts, buckets);
     for (size_t i = 0; i < count; i++)
         spare[counts[NAME(magnitude)((WORD)(from[i] - least), kept)]++] = from[i];
-    NAME(sort_spread)(spare, from, count, !to_spare, false, counts, buckets);
+    order.may_be_skewed = false;
+    NAME(sort_spread)(spare, from, count, !to_spare, order, counts, buckets);
 }
 
-static void NAME(sort_bucket)(WORD *restrict from, WORD *restrict spare, size_t count, bool to_spare, bool may_be_skewed,
-                              uint32_t *counts)
+static void NAME(sort_bucket)(WORD *restrict from, WORD *restrict spare, size_t count, bool to_spare, WordOrder order, uint32_t *counts)
 {
     if (count <= RANK_MAX) {
         NAME(sort_few)(from, to_spare ? spare : from, count);
@@ -198,8 +197,8 @@ static void NAME(sort_bucket)(WORD *restrict from, WORD *restrict spare, size_t 
             memcpy(spare, from, count * sizeof *from);
         return;
     }
-    WORD least = (WORD)range.least;
-    uint32_t bits = bit_width(range.greatest - range.least), digit = sort_digit(count, bits), shift = bits - digit;
+    WORD least = (WORD)(range.least >> order.ordered << order.ordered);
+    uint32_t bits = bit_width(range.greatest - least), digit = sort_digit(count, bits - order.ordered), shift = bits - digit;
     size_t buckets = (size_t)1 << digit;
     memset(counts, 0, buckets * sizeof *counts);
     for (size_t i = 0; i < count; i++)
@@ -208,20 +207,23 @@ static void NAME(sort_bucket)(WORD *restrict from, WORD *restrict spare, size_t 
         NAME(fill)(to_spare ? spare : from, counts, buckets, least);
         return;
     }
-    if (may_be_skewed && counts[0] > count / 4 * 3) {
-        NAME(sort_skewed)(from, spare, count, least, to_spare, counts);
+    if (order.may_be_skewed && counts[0] > count / 4 * 3) {
+        NAME(sort_skewed)(from, spare, count, least, to_spare, order, counts);
         return;
     }
     counts_to_starts(counts, buckets);
     for (size_t i = 0; i < count; i++)
         spare[counts[(WORD)(from[i] - least) >> shift]++] = from[i];
     /* a start is now the end of its bucket */
-    NAME(sort_spread)(spare, from, count, !to_spare, may_be_skewed, counts, buckets);
+    if (shift > order.ordered)
+        NAME(sort_spread)(spare, from, count, !to_spare, order, counts, buckets);
+    else if (!to_spare)
+        memcpy(from, spare, count * sizeof *from);
 }
 
-static void NAME(sort)(void *from, void *spare, size_t count, bool to_spare, uint32_t *counts)
+static void NAME(sort)(void *from, void *spare, size_t count, bool to_spare, uint32_t ordered, uint32_t *counts)
 {
-    NAME(sort_bucket)(from, spare, count, to_spare, true, counts);
+    NAME(sort_bucket)(from, spare, count, to_spare, (WordOrder){ordered, true}, counts);
 }
 
 #undef FOR_WORDS

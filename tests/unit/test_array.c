@@ -704,12 +704,16 @@ static void test_sorting_values(Fixture *f, size_t count, TypeId type)
     array_release(&f->array_memory, array);
 }
 
+enum { SORTED_BY_BUCKETS = 70000 }; /* elements, by one thread too */
+
 static void test_sorting(Fixture *f)
 {
     static const size_t counts[] = {0, 1, 2, 3, 16, 17, 31, 32, 33, 100, 1000, 8192, 8193, 20000};
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
         for (int type = 0; type < SCALAR_COUNT; type++)
             test_sorting_scalars(f, counts[i], (ScalarType)type);
+    test_sorting_scalars(f, SORTED_BY_BUCKETS, SCALAR_I64);
+    test_sorting_scalars(f, SORTED_BY_BUCKETS, SCALAR_F64);
     for (int i = 0; i < 400; i++)
         test_sorting_values(f, random_below_size(f, i % 10 == 0 ? 1000 : 60), random_type(f, 3));
     TypeId text = type_vector(&f->types, TYPE_CHAR), vector = type_vector(&f->types, TYPE_INT);
