@@ -600,8 +600,10 @@ static bool hand_over(Vm *vm, Call *call, size_t end, KernelFunction *code, bool
         team_run_together(vm->team, do_together, &handover);
     } else if (team_size(vm->team) > 1 && code_is_shared(vm, call->plan->network->function))
         run_shared(&handover);
-    else
-        team_run(vm->team, (count + handover.grain - 1) / handover.grain, 1, do_pieces, &handover);
+    else {
+        size_t pieces = (count + handover.grain - 1) / handover.grain;
+        (code_is_wide(vm, call->plan->network->function) ? team_run_alike : team_run)(vm->team, pieces, 1, do_pieces, &handover);
+    }
     size_t done = atomic_load(&handover.done);
     make_room(vm);
     adopt_results(&handover, done);

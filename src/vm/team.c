@@ -9,7 +9,7 @@
 #include <sched.h>
 #include <stdatomic.h>
 
-enum { CACHE_LINE = 64, PIECES_PER_MEMBER = 4, WAKING_PIECES = 16, SPINS = 20000, SPINS_BETWEEN_YIELDS = 64 };
+enum { CACHE_LINE = 64, PIECES_PER_MEMBER = 4, LARGER_PART = 2, WAKING_PIECES = 16, SPINS = 20000, SPINS_BETWEEN_YIELDS = 64 };
 static const uint64_t default_piece_picoseconds = 1000 * 1000;
 
 /* What a member has still to do: [low half, high half), counted in grains. */
@@ -31,6 +31,7 @@ typedef struct Loop {
     void *context;
     size_t count, grain;
     uint32_t members; /* that may take part */
+    uint32_t part;    /* of what it has left a member takes one in so many */
     bool is_together; /* each of them does it once */
 } Loop;
 
@@ -80,14 +81,14 @@ static Part part_of(uint64_t share)
 }
 
 /* A piece from the front: large ones while there is much left, so that they are few. */
-static bool take_piece(Member *member, Part *piece)
+static bool take_piece(const Loop *loop, Member *member, Part *piece)
 {
     uint64_t share = atomic_load_explicit(&member->share, memory_order_relaxed);
     for (;;) {
         Part part = part_of(share);
         if (part.first >= part.end)
             return false;
-        uint32_t taken = (part.end - part.first + PIECES_PER_MEMBER - 1) / PIECES_PER_MEMBER;
+        uint32_t taken = (part.end - part.first + loop->part - 1) / loop->part;
         *piece = (Part){part.first, part.first + taken};
         if (atomic_compare_exchange_weak(&member->share, &share, share_of(piece->end, part.end)))
             return true;
@@ -122,7 +123,7 @@ static void take_part(Team *team, Member *member)
     if (loop->is_together)
         loop->work(loop->context, member->number, member->number + 1, member->number);
     while (!loop->is_together && stop_reason(team->options.stop) == STOP_NOT &&
-           (take_piece(member, &piece) || (steal(team, member) && take_piece(member, &piece)))) {
+           (take_piece(loop, member, &piece) || (steal(team, member) && take_piece(loop, member, &piece)))) {
         size_t end = (size_t)piece.end * loop->grain;
         loop->work(loop->context, (size_t)piece.first * loop->grain, end < loop->count ? end : loop->count, member->number);
     }
@@ -355,23 +356,24 @@ static void run_shared(Team *team, size_t grains)
     wait_for_members(team);
 }
 
-void team_run_long(Team *team, size_t count, size_t grain, uint64_t picoseconds, TeamWork *work, void *context)
+/* A loop without its members, that takes one of them about that long. */
+static void run_loop(Team *team, Loop loop, uint64_t picoseconds)
 {
-    if (count == 0)
+    if (loop.count == 0)
         return;
-    if (team == NULL || count <= grain) {
-        work(context, 0, count, 0);
+    if (team == NULL || loop.count <= loop.grain) {
+        loop.work(loop.context, 0, loop.count, 0);
         return;
     }
-    while (count / grain >= UINT32_MAX)
-        grain *= 2;
-    size_t grains = (count + grain - 1) / grain;
-    uint32_t members = grains < team->options.threads ? (uint32_t)grains : team->options.threads;
+    while (loop.count / loop.grain >= UINT32_MAX)
+        loop.grain *= 2;
+    size_t grains = (loop.count + loop.grain - 1) / loop.grain;
+    loop.members = grains < team->options.threads ? (uint32_t)grains : team->options.threads;
     if (team->is_running)
         bug("team", "a loop inside a loop");
     team->is_running = true;
-    team->loop = (Loop){.work = work, .context = context, .count = count, .grain = grain, .members = members};
-    if (members > 1 && is_worth_waking(team, picoseconds))
+    team->loop = loop;
+    if (loop.members > 1 && is_worth_waking(team, picoseconds))
         run_shared(team, grains);
     else {
         team->loop.members = 1;
@@ -383,11 +385,26 @@ void team_run_long(Team *team, size_t count, size_t grain, uint64_t picoseconds,
         team->options.stopped(team->options.context);
 }
 
+void team_run_long(Team *team, size_t count, size_t grain, uint64_t picoseconds, TeamWork *work, void *context)
+{
+    run_loop(team, (Loop){work, context, count, grain, .part = PIECES_PER_MEMBER}, picoseconds);
+}
+
 /* Loops over pieces that were cut beforehand are large. */
-void team_run(Team *team, size_t count, size_t grain, TeamWork *work, void *context)
+static uint64_t guess_picoseconds(const Team *team, size_t count, size_t grain)
 {
     uint64_t pieces = grain == 1 ? WAKING_PIECES : count / grain + 1;
-    team_run_long(team, count, grain, team == NULL ? 0 : pieces * team->options.piece_picoseconds, work, context);
+    return team == NULL ? 0 : pieces * team->options.piece_picoseconds;
+}
+
+void team_run(Team *team, size_t count, size_t grain, TeamWork *work, void *context)
+{
+    team_run_long(team, count, grain, guess_picoseconds(team, count, grain), work, context);
+}
+
+void team_run_alike(Team *team, size_t count, size_t grain, TeamWork *work, void *context)
+{
+    run_loop(team, (Loop){work, context, count, grain, .part = LARGER_PART}, guess_picoseconds(team, count, grain));
 }
 
 uint32_t team_start(Team *team)

@@ -49,6 +49,8 @@ typedef void TeamWork(void *context, size_t first, size_t end, uint32_t member);
 void team_run(Team *team, size_t count, size_t grain, TeamWork *work, void *context);
 /* The same where it is known that all items take about that long together, if one member does them: grains may be larger than what is worth a piece. */
 void team_run_long(Team *team, size_t count, size_t grain, uint64_t picoseconds, TeamWork *work, void *context);
+/* The same where all items are likely to take as long as each other, and the larger pieces are the less each item takes. */
+void team_run_alike(Team *team, size_t count, size_t grain, TeamWork *work, void *context);
 
 /* How many members there are now, all of them started. */
 uint32_t team_start(Team *team);
