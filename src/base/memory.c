@@ -101,6 +101,17 @@ void memory_free_outside(void *block, size_t size)
     give(block, size);
 }
 
+size_t memory_cut_size(size_t size, size_t wanted)
+{
+    return large_blocks_has(size) && large_blocks_has(wanted) ? wanted : size;
+}
+
+void memory_cut_outside(void *block, size_t size, size_t wanted)
+{
+    if (memory_cut_size(size, wanted) < size)
+        large_blocks_resize(block, size, wanted);
+}
+
 void memory_count_outside(Memory *memory, size_t old_size, size_t new_size)
 {
     count_bytes(memory, old_size, new_size);

@@ -96,9 +96,12 @@ typedef struct MadeVectors {
     const int64_t *starts;
     const int64_t *lengths;
     size_t count; /* at least 1 */
+    /* The memory that these bytes of a region lie in, which is not the region's any more, if it is large and they are most of it; else null. One reference. */
+    SharedCells *(*keep)(void *context, const void *cells, size_t bytes);
+    void *context; /* for keep */
 } MadeVectors;
-/* Copies the elements of those in regions, all into one new array, and retains the arrays of others. Writes references to `arrays`, which are null before, and
- * where the vectors start in them to `starts`. */
+/* Copies the elements of those in regions, all into one new array, and retains the arrays of others. Elements that lie one behind the other in memory that can be kept are not copied. Writes references to
+ * `arrays`, which are null before, and where the vectors start in them to `starts`. */
 void vectors_adopt(Memory *memory, Team *team, const Layout *elements, const MadeVectors *made, Array **arrays, int64_t *starts);
 
 /* ---- cells; null stands for an array nobody made yet, of which all vectors are empty ---- */

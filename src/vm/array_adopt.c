@@ -31,19 +31,26 @@ typedef struct Run {
     int64_t to;         /* where it begins in the new array */
 } Run;
 
-/* Where the elements of those vectors that are copied come to lie, one behind the other; gives how many there are. */
-static size_t place_elements(const MadeVectors *made, int64_t *starts, Move *moves)
+/* Where the elements of those vectors that are copied come to lie, one behind the other; gives how many there are. `whole` is where all of them lie so already, if they do; else it has no array. */
+static size_t place_elements(const MadeVectors *made, int64_t *starts, Move *moves, Run *whole)
 {
     int64_t total = 0;
     Run run = {0};
+    size_t runs = 0;
     for (size_t i = 0; i < made->count; i++) {
         int64_t start = made->starts[i], end = start + made->lengths[i];
         moves[i] = (Move){.to = total};
         starts[i] = start;
         if (!is_of_region(made->arrays[i]))
             continue;
-        if (made->arrays[i] != run.array || start < run.start || start > run.end)
+        if (end == start) {
+            starts[i] = 0;
+            continue;
+        }
+        if (made->arrays[i] != run.array || start < run.start || start > run.end) {
             run = (Run){made->arrays[i], start, start, total};
+            runs++;
+        }
         starts[i] = run.to + (start - run.start);
         if (end <= run.end)
             continue;
@@ -51,6 +58,7 @@ static size_t place_elements(const MadeVectors *made, int64_t *starts, Move *mov
         total += end - run.end;
         run.end = end;
     }
+    *whole = runs == 1 ? run : (Run){0};
     return (size_t)total;
 }
 
@@ -109,19 +117,36 @@ static void adopt_inner(Memory *memory, Team *team, const MadeVectors *made, con
     int64_t *inner_starts = team_alloc(team, total * sizeof(int64_t));
     copy_column(team, made, moves, leaf, LEAF_ARRAY, total, inner);
     copy_column(team, made, moves, leaf + 1, SCALAR_I64, total, inner_starts);
-    MadeVectors vectors = {inner, inner_starts, array->columns[leaf + 2].data, total};
+    MadeVectors vectors = {inner, inner_starts, array->columns[leaf + 2].data, total, made->keep, made->context};
     vectors_adopt(memory, team, array->layout->leaves[leaf].elements, &vectors, array->columns[leaf].data, array->columns[leaf + 1].data);
     array_join_cells(array, leaf);
     team_give_back(team, inner_starts);
     team_give_back(team, inner);
 }
 
-static void adopt_elements(Memory *memory, Team *team, const MadeVectors *made, const Move *moves, Array *array, size_t total)
+/* The columns that can be kept become those of the new array. */
+static void keep_columns(const MadeVectors *made, const Run *whole, Array *array)
+{
+    size_t count = (size_t)(whole->end - whole->start);
+    for (uint32_t leaf = 0; leaf < array->layout->count; leaf++) {
+        size_t size = leaf_size(array->layout->leaves[leaf].type);
+        if (array->layout->leaves[leaf].type == LEAF_ARRAY)
+            continue;
+        char *cells = (char *)whole->array->columns[leaf].data + (size_t)whole->start * size;
+        SharedCells *kept = made->keep(made->context, cells, count * size);
+        if (kept != NULL)
+            array->columns[leaf] = (Column){.data = cells, .capacity = count, .shared = kept};
+    }
+}
+
+static void adopt_elements(Memory *memory, Team *team, const MadeVectors *made, const Move *moves, const Run *whole, Array *array, size_t total)
 {
     const Layout *layout = array->layout;
+    if (whole->array != NULL)
+        keep_columns(made, whole, array);
     array_append_empty(memory, array, total);
     for (uint32_t leaf = 0; leaf < layout->count; leaf++)
-        if (layout->leaves[leaf].type != LEAF_ARRAY)
+        if (layout->leaves[leaf].type != LEAF_ARRAY && array->columns[leaf].shared == NULL)
             copy_column(team, made, moves, leaf, layout->leaves[leaf].type, total, array->columns[leaf].data);
     for (uint32_t leaf = 0; leaf < layout->count; leaf++)
         if (layout->leaves[leaf].type == LEAF_ARRAY)
@@ -131,12 +156,13 @@ static void adopt_elements(Memory *memory, Team *team, const MadeVectors *made, 
 void vectors_adopt(Memory *memory, Team *team, const Layout *elements, const MadeVectors *made, Array **arrays, int64_t *starts)
 {
     Move *moves = team_alloc(team, made->count * sizeof(Move));
-    size_t total = place_elements(made, starts, moves), first = 0;
+    Run whole;
+    size_t total = place_elements(made, starts, moves, &whole), first = 0;
     while (first < made->count && !is_of_region(made->arrays[first]))
         first++;
     if (total > 0) {
         arrays[first] = array_new(memory, elements);
-        adopt_elements(memory, team, made, moves, arrays[first], total);
+        adopt_elements(memory, team, made, moves, &whole, arrays[first], total);
     }
     team_give_back(team, moves);
     Array *array = total > 0 ? arrays[first] : NULL;

@@ -19,6 +19,8 @@ enum {
     SHARED_LEAST = 4096, /* ... of so many elements, for pieces of a microsecond */
     OWN_BLOCK = 2 * KERNEL_BLOCK, /* bytes of a block that a thread keeps, */
     ROOM_LEAST = 2 << 20,         /* ... and of all blocks, from which on it is worth giving back what is free before results are copied */
+    KEPT_LEAST = 1 << 20,         /* bytes of what was made that are worth keeping where they are, */
+    KEPT_MAX = 8,                 /* ... and columns that are */
     LENGTH_PICOSECONDS = 500,     /* to look at one, about */
     TOGETHER_LEAST = 1 << 14,     /* elements of a point that all threads are to do, for pieces of a microsecond, */
     TOGETHER_SHARES = 4,          /* ... and of the share of one: what one does last the others wait for */
@@ -31,6 +33,12 @@ struct Guest {
     Guest *next, *next_free;
 };
 
+/* What was made in a block that the session keeps. */
+typedef struct Kept {
+    SharedCells *cells;
+    size_t used; /* bytes of the block */
+} Kept;
+
 /* What compiled code takes memory from. Threads take blocks at the same time, and not through the session's memory, which belongs to one. */
 struct Workspaces {
     uint32_t count;
@@ -40,6 +48,8 @@ struct Workspaces {
     size_t known_bytes;   /* ... that the session's memory knows of */
     size_t limit;
     Guest *guests, *free_guests;
+    Kept kept[KEPT_MAX]; /* of the results that are taken over now */
+    uint32_t kept_count;
     KernelWorkspace members[];
 };
 
@@ -186,6 +196,7 @@ static void prepare_workspaces(Vm *vm)
     for (uint32_t i = 0; i < all->count; i++) /* a run that was stopped may have left something */
         kernel_workspace_reset(&all->members[i]);
     all->free_guests = NULL;
+    all->kept_count = 0;
     for (Guest *guest = all->guests; guest != NULL; guest = guest->next)
         give_guest(all, &guest->workspace);
     size_t others = vm->memory->live_bytes - all->known_bytes;
@@ -529,6 +540,54 @@ static void take_outputs(Handover *handover, size_t count)
                                                       : result_cells(handover->call, i);
 }
 
+/* A block becomes the session's, its first `used` bytes at least, and is the region's no more: nothing else is taken from this before it is empty again. */
+static SharedCells *keep_block(Vm *vm, KernelRegion *region, KernelBlock **place, size_t used)
+{
+    struct Workspaces *all = vm->workspaces;
+    KernelBlock *block = *place;
+    SharedCells *cells = memory_alloc(vm->memory, sizeof *cells);
+    *cells = (SharedCells){.references = 1, .data = block, .size = block->size};
+    *place = block->next;
+    region->block = NULL;
+    region->top = region->end = NULL;
+    all->bytes -= block->size;
+    all->known_bytes -= block->size; /* it was counted as the session's before */
+    all->kept[all->kept_count++] = (Kept){cells, used};
+    return cells;
+}
+
+/* `keep` of MadeVectors. */
+static SharedCells *keep_cells(void *context, const void *cells, size_t bytes)
+{
+    Vm *vm = context;
+    struct Workspaces *all = vm->workspaces;
+    uintptr_t at = (uintptr_t)cells;
+    for (uint32_t i = 0; i < all->count && bytes >= KEPT_LEAST && all->kept_count < KEPT_MAX; i++)
+        for (uint32_t r = 0; r < KERNEL_REGIONS; r++) {
+            KernelRegion *region = &all->members[i].regions[r];
+            for (KernelBlock **place = &region->first; *place != NULL; place = &(*place)->next) {
+                size_t size = (*place)->size, before = at - (uintptr_t)*place, used = before + bytes;
+                if (at >= (uintptr_t)*place && before < size)
+                    return bytes >= memory_cut_size(size, used) / 2 ? keep_block(vm, region, place, used) : NULL;
+            }
+        }
+    return NULL;
+}
+
+/* Once all results were taken from where they were made: what lies behind those that were kept there. */
+static void cut_kept(Vm *vm)
+{
+    struct Workspaces *all = vm->workspaces;
+    for (uint32_t i = 0; i < all->kept_count; i++) {
+        SharedCells *cells = all->kept[i].cells;
+        size_t size = memory_cut_size(cells->size, all->kept[i].used);
+        memory_cut_outside(cells->data, cells->size, size);
+        memory_count_outside(vm->memory, cells->size, size);
+        cells->size = size;
+    }
+    all->kept_count = 0;
+}
+
 /* Vectors of points that were done become the call's. */
 static void adopt_results(const Handover *handover, size_t count)
 {
@@ -539,9 +598,10 @@ static void adopt_results(const Handover *handover, size_t count)
     for (uint32_t i = 0; i < layout->count && count > 0; i++) {
         if (layout->leaves[i].type != LEAF_ARRAY)
             continue;
-        MadeVectors made = {handover->outputs[i], handover->outputs[i + 1], handover->outputs[i + 2], count};
+        MadeVectors made = {handover->outputs[i], handover->outputs[i + 1], handover->outputs[i + 2], count, keep_cells, vm};
         vectors_adopt(vm->memory, vm->team, layout->leaves[i].elements, &made, result_cells(call, i), result_cells(call, i + 1));
     }
+    cut_kept(vm);
 }
 
 static void give_back(Handover *handover)
