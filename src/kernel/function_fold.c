@@ -1,5 +1,8 @@
 /* Folds of elements in memory by an operator on scalars: fold_ID, which the VM calls for the blocks of the order of combination (vm/nodes_fold_with.c).
  *
+ * Each element waits for the one before. Several blocks wait for each other in nothing, so an operator without branches is folded over a few of them at once, in a loop that vectorises; where it fails, or an operand is one that elementary
+ * functions are slow for, nothing is written, and the blocks are done one by one.
+ *
  * An operator that gives one of its operands, as that of max_index does, mostly gives the one there was before. So for some elements at a time it is first asked whether any of them would be
  * picked, in a loop that vectorises; only then they are looked at one by one. */
 #include "kernel/function_vectors.h"
@@ -54,7 +57,7 @@ void fold_write_condition(Writer *writer, const Pick *pick, const char *format)
     write_line(writer, format, pick->is_second ? "" : "!", write_atom(writer, pick->condition)[0]);
 }
 
-/* ---- the function ---- */
+/* ---- loops ---- */
 
 typedef struct FoldText {
     Writer writer;
@@ -96,13 +99,13 @@ static void write_start(FoldText *f)
         write_line(writer, "%s %s = *(%s *)call->outputs[%u];", type_at(f, i), f->local[i], type_at(f, i), i);
 }
 
-static void write_element(FoldText *f, const char *index, bool is_dense)
+static void write_element(FoldText *f, const char *index, const char *dense)
 {
     f->element = new_words(f, f->layout->count);
     for (uint32_t i = 0; i < f->layout->count; i++) {
         uint32_t stream = f->captured_leaves + i;
-        if (is_dense)
-            write_line(&f->writer, "const %s %s = in%u[%s];", type_at(f, i), f->element[i], i, index);
+        if (dense != NULL)
+            write_line(&f->writer, "const %s %s = %s%u[%s];", type_at(f, i), f->element[i], dense, i, index);
         else
             write_line(&f->writer, "const %s %s = ((%s const *)call->streams[%u])[%s * call->strides[%u]];", type_at(f, i), f->element[i], type_at(f, i), stream,
                        index, stream);
@@ -120,7 +123,7 @@ static void write_plain_loop(FoldText *f)
 {
     Writer *writer = &f->writer;
     write_open_brace(writer, "for (; i < call->count; i++)");
-    write_element(f, "i", false);
+    write_element(f, "i", NULL);
     const char **results = new_words(f, f->layout->count);
     for (uint32_t i = 0; i < f->layout->count; i++)
         write_line(writer, "%s %s;", type_at(f, i), results[i]);
@@ -161,12 +164,12 @@ static void write_pick_loop(FoldText *f, const Pick *pick)
     write_line(writer, "const int64_t end = call->count - i < KERNEL_FOLD_STRIP ? call->count : i + KERNEL_FOLD_STRIP;");
     write_line(writer, "uint8_t picks = 0;");
     write_open_brace(writer, "for (int64_t j = i; j < end; j++)");
-    write_element(f, "j", true);
+    write_element(f, "j", "in");
     bind_operands(f);
     fold_write_condition(writer, pick, "picks |= %s%s;");
     write_close_brace(writer);
     write_open_brace(writer, "for (int64_t j = i; picks && j < end; j++)");
-    write_element(f, "j", true);
+    write_element(f, "j", "in");
     bind_operands(f);
     fold_write_condition(writer, pick, "if (%s%s) {");
     for (uint32_t i = 0; i < f->layout->count; i++)
@@ -175,6 +178,83 @@ static void write_pick_loop(FoldText *f, const Pick *pick)
     write_close_brace(writer);
     write_close_brace(writer);
 }
+
+/* ---- several blocks ---- */
+
+static bool is_for_blocks(const FunctionTexts *texts, const CoreBlock *body)
+{
+    return is_plain(body) && shape_is_straight(texts, body) && !reads_global(texts, body) && !is_global(texts, &body->result);
+}
+
+/* One element of each block after the other. */
+static void write_turn_of_blocks(FoldText *f)
+{
+    Writer *writer = &f->writer;
+    write_line(writer, "OpFlag failed = 0;");
+    f->local = new_words(f, f->layout->count);
+    for (uint32_t i = 0; i < f->layout->count; i++)
+        write_line(writer, "const %s %s = total%u[k];", type_at(f, i), f->local[i], i);
+    write_element(f, "k", "turn");
+    bind_operands(f);
+    writer->is_deferred = writer->is_fast = true;
+    writer->slow = "failed";
+    write_statements(writer, f->body);
+    writer->is_deferred = writer->is_fast = writer->has_pending = false;
+    const char **results = write_atom(writer, &f->body->result);
+    for (uint32_t i = 0; i < f->layout->count; i++)
+        write_line(writer, "total%u[k] = %s;", i, results[i]);
+    write_line(writer, "failures[k] |= failed;");
+}
+
+/* The next elements of all blocks, those that are combined together next to each other: compilers load them so. */
+static void write_tile(FoldText *f, uint32_t leaf)
+{
+    Writer *writer = &f->writer;
+    write_line(writer, "%s tile%u[KERNEL_FOLD_TURNS][KERNEL_FOLD_BLOCKS];", type_at(f, leaf), leaf);
+    write_line(writer, "for (int64_t k = 0; k < KERNEL_FOLD_BLOCKS; k++)");
+    write_line(writer, "    for (int64_t j = 0; j < turns; j++)");
+    write_line(writer, "        tile%u[j][k] = in%u[first + j + k * COMBINE_BLOCK];", leaf, leaf);
+}
+
+static void write_blocks(FoldText *f)
+{
+    Writer *writer = &f->writer;
+    const char **local = f->local;
+    write_open_brace(writer, "if (call->blocks > 0)");
+    for (uint32_t i = 0; i < f->layout->count; i++) {
+        write_line(writer, "%s const *const in%u = call->streams[%u];", type_at(f, i), i, f->captured_leaves + i);
+        write_line(writer, "%s total%u[KERNEL_FOLD_BLOCKS];", type_at(f, i), i);
+        write_line(writer, "__builtin_memcpy(total%u, call->outputs[%u], sizeof total%u);", i, i, i);
+    }
+    write_line(writer, "OpFlag failures[KERNEL_FOLD_BLOCKS] = {0}, any = 0;");
+    write_open_brace(writer, "for (int64_t first = 0; first < call->count; first += KERNEL_FOLD_TURNS)");
+    write_line(writer, "const int64_t turns = call->count - first < KERNEL_FOLD_TURNS ? call->count - first : KERNEL_FOLD_TURNS;");
+    for (uint32_t i = 0; i < f->layout->count; i++)
+        write_tile(f, i);
+    write_open_brace(writer, "for (int64_t j = 0; j < turns; j++)");
+    for (uint32_t i = 0; i < f->layout->count; i++)
+        write_line(writer, "%s const *const turn%u = tile%u[j];", type_at(f, i), i, i);
+    text_add(writer->out, "#pragma GCC unroll 1\n");
+    write_open_brace(writer, "for (int64_t k = 0; k < KERNEL_FOLD_BLOCKS; k++)");
+    write_turn_of_blocks(f);
+    write_close_brace(writer);
+    write_close_brace(writer);
+    write_close_brace(writer);
+    f->local = local;
+    write_line(writer, "for (int64_t k = 0; k < KERNEL_FOLD_BLOCKS; k++)");
+    write_line(writer, "    any |= failures[k];");
+    write_line(writer, "if (OP_RARELY(any))");
+    write_line(writer, "    return KERNEL_FAILED;");
+    for (uint32_t i = 0; i < f->layout->count; i++) {
+        write_line(writer, "for (int64_t k = 0; k < KERNEL_FOLD_BLOCKS; k++)");
+        write_line(writer, "    ((%s *)call->outputs[%u])[k] = %s;", type_at(f, i), i,
+                   vectors_canonical(writer, f->layout->leaves[i].type, arena_format(writer->arena, "total%u[k]", i)));
+    }
+    write_line(writer, "return 0;");
+    write_close_brace(writer);
+}
+
+/* ---- the function ---- */
 
 void function_write_fold(FunctionTexts *texts, CoreFunctionId function, Text *out, ClassSet *types, bool *with_math)
 {
@@ -190,7 +270,12 @@ void function_write_fold(FunctionTexts *texts, CoreFunctionId function, Text *ou
     write_line(&f.writer, "const KernelScalars scalars = kernel_scalars(call);");
     write_line(&f.writer, "int64_t i = 0;");
     write_start(&f);
-    if (fold_find_pick(texts, body, &pick))
+    bool is_pick = fold_find_pick(texts, body, &pick);
+    if (!is_pick && is_for_blocks(texts, body))
+        write_blocks(&f);
+    else
+        write_line(&f.writer, "if (call->blocks > 0)\n        return KERNEL_FAILED;");
+    if (is_pick)
         write_pick_loop(&f, &pick);
     write_plain_loop(&f);
     for (uint32_t i = 0; i < f.layout->count; i++)

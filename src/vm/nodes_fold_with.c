@@ -204,8 +204,8 @@ static const void *element_at(Cells cells, LeafType type, size_t i)
     return (const char *)cells.data + (cells.is_uniform ? 0 : i * leaf_size(type));
 }
 
-/* Combines rows of `right` into a row of an array; false if it was left as it is. */
-static bool fold_rows(const CompiledFold *fold, size_t parent, Array *into, size_t row, const Cells *right, size_t first, size_t count)
+/* Combines rows of `right` into a row of an array, or into as many as there are blocks, those of the next block into the next; false if they were left as they are. */
+static bool fold_rows(const CompiledFold *fold, size_t parent, Array *into, size_t row, const Cells *right, size_t first, size_t count, size_t blocks)
 {
     const Firing *firing = fold->firing;
     const Layout *layout = firing->node->layout;
@@ -226,6 +226,7 @@ static bool fold_rows(const CompiledFold *fold, size_t parent, Array *into, size
                        .streams = streams,
                        .strides = strides,
                        .outputs = outputs,
+                       .blocks = (int64_t)blocks,
                        .globals = fold->globals,
                        .depth = (int64_t)(max_depth - least(max_depth, call_depth(firing->vm))) - 1,
                        .stop = code_stop_word(firing->vm->options.stop),
@@ -233,19 +234,52 @@ static bool fold_rows(const CompiledFold *fold, size_t parent, Array *into, size
     return fold->code(&call) == 0;
 }
 
-static void fold_pieces(void *context, size_t first, size_t end, uint32_t member)
+/* Whether pieces from `p` on are whole blocks of one run, of which nothing but the first elements was combined yet, as many as are folded at once. */
+static bool are_blocks(const CompiledFold *fold, size_t p, size_t end)
+{
+    const FoldWith *state = fold->firing->state;
+    if (end - p < KERNEL_FOLD_BLOCKS)
+        return false;
+    for (uint32_t leaf = 0; leaf < fold->firing->node->layout->count; leaf++)
+        if (state->operator.right[leaf].is_uniform)
+            return false;
+    for (size_t i = p; i < p + KERNEL_FOLD_BLOCKS; i++)
+        if (state->pieces.items[i].count != COMBINE_BLOCK || state->pieces.items[i].next != 1)
+            return false;
+    return true;
+}
+
+/* Pieces of one run. */
+static void fold_run(const CompiledFold *fold, size_t parent, size_t first, size_t end)
+{
+    const FoldWith *state = fold->firing->state;
+    for (size_t p = first; p < end; p++) {
+        Piece *piece = &state->pieces.items[p];
+        size_t left = piece->count - piece->next;
+        if (are_blocks(fold, p, end) &&
+            fold_rows(fold, parent, state->locals, p, state->operator.right, piece->first + 1, left, KERNEL_FOLD_BLOCKS)) {
+            for (size_t i = p; i < p + KERNEL_FOLD_BLOCKS; i++)
+                state->pieces.items[i].next = COMBINE_BLOCK;
+            p += KERNEL_FOLD_BLOCKS - 1;
+        } else if (left > 0 && fold_rows(fold, parent, state->locals, p, state->operator.right, piece->first + piece->next, left, 0))
+            piece->next = piece->count;
+    }
+}
+
+/* Groups of pieces that may be folded at once. */
+static void fold_pieces(void *context, size_t first_group, size_t end_group, uint32_t member)
 {
     const CompiledFold *fold = context;
     const FoldWith *state = fold->firing->state;
+    size_t first = first_group * KERNEL_FOLD_BLOCKS, end = least(end_group * KERNEL_FOLD_BLOCKS, state->pieces.count);
     (void)member;
-    size_t r = 0;
-    for (size_t p = first; p < end; p++) {
-        Piece *piece = &state->pieces.items[p];
-        while (state->runs.items[r].end <= p)
-            r++;
-        if (piece->next < piece->count && fold_rows(fold, state->runs.items[r].parent, state->locals, p, state->operator.right,
-                                                    piece->first + piece->next, piece->count - piece->next))
-            piece->next = piece->count;
+    for (size_t r = 0; first < end; r++) {
+        const Run *run = &state->runs.items[r];
+        if (run->end <= first)
+            continue;
+        size_t stop = least(run->end, end);
+        fold_run(fold, run->parent, first, stop);
+        first = stop;
     }
 }
 
@@ -264,8 +298,8 @@ static void fold_locals(Firing *firing, KernelFunction *code)
         row_put(firing->vm->memory, state->locals, p, state->operator.right, piece->first + piece->next++);
         piece->has_local = true;
     }
-    size_t each = points / (state->pieces.count + 1) + 1;
-    team_run(team, state->pieces.count, team_grain(team, each * ELEMENT_PICOSECONDS), fold_pieces, &fold);
+    size_t groups = (state->pieces.count + KERNEL_FOLD_BLOCKS - 1) / KERNEL_FOLD_BLOCKS, each = points / (groups + 1) + 1;
+    team_run(team, groups, team_grain(team, each * ELEMENT_PICOSECONDS), fold_pieces, &fold);
     team_give_back(team, fold.globals);
 }
 
@@ -279,7 +313,7 @@ static void fold_carries(Firing *firing, KernelFunction *code)
         while (end < run->end && state->pieces.items[end].ends_block)
             end++;
         if (run->has_carry && end > run->piece &&
-            fold_rows(&fold, run->parent, state->carries, r, state->operator.right, run->piece, end - run->piece))
+            fold_rows(&fold, run->parent, state->carries, r, state->operator.right, run->piece, end - run->piece, 0))
             run->piece = end;
     }
     team_give_back(firing->vm->team, fold.globals);

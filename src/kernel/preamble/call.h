@@ -84,6 +84,7 @@ struct KernelCall {
     const void *const *rows;     /* vectors as rows (kernel/preamble/rows.h); null for those that are not */
     void *const *outputs;        /* room for as many elements as there are points, or for `room` if their number is not known beforehand */
     int64_t room;
+    int64_t blocks;              /* of a fold: 0, or KERNEL_FOLD_BLOCKS that are folded at once, each `count` elements */
     int64_t *given;              /* by scope: how many elements were given of each output on points below the root */
     int64_t *done;               /* is set if not all points were done, for want of room */
     bool wants_totals;           /* only those of scans, or how much will be given, but nothing is */
@@ -108,6 +109,7 @@ enum { KERNEL_LANE_POINTS = 256 }; /* ... of those that kernels give them: a pow
 #ifndef KERNEL_WIDE
 #define KERNEL_WIDE 64 /* points that wide versions of functions do at once; files may say otherwise (kernel/function_wide.h) */
 #endif
+enum { KERNEL_FOLD_BLOCKS = 8 }; /* of the order of combination, next to each other, that operators are folded over at once */
 enum { KERNEL_GROUP_COLUMNS = 4 }; /* that are brought into the order of the places where points go (kernel/preamble/groups.h) */
 enum { KERNEL_ENTRY_LEAVES = 32 }; /* of the arguments, and of the result, of a function that is called from outside of kernels */
 

@@ -9,6 +9,7 @@
 enum {
     KERNEL_STACK = 1 << 19, /* bytes that calls of functions may take */
     KERNEL_TURNS = 1 << 12, /* of a loop, after which it looks whether it must end: a power of two */
+    KERNEL_FOLD_TURNS = 16, /* elements of each block that are brought together where several blocks are folded at once */
     KERNEL_FOLD_STRIP = 32, /* elements that an operator is asked for at once whether it picks one */
     KERNEL_LANES_LEAST = 4, /* fewer than these of KERNEL_LANES are done one by one where no point waits, */
     KERNEL_LANES_TURNS = 32, /* ... after so many turns, if they were more at first: a power of two. */
