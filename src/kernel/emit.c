@@ -304,8 +304,12 @@ void emit_need_functions(const EmitContext *context, const Fusion *const *fusion
             else if (node->op == FLOW_CALL)
                 function_text_need_entry(context->functions, node->function);
             else if (is_scalar_function(context->functions, node->function) && function_text_need_entry(context->functions, node->function) &&
-                     node->op == FLOW_FOLD_WITH && !node->draws && node->network == 0)
-                function_text_need_fold(context->functions, node->function);
+                     !node->draws && node->network == 0) {
+                if (node->op == FLOW_FOLD_WITH)
+                    function_text_need_fold(context->functions, node->function);
+                else if (node->op == FLOW_SCAN_WITH)
+                    function_text_need_scan(context->functions, node->function);
+            }
         }
 }
 

@@ -1,4 +1,4 @@
-/* Folds of elements in memory by an operator on scalars: fold_ID, which the VM calls for the blocks of the order of combination (vm/nodes_fold_with.c).
+/* Folds and scans of elements in memory by an operator on scalars: fold_ID and scan_ID, which the VM calls for the blocks of the order of combination (vm/nodes_fold_with.c, nodes_scan_with.c).
  *
  * Each element waits for the one before. Several blocks wait for each other in nothing, so an operator without branches is folded over a few of them at once, in a loop that vectorises; where it fails, or an operand is one that elementary
  * functions are slow for, nothing is written, and the blocks are done one by one.
@@ -63,6 +63,7 @@ typedef struct FoldText {
     Writer writer;
     const CoreBlock *body;
     const Layout *layout;      /* of an element */
+    bool is_scan;
     uint32_t captured_leaves;
     const char **captured, **local, **element; /* words */
 } FoldText;
@@ -96,7 +97,14 @@ static void write_start(FoldText *f)
     }
     f->local = new_words(f, f->layout->count);
     for (uint32_t i = 0; i < f->layout->count; i++)
-        write_line(writer, "%s %s = *(%s *)call->outputs[%u];", type_at(f, i), f->local[i], type_at(f, i), i);
+        write_line(writer, "%s %s = *(%s const *)call->%s[%u];", type_at(f, i), f->local[i], type_at(f, i), f->is_scan ? "carries" : "outputs", i);
+    for (uint32_t i = 0; i < f->layout->count && f->is_scan; i++)
+        write_line(writer, "%s *const out%u = call->outputs[%u];", type_at(f, i), i, i);
+}
+
+static const char *canonical(FoldText *f, uint32_t leaf, const char *word)
+{
+    return vectors_canonical(&f->writer, f->layout->leaves[leaf].type, word);
 }
 
 static void write_element(FoldText *f, const char *index, const char *dense)
@@ -118,8 +126,8 @@ static void write_words(Text *text, const char **words, uint32_t count, const ch
         text_addf(text, "%s%s, ", before, words[i]);
 }
 
-/* One element after the other. */
-static void write_plain_loop(FoldText *f)
+/* One element after the other, each combined with what came of the one before, or, if they are `apart`, with the same value; `to` is where what comes of them is put, or null. */
+static void write_plain_loop(FoldText *f, bool apart, const char *to)
 {
     Writer *writer = &f->writer;
     write_open_brace(writer, "for (; i < call->count; i++)");
@@ -138,8 +146,10 @@ static void write_plain_loop(FoldText *f)
     write_line(writer, "if (OP_RARELY(!%scall->depth, &scalars)))", text_string(&call));
     write_line(writer, "    return KERNEL_FAILED;");
     text_free(&call);
-    for (uint32_t i = 0; i < f->layout->count; i++)
+    for (uint32_t i = 0; i < f->layout->count && !apart; i++)
         write_line(writer, "%s = %s;", f->local[i], results[i]);
+    for (uint32_t i = 0; i < f->layout->count && to != NULL; i++)
+        write_line(writer, "%s%u[i] = %s;", to, i, canonical(f, i, results[i]));
     write_close_brace(writer);
 }
 
@@ -186,7 +196,19 @@ static bool is_for_blocks(const FunctionTexts *texts, const CoreBlock *body)
     return is_plain(body) && shape_is_straight(texts, body) && !reads_global(texts, body) && !is_global(texts, &body->result);
 }
 
-/* One element of each block after the other. */
+/* The operator's own statements, with a flag for all that cannot be done so; gives what comes of them. */
+static const char **write_operator(FoldText *f)
+{
+    Writer *writer = &f->writer;
+    bind_operands(f);
+    writer->is_deferred = writer->is_fast = true;
+    writer->slow = "failed";
+    write_statements(writer, f->body);
+    writer->is_deferred = writer->is_fast = writer->has_pending = false;
+    return write_atom(writer, &f->body->result);
+}
+
+/* One element of each block. */
 static void write_turn_of_blocks(FoldText *f)
 {
     Writer *writer = &f->writer;
@@ -195,91 +217,156 @@ static void write_turn_of_blocks(FoldText *f)
     for (uint32_t i = 0; i < f->layout->count; i++)
         write_line(writer, "const %s %s = total%u[k];", type_at(f, i), f->local[i], i);
     write_element(f, "k", "turn");
-    bind_operands(f);
-    writer->is_deferred = writer->is_fast = true;
-    writer->slow = "failed";
-    write_statements(writer, f->body);
-    writer->is_deferred = writer->is_fast = writer->has_pending = false;
-    const char **results = write_atom(writer, &f->body->result);
-    for (uint32_t i = 0; i < f->layout->count; i++)
+    const char **results = write_operator(f);
+    for (uint32_t i = 0; i < f->layout->count; i++) {
         write_line(writer, "total%u[k] = %s;", i, results[i]);
+        if (f->is_scan)
+            write_line(writer, "turn%u[k] = %s;", i, canonical(f, i, results[i]));
+    }
     write_line(writer, "failures[k] |= failed;");
 }
 
-/* The next elements of all blocks, those that are combined together next to each other: compilers load them so. */
-static void write_tile(FoldText *f, uint32_t leaf)
+/* The next elements of all blocks are brought to where those that are combined together are next to each other, as compilers load and store them; or back. */
+static void write_tile(FoldText *f, uint32_t leaf, const char *statement)
 {
     Writer *writer = &f->writer;
-    write_line(writer, "%s tile%u[KERNEL_FOLD_TURNS][KERNEL_FOLD_BLOCKS];", type_at(f, leaf), leaf);
     write_line(writer, "for (int64_t k = 0; k < KERNEL_FOLD_BLOCKS; k++)");
     write_line(writer, "    for (int64_t j = 0; j < turns; j++)");
-    write_line(writer, "        tile%u[j][k] = in%u[first + j + k * COMBINE_BLOCK];", leaf, leaf);
+    write_line(writer, statement, leaf, leaf);
+}
+
+static void write_turns(FoldText *f)
+{
+    Writer *writer = &f->writer;
+    write_open_brace(writer, "for (int64_t first = 0; first < call->count; first += KERNEL_FOLD_TURNS)");
+    write_line(writer, "const int64_t turns = call->count - first < KERNEL_FOLD_TURNS ? call->count - first : KERNEL_FOLD_TURNS;");
+    for (uint32_t i = 0; i < f->layout->count; i++) {
+        write_line(writer, "%s tile%u[KERNEL_FOLD_TURNS][KERNEL_FOLD_BLOCKS];", type_at(f, i), i);
+        write_tile(f, i, "        tile%u[j][k] = in%u[first + j + k * COMBINE_BLOCK];");
+    }
+    write_open_brace(writer, "for (int64_t j = 0; j < turns; j++)");
+    for (uint32_t i = 0; i < f->layout->count; i++)
+        write_line(writer, "%s *const turn%u = tile%u[j];", type_at(f, i), i, i);
+    text_add(writer->out, "#pragma GCC unroll 1\n");
+    write_open_brace(writer, "for (int64_t k = 0; k < KERNEL_FOLD_BLOCKS; k++)");
+    write_turn_of_blocks(f);
+    write_close_brace(writer);
+    write_close_brace(writer);
+    for (uint32_t i = 0; i < f->layout->count && f->is_scan; i++)
+        write_tile(f, i, "        out%u[first + j + k * COMBINE_BLOCK] = tile%u[j][k];");
+    write_close_brace(writer);
+}
+
+static void write_elements(FoldText *f)
+{
+    for (uint32_t i = 0; i < f->layout->count; i++)
+        write_line(&f->writer, "%s const *const in%u = call->streams[%u];", type_at(f, i), i, f->captured_leaves + i);
 }
 
 static void write_blocks(FoldText *f)
 {
     Writer *writer = &f->writer;
     const char **local = f->local;
-    write_open_brace(writer, "if (call->blocks > 0)");
+    write_open_brace(writer, "if (call->blocks == KERNEL_FOLD_BLOCKS)");
+    write_elements(f);
     for (uint32_t i = 0; i < f->layout->count; i++) {
-        write_line(writer, "%s const *const in%u = call->streams[%u];", type_at(f, i), i, f->captured_leaves + i);
         write_line(writer, "%s total%u[KERNEL_FOLD_BLOCKS];", type_at(f, i), i);
-        write_line(writer, "__builtin_memcpy(total%u, call->outputs[%u], sizeof total%u);", i, i, i);
+        write_line(writer, "for (int64_t k = 0; k < KERNEL_FOLD_BLOCKS; k++)");
+        write_line(writer, f->is_scan ? "    total%u[k] = ((%s const *)call->carries[%u])[k * COMBINE_BLOCK];" : "    total%u[k] = ((%s const *)call->outputs[%u])[k];", i, type_at(f, i), i);
     }
     write_line(writer, "OpFlag failures[KERNEL_FOLD_BLOCKS] = {0}, any = 0;");
-    write_open_brace(writer, "for (int64_t first = 0; first < call->count; first += KERNEL_FOLD_TURNS)");
-    write_line(writer, "const int64_t turns = call->count - first < KERNEL_FOLD_TURNS ? call->count - first : KERNEL_FOLD_TURNS;");
-    for (uint32_t i = 0; i < f->layout->count; i++)
-        write_tile(f, i);
-    write_open_brace(writer, "for (int64_t j = 0; j < turns; j++)");
-    for (uint32_t i = 0; i < f->layout->count; i++)
-        write_line(writer, "%s const *const turn%u = tile%u[j];", type_at(f, i), i, i);
-    text_add(writer->out, "#pragma GCC unroll 1\n");
-    write_open_brace(writer, "for (int64_t k = 0; k < KERNEL_FOLD_BLOCKS; k++)");
-    write_turn_of_blocks(f);
-    write_close_brace(writer);
-    write_close_brace(writer);
-    write_close_brace(writer);
+    write_turns(f);
     f->local = local;
     write_line(writer, "for (int64_t k = 0; k < KERNEL_FOLD_BLOCKS; k++)");
     write_line(writer, "    any |= failures[k];");
-    write_line(writer, "if (OP_RARELY(any))");
-    write_line(writer, "    return KERNEL_FAILED;");
-    for (uint32_t i = 0; i < f->layout->count; i++) {
-        write_line(writer, "for (int64_t k = 0; k < KERNEL_FOLD_BLOCKS; k++)");
-        write_line(writer, "    ((%s *)call->outputs[%u])[k] = %s;", type_at(f, i), i,
-                   vectors_canonical(writer, f->layout->leaves[i].type, arena_format(writer->arena, "total%u[k]", i)));
+    for (uint32_t i = 0; i < f->layout->count && !f->is_scan; i++) {
+        write_line(writer, "for (int64_t k = 0; k < KERNEL_FOLD_BLOCKS && !any; k++)");
+        write_line(writer, "    ((%s *)call->outputs[%u])[k] = %s;", type_at(f, i), i, canonical(f, i, arena_format(writer->arena, "total%u[k]", i)));
     }
+    write_line(writer, "return any ? KERNEL_FAILED : 0;");
+    write_close_brace(writer);
+}
+
+/* ---- elements that are combined with the same value ---- */
+
+/* What comes of a block's elements is put aside first: it may go to where they are, and if it fails they are wanted again. */
+static void write_apart(FoldText *f, bool is_straight)
+{
+    Writer *writer = &f->writer;
+    write_open_brace(writer, "if (call->blocks == 0)");
+    for (uint32_t i = 0; i < f->layout->count; i++)
+        write_line(writer, "%s made%u[COMBINE_BLOCK];", type_at(f, i), i);
+    if (is_straight) {
+        write_elements(f);
+        write_line(writer, "OpFlag any = 0;");
+        write_open_brace(writer, "for (; i < call->count; i++)");
+        write_line(writer, "OpFlag failed = 0;");
+        write_element(f, "i", "in");
+        const char **results = write_operator(f);
+        for (uint32_t i = 0; i < f->layout->count; i++)
+            write_line(writer, "made%u[i] = %s;", i, canonical(f, i, results[i]));
+        write_line(writer, "any |= failed;");
+        write_close_brace(writer);
+        write_line(writer, "if (OP_RARELY(any))");
+        write_line(writer, "    i = 0;");
+    }
+    write_plain_loop(f, true, "made");
+    for (uint32_t i = 0; i < f->layout->count; i++)
+        write_line(writer, "__builtin_memcpy(out%u, made%u, (size_t)call->count * sizeof *made%u);", i, i, i);
     write_line(writer, "return 0;");
     write_close_brace(writer);
 }
 
-/* ---- the function ---- */
+/* ---- the functions ---- */
 
-void function_write_fold(FunctionTexts *texts, CoreFunctionId function, Text *out, ClassSet *types, bool *with_math)
+static FoldText begin_text(FunctionTexts *texts, CoreFunctionId function, bool is_scan, Text *out, ClassSet *types, bool *with_math)
 {
     const CoreBlock *body = texts->program->functions.items[function]->body;
-    FoldText f = {.writer = writer_of(texts, function), .body = body, .layout = function_text_results(texts, function)};
-    Pick pick;
+    FoldText f = {.writer = writer_of(texts, function), .body = body, .layout = function_text_results(texts, function), .is_scan = is_scan};
     f.writer.out = out;
     f.writer.types = types;
     f.writer.with_math = with_math;
     for (uint32_t p = 0; p + 2 < body->parameter_count; p++)
         f.captured_leaves += write_layout(&f.writer, write_type(&f.writer, body->parameters[p]))->count;
-    text_addf(out, "\nuint64_t fold_%u(const KernelCall *restrict call)\n{\n", function);
+    text_addf(out, "\nuint64_t %s_%u(const KernelCall *restrict call)\n{\n", is_scan ? "scan" : "fold", function);
     write_line(&f.writer, "const KernelScalars scalars = kernel_scalars(call);");
     write_line(&f.writer, "int64_t i = 0;");
     write_start(&f);
-    bool is_pick = fold_find_pick(texts, body, &pick);
-    if (!is_pick && is_for_blocks(texts, body))
-        write_blocks(&f);
-    else
-        write_line(&f.writer, "if (call->blocks > 0)\n        return KERNEL_FAILED;");
+    return f;
+}
+
+static void write_blocks_if(FoldText *f, bool is_straight)
+{
+    if (is_straight) {
+        write_blocks(f);
+        return;
+    }
+    write_line(&f->writer, "if (call->blocks == KERNEL_FOLD_BLOCKS)");
+    write_line(&f->writer, "    return KERNEL_FAILED;");
+}
+
+void function_write_fold(FunctionTexts *texts, CoreFunctionId function, Text *out, ClassSet *types, bool *with_math)
+{
+    FoldText f = begin_text(texts, function, false, out, types, with_math);
+    Pick pick;
+    bool is_pick = fold_find_pick(texts, f.body, &pick);
+    write_blocks_if(&f, !is_pick && is_for_blocks(texts, f.body));
     if (is_pick)
         write_pick_loop(&f, &pick);
-    write_plain_loop(&f);
+    write_plain_loop(&f, false, NULL);
     for (uint32_t i = 0; i < f.layout->count; i++)
-        write_line(&f.writer, "*(%s *)call->outputs[%u] = %s;", type_at(&f, i), i, vectors_canonical(&f.writer, f.layout->leaves[i].type, f.local[i]));
+        write_line(&f.writer, "*(%s *)call->outputs[%u] = %s;", type_at(&f, i), i, canonical(&f, i, f.local[i]));
+    write_line(&f.writer, "return 0;");
+    text_add(out, "}\n");
+}
+
+void function_write_scan(FunctionTexts *texts, CoreFunctionId function, Text *out, ClassSet *types, bool *with_math)
+{
+    FoldText f = begin_text(texts, function, true, out, types, with_math);
+    bool is_straight = is_for_blocks(texts, f.body);
+    write_blocks_if(&f, is_straight);
+    write_apart(&f, is_straight);
+    write_plain_loop(&f, false, "out");
     write_line(&f.writer, "return 0;");
     text_add(out, "}\n");
 }

@@ -273,13 +273,24 @@ bool function_text_need_complete_entry(FunctionTexts *texts, CoreFunctionId func
     return function_text_need_entry(texts, function);
 }
 
+/* Adds it to a list of those that are needed in that way. */
+#define NEED_IN(list)                                                                                                  \
+    do {                                                                                                               \
+        for (uint32_t i = 0; i < (list)->count; i++)                                                                   \
+            if ((list)->items[i] == function)                                                                          \
+                return;                                                                                                \
+        function_text_need(texts, function);                                                                           \
+        *vec_push(texts->arena, (list)) = function;                                                                    \
+    } while (0)
+
 void function_text_need_fold(FunctionTexts *texts, CoreFunctionId function)
 {
-    for (uint32_t i = 0; i < texts->folds.count; i++)
-        if (texts->folds.items[i] == function)
-            return;
-    function_text_need(texts, function);
-    *vec_push(texts->arena, &texts->folds) = function;
+    NEED_IN(&texts->folds);
+}
+
+void function_text_need_scan(FunctionTexts *texts, CoreFunctionId function)
+{
+    NEED_IN(&texts->scans);
 }
 
 static void need_global(FunctionTexts *texts, const CoreAtom *atom)
@@ -360,13 +371,17 @@ void function_texts_write(FunctionTexts *texts, const Sources *sources, Text *ou
 
 uint32_t function_texts_external_count(const FunctionTexts *texts)
 {
-    return texts->entries.count + texts->folds.count;
+    return texts->entries.count + texts->folds.count + texts->scans.count;
 }
 
 void function_texts_write_external(FunctionTexts *texts, uint32_t index, const Sources *sources, Text *out, ClassSet *types, bool *with_math)
 {
     if (index >= texts->entries.count) {
-        function_write_fold(texts, texts->folds.items[index - texts->entries.count], out, types, with_math);
+        uint32_t fold = index - texts->entries.count;
+        if (fold < texts->folds.count)
+            function_write_fold(texts, texts->folds.items[fold], out, types, with_math);
+        else
+            function_write_scan(texts, texts->scans.items[fold - texts->folds.count], out, types, with_math);
         return;
     }
     CoreFunctionId entry = texts->entries.items[index];

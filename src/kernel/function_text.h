@@ -31,7 +31,8 @@ typedef struct FunctionTexts {
     VEC(CoreFunctionId) functions;   /* to be emitted: those asked for, and what they call */
     bool *is_listed;                 /* by function */
     VEC(CoreFunctionId) entries;     /* those that are called from outside of kernels too */
-    VEC(CoreFunctionId) folds;       /* those by which elements in memory are folded */
+    VEC(CoreFunctionId) folds;       /* those by which elements in memory are folded, */
+    VEC(CoreFunctionId) scans;       /* ... and those by which they are scanned */
     bool *is_alone;                  /* by function: the body that is written is the one for a single point, CoreFunction.alone */
     bool *is_together;               /* by function: a loop whose turns are nothing but loops that threads can share: they do one point together */
     uint32_t *group_counts;          /* by function: scatters of a loop whose points are grouped by place (kernel/function_groups.c) */
@@ -70,6 +71,9 @@ bool function_text_need_complete_entry(FunctionTexts *texts, CoreFunctionId func
 /* For an operator that there is an entry for, without arrays: there is a function fold_ID too, a KernelFunction. Its `streams` are the leaves of what it captured, one cell each, and
  * those of `count` elements with `strides`; its `outputs` are the value so far, one cell each, which the elements are combined into from left to right. It fails without having done anything. */
 void function_text_need_fold(FunctionTexts *texts, CoreFunctionId function);
+/* The same for scan_ID: `carries` are the value before the elements, one cell each, and `outputs` get what comes of each element. With `blocks` 1 that is what it is combined to with all before it, with KERNEL_FOLD_BLOCKS the same in so
+ * many blocks, COMBINE_BLOCK apart, with 0 it is that value combined with the element alone, of which there are COMBINE_BLOCK at most. It may have written outputs when it fails, but not with 0. */
+void function_text_need_scan(FunctionTexts *texts, CoreFunctionId function);
 
 /* Whether there are arrays in its result, which an entry gives as they are: whoever calls it retains those that are not of a region. */
 bool function_text_gives_arrays(const FunctionTexts *texts, CoreFunctionId function);
@@ -77,7 +81,7 @@ bool function_text_gives_arrays(const FunctionTexts *texts, CoreFunctionId funct
 /* Writes the functions that are needed, none of which is external. The types that their operations have to do with are added to *types; sets *with_math if the preamble
  * must be. `sources`, for comments, may be null. */
 void function_texts_write(FunctionTexts *texts, const Sources *sources, Text *out, ClassSet *types, bool *with_math);
-/* ... and behind them those that are, one by one: entries and folds. */
+/* ... and behind them those that are, one by one: entries, folds and scans. */
 uint32_t function_texts_external_count(const FunctionTexts *texts);
 void function_texts_write_external(FunctionTexts *texts, uint32_t index, const Sources *sources, Text *out, ClassSet *types, bool *with_math);
 /* How many points the wide versions among them do at once. */

@@ -209,6 +209,7 @@ bool fold_find_pick(const FunctionTexts *texts, const CoreBlock *body, Pick *pic
 void fold_write_condition(Writer *writer, const Pick *pick, const char *format);
 /* Its fold of elements in memory (function_text_need_fold). */
 void function_write_fold(FunctionTexts *texts, CoreFunctionId function, Text *out, ClassSet *types, bool *with_math);
+void function_write_scan(FunctionTexts *texts, CoreFunctionId function, Text *out, ClassSet *types, bool *with_math);
 
 /* ---- function_lanes.c ---- */
 bool function_lanes_accepts(const FunctionTexts *texts, CoreFunctionId function);

@@ -14,7 +14,7 @@ enum {
 };
 
 typedef struct Entry {
-    KernelFunction *code, *fold; /* null if there is none */
+    KernelFunction *code, *fold, *scan; /* null if there is none */
     bool is_wide, is_shared, is_together;
     bool is_complete;     /* does all points, one by one if need be */
     uint32_t few_calls;
@@ -136,6 +136,8 @@ static void find_functions(Vm *vm, Code *code, Compiled *object, uint32_t count,
     }
     for (uint32_t i = 0; i < functions->folds.count; i++)
         code->entries.items[functions->folds.items[i]].fold = find_function(object, "fold", functions->folds.items[i]);
+    for (uint32_t i = 0; i < functions->scans.count; i++)
+        code->entries.items[functions->scans.items[i]].scan = find_function(object, "scan", functions->scans.items[i]);
 }
 
 static void warn(Vm *vm, Code *code, const char *problem)
@@ -164,7 +166,7 @@ static void compile(Vm *vm, Code *code, FunctionTexts *functions, const Fusion *
 {
     EmitContext context = {.names = vm->options.names, .sources = vm->diagnostics->sources, .functions = functions};
     emit_need_functions(&context, fresh, fresh_count);
-    if (kernel_count == 0 && functions->entries.count == 0 && functions->folds.count == 0)
+    if (kernel_count == 0 && functions->entries.count == 0 && functions->folds.count == 0 && functions->scans.count == 0)
         return;
     Text files[COMPILE_TEXTS_MAX], problem;
     CompileText texts[COMPILE_TEXTS_MAX];
@@ -255,6 +257,11 @@ KernelFunction *code_of_points(Vm *vm, CoreFunctionId function, size_t count)
 KernelFunction *code_of_fold(const Vm *vm, CoreFunctionId function)
 {
     return vm->code == NULL || function >= vm->code->entries.count ? NULL : vm->code->entries.items[function].fold;
+}
+
+KernelFunction *code_of_scan(const Vm *vm, CoreFunctionId function)
+{
+    return vm->code == NULL || function >= vm->code->entries.count ? NULL : vm->code->entries.items[function].scan;
 }
 
 bool code_is_together(const Vm *vm, CoreFunctionId function)

@@ -24,6 +24,8 @@ KernelFunction *code_of_points(Vm *vm, CoreFunctionId function, size_t count);
 KernelFunction *code_complete(Vm *vm, CoreFunctionId function);
 /* The fold of elements by an operator on scalars (fold_ID); null if there is none. */
 KernelFunction *code_of_fold(const Vm *vm, CoreFunctionId function);
+/* The same for scans (scan_ID). */
+KernelFunction *code_of_scan(const Vm *vm, CoreFunctionId function);
 /* Whether it does KERNEL_WIDE points at once, if they are alike. */
 bool code_is_wide(const Vm *vm, CoreFunctionId function);
 /* Whether it offers calls to other threads (vm/forks.h). */

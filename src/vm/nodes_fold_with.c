@@ -185,91 +185,48 @@ static bool begin_fold(Firing *firing)
 
 enum { ELEMENT_PICOSECONDS = 1000 };
 
-typedef struct CompiledFold {
-    Firing *firing;
-    KernelFunction *code;
-    const void **globals;
-    volatile bool has_failed; /* nobody sets it: pieces fail each for itself */
-} CompiledFold;
-
 static KernelFunction *code_of_node(const Firing *firing)
 {
     const FoldWith *state = firing->state;
-    bool has_code = firing->vm->options.compiles && !state->operator.is_alone && !firing->node->draws && firing->node->network == 0;
-    return has_code ? code_of_fold(firing->vm, firing->node->function) : NULL;
-}
-
-static const void *element_at(Cells cells, LeafType type, size_t i)
-{
-    return (const char *)cells.data + (cells.is_uniform ? 0 : i * leaf_size(type));
-}
-
-/* Combines rows of `right` into a row of an array, or into as many as there are blocks, those of the next block into the next; false if they were left as they are. */
-static bool fold_rows(const CompiledFold *fold, size_t parent, Array *into, size_t row, const Cells *right, size_t first, size_t count, size_t blocks)
-{
-    const Firing *firing = fold->firing;
-    const Layout *layout = firing->node->layout;
-    Inputs own = own_inputs(firing->node);
-    const void *streams[KERNEL_ENTRY_LEAVES];
-    int64_t strides[KERNEL_ENTRY_LEAVES];
-    void *outputs[KERNEL_ENTRY_LEAVES];
-    for (uint32_t k = 0; k < own.count; k++)
-        streams[k] = element_at(firing_cells(firing, own.first + k), firing->node->inputs[own.first + k].type, parent);
-    for (uint32_t leaf = 0; leaf < layout->count; leaf++) {
-        LeafType type = layout->leaves[leaf].type;
-        streams[own.count + leaf] = element_at(right[leaf], type, first);
-        strides[own.count + leaf] = !right[leaf].is_uniform;
-        outputs[leaf] = (char *)into->columns[leaf].data + row * leaf_size(type);
-    }
-    uint64_t max_depth = firing->vm->options.max_depth;
-    KernelCall call = {.count = (int64_t)count,
-                       .streams = streams,
-                       .strides = strides,
-                       .outputs = outputs,
-                       .blocks = (int64_t)blocks,
-                       .globals = fold->globals,
-                       .depth = (int64_t)(max_depth - least(max_depth, call_depth(firing->vm))) - 1,
-                       .stop = code_stop_word(firing->vm->options.stop),
-                       .has_failed = &fold->has_failed};
-    return fold->code(&call) == 0;
+    return operator_may_have_code(firing, &state->operator) ? code_of_fold(firing->vm, firing->node->function) : NULL;
 }
 
 /* Whether pieces from `p` on are whole blocks of one run, of which nothing but the first elements was combined yet, as many as are folded at once. */
-static bool are_blocks(const CompiledFold *fold, size_t p, size_t end)
+static bool are_blocks(const CompiledOperator *fold, size_t p, size_t end)
 {
     const FoldWith *state = fold->firing->state;
-    if (end - p < KERNEL_FOLD_BLOCKS)
-        return false;
-    for (uint32_t leaf = 0; leaf < fold->firing->node->layout->count; leaf++)
-        if (state->operator.right[leaf].is_uniform)
-            return false;
-    for (size_t i = p; i < p + KERNEL_FOLD_BLOCKS; i++)
-        if (state->pieces.items[i].count != COMBINE_BLOCK || state->pieces.items[i].next != 1)
-            return false;
-    return true;
+    bool are_whole = end - p >= KERNEL_FOLD_BLOCKS && operator_is_dense(fold->firing, state->operator.right);
+    for (size_t i = p; are_whole && i < p + KERNEL_FOLD_BLOCKS; i++)
+        are_whole = state->pieces.items[i].count == COMBINE_BLOCK && state->pieces.items[i].next == 1;
+    return are_whole;
+}
+
+/* Combines what is left of pieces into their local values. */
+static bool fold_blocks(const CompiledOperator *fold, size_t parent, size_t p, size_t blocks)
+{
+    const FoldWith *state = fold->firing->state;
+    const Piece *piece = &state->pieces.items[p];
+    return operator_run_code(fold, parent, state->locals, p, state->operator.right, piece->first + piece->next, piece->count - piece->next, state->locals, p, blocks);
 }
 
 /* Pieces of one run. */
-static void fold_run(const CompiledFold *fold, size_t parent, size_t first, size_t end)
+static void fold_run(const CompiledOperator *fold, size_t parent, size_t first, size_t end)
 {
     const FoldWith *state = fold->firing->state;
-    for (size_t p = first; p < end; p++) {
+    for (size_t p = first, done; p < end; p += done) {
+        done = are_blocks(fold, p, end) && fold_blocks(fold, parent, p, KERNEL_FOLD_BLOCKS) ? KERNEL_FOLD_BLOCKS : 1;
         Piece *piece = &state->pieces.items[p];
-        size_t left = piece->count - piece->next;
-        if (are_blocks(fold, p, end) &&
-            fold_rows(fold, parent, state->locals, p, state->operator.right, piece->first + 1, left, KERNEL_FOLD_BLOCKS)) {
-            for (size_t i = p; i < p + KERNEL_FOLD_BLOCKS; i++)
-                state->pieces.items[i].next = COMBINE_BLOCK;
-            p += KERNEL_FOLD_BLOCKS - 1;
-        } else if (left > 0 && fold_rows(fold, parent, state->locals, p, state->operator.right, piece->first + piece->next, left, 0))
-            piece->next = piece->count;
+        if (done == 1 && (piece->next == piece->count || !fold_blocks(fold, parent, p, 1)))
+            continue;
+        for (size_t i = 0; i < done; i++)
+            piece[i].next = piece[i].count;
     }
 }
 
 /* Groups of pieces that may be folded at once. */
 static void fold_pieces(void *context, size_t first_group, size_t end_group, uint32_t member)
 {
-    const CompiledFold *fold = context;
+    const CompiledOperator *fold = context;
     const FoldWith *state = fold->firing->state;
     size_t first = first_group * KERNEL_FOLD_BLOCKS, end = least(end_group * KERNEL_FOLD_BLOCKS, state->pieces.count);
     (void)member;
@@ -288,7 +245,7 @@ static void fold_locals(Firing *firing, KernelFunction *code)
 {
     FoldWith *state = firing->state;
     Team *team = firing->vm->team;
-    CompiledFold fold = {firing, code, code_global_cells(firing->vm), false};
+    CompiledOperator fold = operator_begin_code(firing, code, own_inputs(firing->node));
     size_t points = 0;
     for (size_t p = 0; p < state->pieces.count; p++) {
         Piece *piece = &state->pieces.items[p];
@@ -300,23 +257,23 @@ static void fold_locals(Firing *firing, KernelFunction *code)
     }
     size_t groups = (state->pieces.count + KERNEL_FOLD_BLOCKS - 1) / KERNEL_FOLD_BLOCKS, each = points / (groups + 1) + 1;
     team_run(team, groups, team_grain(team, each * ELEMENT_PICOSECONDS), fold_pieces, &fold);
-    team_give_back(team, fold.globals);
+    operator_end_code(&fold);
 }
 
 static void fold_carries(Firing *firing, KernelFunction *code)
 {
     FoldWith *state = firing->state;
-    CompiledFold fold = {firing, code, code_global_cells(firing->vm), false};
+    CompiledOperator fold = operator_begin_code(firing, code, own_inputs(firing->node));
     for (size_t r = 0; r < state->runs.count; r++) {
         Run *run = &state->runs.items[r];
         size_t end = run->piece;
         while (end < run->end && state->pieces.items[end].ends_block)
             end++;
         if (run->has_carry && end > run->piece &&
-            fold_rows(&fold, run->parent, state->carries, r, state->operator.right, run->piece, end - run->piece, 0))
+            operator_run_code(&fold, run->parent, state->carries, r, state->operator.right, run->piece, end - run->piece, state->carries, r, 1))
             run->piece = end;
     }
-    team_give_back(firing->vm->team, fold.globals);
+    operator_end_code(&fold);
 }
 
 /* ---- rounds ---- */

@@ -5,7 +5,10 @@
  * pieces, side by side; the carries at the ends of blocks, one run beside the other; and in a single round everything that is given, a carry
  * combined with a local value.
  *
+ * Where there is compiled code for such scans, it does the first and the last part for whole pieces, which the team shares; pieces that fail are left to the rounds.
+ *
  * An exclusive scan takes an element in only when there is a point after it: the last one of a batch is held until then. */
+#include "vm/code.h"
 #include "vm/operator.h"
 
 enum { SCAN_DRIVER, SCAN_CAPTURED };
@@ -15,6 +18,7 @@ typedef struct Piece {
     size_t next;         /* of them, those combined */
     uint64_t index;      /* of the first one under the parent */
     bool ends_block;
+    bool is_given;       /* what is given was combined with its carry */
 } Piece;
 
 typedef struct Run {
@@ -190,7 +194,7 @@ static bool begin_scan(Firing *firing)
     return true;
 }
 
-/* ---- local values ---- */
+/* ---- where pieces go on from ---- */
 
 /* Whether a piece goes on from the local value, or the carry, of the batch before: only the first run can. */
 static bool continues(const ScanWith *state, size_t piece)
@@ -203,33 +207,6 @@ static bool is_plain_start(const ScanWith *state, size_t p)
 {
     return state->pieces.items[p].next == 0 && !(continues(state, p) && state->has_local);
 }
-
-static bool ask_locals(Firing *firing)
-{
-    ScanWith *state = firing->state;
-    Operator *operator = &state->operator;
-    array_views(state->elements, operator->right);
-    for (size_t r = 0; r < state->runs.count; r++)
-        for (size_t p = state->runs.items[r].first_piece; p < state->runs.items[r].end; p++) {
-            Piece *piece = &state->pieces.items[p];
-            if (is_plain_start(state, p)) {
-                row_put(firing->vm->memory, state->values, piece->first, operator->right, piece->first);
-                piece->next = 1;
-            }
-            if (piece->next == piece->count)
-                continue;
-            size_t element = piece->first + piece->next;
-            array_views(piece->next == 0 ? state->kept : state->values, operator->left);
-            Application local = {COMBINE_LOCAL, piece->index + piece->next};
-            operator_add_pair(firing, operator, own_inputs(firing->node), state->runs.items[r].parent, local,
-                              operator->left, piece->next == 0 ? KEPT_LOCAL : element - 1, operator->right, element);
-            *LIST_PUSH(firing->vm->memory, &state->asked) = element;
-            *LIST_PUSH(firing->vm->memory, &state->owners) = p;
-        }
-    return state->asked.count > 0;
-}
-
-/* ---- carries ---- */
 
 /* Where the carry before a piece is, if there is one. */
 static bool find_carry(const ScanWith *state, const Run *run, size_t p, const Array **array, size_t *row)
@@ -246,11 +223,150 @@ static size_t next_total(const ScanWith *state, const Run *run)
     return run->piece < run->end && state->pieces.items[run->piece].ends_block ? run->piece : run->end;
 }
 
+/* ---- compiled scans ---- */
+
+enum { ELEMENT_PICOSECONDS = 1000 };
+
+static KernelFunction *code_of_node(const Firing *firing)
+{
+    const ScanWith *state = firing->state;
+    return operator_may_have_code(firing, &state->operator) ? code_of_scan(firing->vm, firing->node->function) : NULL;
+}
+
+/* Does pieces of a run, `end` among them; gives how many of them it has done, at once, from `p` on. */
+typedef size_t ScanPieces(const CompiledOperator *scan, const Run *run, size_t p, size_t end);
+
+typedef struct Scanning {
+    CompiledOperator scan;
+    ScanPieces *work;
+} Scanning;
+
+/* Groups of pieces that may be scanned at once. */
+static void scan_groups(void *context, size_t first_group, size_t end_group, uint32_t member)
+{
+    const Scanning *scanning = context;
+    const ScanWith *state = scanning->scan.firing->state;
+    size_t p = first_group * KERNEL_FOLD_BLOCKS, end = least(end_group * KERNEL_FOLD_BLOCKS, state->pieces.count);
+    (void)member;
+    for (size_t r = 0; p < end; r++)
+        for (const Run *run = &state->runs.items[r]; p < least(run->end, end);)
+            p += scanning->work(&scanning->scan, run, p, least(run->end, end));
+}
+
+static void share_pieces(Firing *firing, KernelFunction *code, ScanPieces *work)
+{
+    const ScanWith *state = firing->state;
+    Team *team = firing->vm->team;
+    Scanning scanning = {operator_begin_code(firing, code, own_inputs(firing->node)), work};
+    size_t groups = (state->pieces.count + KERNEL_FOLD_BLOCKS - 1) / KERNEL_FOLD_BLOCKS, each = state->elements->count / (groups + 1) + 1;
+    team_run(team, groups, team_grain(team, each * ELEMENT_PICOSECONDS), scan_groups, &scanning);
+    operator_end_code(&scanning.scan);
+}
+
+static bool are_blocks(const ScanWith *state, size_t p, size_t end)
+{
+    bool are_whole = end - p >= KERNEL_FOLD_BLOCKS;
+    for (size_t i = p; are_whole && i < p + KERNEL_FOLD_BLOCKS; i++)
+        are_whole = state->pieces.items[i].count == COMBINE_BLOCK && state->pieces.items[i].next == 1;
+    return are_whole;
+}
+
+static bool scan_blocks(const CompiledOperator *scan, const Run *run, size_t p, size_t blocks)
+{
+    const ScanWith *state = scan->firing->state;
+    const Piece *piece = &state->pieces.items[p];
+    size_t element = piece->first + piece->next;
+    bool goes_on = piece->next > 0;
+    return operator_run_code(scan, run->parent, goes_on ? state->values : state->kept, goes_on ? element - 1 : KEPT_LOCAL, state->operator.right, element,
+                             piece->count - piece->next, state->values, element, blocks);
+}
+
+/* Local values of a piece, or of several at once. */
+static size_t scan_locals(const CompiledOperator *scan, const Run *run, size_t p, size_t end)
+{
+    const ScanWith *state = scan->firing->state;
+    size_t done = are_blocks(state, p, end) && scan_blocks(scan, run, p, KERNEL_FOLD_BLOCKS) ? KERNEL_FOLD_BLOCKS : 1;
+    Piece *piece = &state->pieces.items[p];
+    if (done > 1 || (piece->next < piece->count && scan_blocks(scan, run, p, 1)))
+        for (size_t i = 0; i < done; i++)
+            piece[i].next = piece[i].count;
+    return done;
+}
+
+/* What is given of a piece, but for the last value of a block, which is the carry there. */
+static size_t scan_outputs(const CompiledOperator *scan, const Run *run, size_t p, size_t end)
+{
+    const ScanWith *state = scan->firing->state;
+    Piece *piece = &state->pieces.items[p];
+    const Array *carry;
+    size_t row, combined = piece->ends_block ? piece->count - 1 : piece->count;
+    (void)end;
+    if (find_carry(state, run, p, &carry, &row))
+        piece->is_given = operator_run_code(scan, run->parent, carry, row, state->operator.right, piece->first, combined, state->values, piece->first, 0);
+    return 1;
+}
+
+/* The carries of a run, as far as the code can do them. */
+static void scan_carries(const CompiledOperator *scan, Run *run)
+{
+    const ScanWith *state = scan->firing->state;
+    const Array *before;
+    size_t row;
+    for (size_t p; (p = next_total(state, run)) < run->end && find_carry(state, run, p, &before, &row); run->piece++) {
+        const Piece *piece = &state->pieces.items[p];
+        if (!operator_run_code(scan, run->parent, before, row, state->operator.right, piece->first + piece->count - 1, 1, state->carries, p, 1))
+            return;
+    }
+}
+
+/* ---- local values ---- */
+
+static void start_pieces(Firing *firing)
+{
+    ScanWith *state = firing->state;
+    for (size_t p = 0; p < state->pieces.count; p++)
+        if (is_plain_start(state, p)) {
+            row_put(firing->vm->memory, state->values, state->pieces.items[p].first, state->operator.right, state->pieces.items[p].first);
+            state->pieces.items[p].next = 1;
+        }
+}
+
+static bool ask_locals(Firing *firing)
+{
+    ScanWith *state = firing->state;
+    Operator *operator = &state->operator;
+    array_views(state->elements, operator->right);
+    start_pieces(firing);
+    KernelFunction *code = code_of_node(firing);
+    if (code != NULL && operator_is_dense(firing, operator->right))
+        share_pieces(firing, code, scan_locals);
+    for (size_t r = 0; r < state->runs.count; r++)
+        for (size_t p = state->runs.items[r].first_piece; p < state->runs.items[r].end; p++) {
+            Piece *piece = &state->pieces.items[p];
+            if (piece->next == piece->count)
+                continue;
+            size_t element = piece->first + piece->next;
+            array_views(piece->next == 0 ? state->kept : state->values, operator->left);
+            Application local = {COMBINE_LOCAL, piece->index + piece->next};
+            operator_add_pair(firing, operator, own_inputs(firing->node), state->runs.items[r].parent, local,
+                              operator->left, piece->next == 0 ? KEPT_LOCAL : element - 1, operator->right, element);
+            *LIST_PUSH(firing->vm->memory, &state->asked) = element;
+            *LIST_PUSH(firing->vm->memory, &state->owners) = p;
+        }
+    return state->asked.count > 0;
+}
+
+/* ---- carries ---- */
+
 static bool ask_carries(Firing *firing)
 {
     ScanWith *state = firing->state;
     Operator *operator = &state->operator;
     array_views(state->values, operator->right);
+    KernelFunction *code = code_of_node(firing);
+    CompiledOperator scan = {0};
+    if (code != NULL)
+        scan = operator_begin_code(firing, code, own_inputs(firing->node));
     for (size_t r = 0; r < state->runs.count; r++) {
         Run *run = &state->runs.items[r];
         const Array *before;
@@ -259,8 +375,10 @@ static bool ask_carries(Firing *firing)
             const Piece *piece = &state->pieces.items[p];
             row_put(firing->vm->memory, state->carries, p, operator->right, piece->first + piece->count - 1);
             run->piece++;
-            p = next_total(state, run);
         }
+        if (code != NULL)
+            scan_carries(&scan, run);
+        p = next_total(state, run);
         if (p == run->end || !find_carry(state, run, p, &before, &row))
             continue;
         const Piece *piece = &state->pieces.items[p];
@@ -271,6 +389,8 @@ static bool ask_carries(Firing *firing)
         *LIST_PUSH(firing->vm->memory, &state->asked) = p;
         *LIST_PUSH(firing->vm->memory, &state->owners) = r;
     }
+    if (code != NULL)
+        operator_end_code(&scan);
     return state->asked.count > 0;
 }
 
@@ -314,7 +434,7 @@ static void ask_outputs_of(Firing *firing, const Run *run, size_t p)
     const Piece *piece = &state->pieces.items[p];
     const Array *carry;
     size_t row, combined = piece->ends_block ? piece->count - 1 : piece->count;
-    if (find_carry(state, run, p, &carry, &row)) {
+    if (!piece->is_given && find_carry(state, run, p, &carry, &row)) {
         array_views(carry, operator->left);
         array_views(state->values, operator->right);
         for (size_t i = 0; i < combined; i++) {
@@ -333,6 +453,10 @@ static void ask_outputs_of(Firing *firing, const Run *run, size_t p)
 static bool ask_outputs(Firing *firing)
 {
     ScanWith *state = firing->state;
+    KernelFunction *code = code_of_node(firing);
+    array_views(state->values, state->operator.right);
+    if (code != NULL && state->pieces.count > 0)
+        share_pieces(firing, code, scan_outputs);
     for (size_t r = 0; r < state->runs.count; r++)
         for (size_t p = state->runs.items[r].first_piece; p < state->runs.items[r].end; p++)
             ask_outputs_of(firing, &state->runs.items[r], p);

@@ -1,5 +1,8 @@
 #include "vm/operator.h"
 
+#include "vm/call.h"
+#include "vm/code.h"
+
 #include <string.h>
 
 /* ---- cells ---- */
@@ -163,6 +166,67 @@ void operator_add_pair(Firing *firing, Operator *operator, Inputs own, size_t pa
         put_state(operator, random_application(draw, application.position, application.kind));
     }
     operator->count++;
+}
+
+/* ---- compiled code ---- */
+
+bool operator_may_have_code(const Firing *firing, const Operator *operator)
+{
+    return firing->vm->options.compiles && !operator->is_alone && !firing->node->draws && firing->node->network == 0;
+}
+
+CompiledOperator operator_begin_code(Firing *firing, KernelFunction *code, Inputs own)
+{
+    return (CompiledOperator){firing, own, code, code_global_cells(firing->vm), false};
+}
+
+void operator_end_code(const CompiledOperator *compiled)
+{
+    team_give_back(compiled->firing->vm->team, compiled->globals);
+}
+
+static void *row_cell(const Array *array, uint32_t leaf, size_t row)
+{
+    return (char *)array->columns[leaf].data + row * leaf_size(array->layout->leaves[leaf].type);
+}
+
+bool operator_run_code(const CompiledOperator *compiled, size_t parent, const Array *left, size_t left_row, const Cells *right, size_t first, size_t count, Array *into,
+                       size_t row, size_t blocks)
+{
+    const Firing *firing = compiled->firing;
+    const Layout *layout = firing->node->layout;
+    Inputs own = compiled->own;
+    const void *streams[KERNEL_ENTRY_LEAVES];
+    int64_t strides[KERNEL_ENTRY_LEAVES];
+    void *outputs[KERNEL_ENTRY_LEAVES], *carries[KERNEL_ENTRY_LEAVES];
+    for (uint32_t k = 0; k < own.count; k++)
+        streams[k] = cell_at(firing_cells(firing, own.first + k), leaf_size(firing->node->inputs[own.first + k].type), parent);
+    for (uint32_t leaf = 0; leaf < layout->count; leaf++) {
+        streams[own.count + leaf] = cell_at(right[leaf], leaf_size(layout->leaves[leaf].type), first);
+        strides[own.count + leaf] = !right[leaf].is_uniform;
+        outputs[leaf] = row_cell(into, leaf, row);
+        carries[leaf] = row_cell(left, leaf, left_row);
+    }
+    uint64_t max_depth = firing->vm->options.max_depth;
+    KernelCall call = {.count = (int64_t)count,
+                       .streams = streams,
+                       .strides = strides,
+                       .outputs = outputs,
+                       .carries = carries,
+                       .blocks = (int64_t)blocks,
+                       .globals = compiled->globals,
+                       .depth = (int64_t)(max_depth - least(max_depth, call_depth(firing->vm))) - 1,
+                       .stop = code_stop_word(firing->vm->options.stop),
+                       .has_failed = &compiled->has_failed};
+    return compiled->code(&call) == 0;
+}
+
+bool operator_is_dense(const Firing *firing, const Cells *rows)
+{
+    for (uint32_t leaf = 0; leaf < firing->node->layout->count; leaf++)
+        if (rows[leaf].is_uniform)
+            return false;
+    return true;
 }
 
 /* ---- rounds ---- */

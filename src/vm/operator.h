@@ -13,6 +13,7 @@
 #ifndef RUNNEL_VM_OPERATOR_H
 #define RUNNEL_VM_OPERATOR_H
 
+#include "kernel/preamble/call.h"
 #include "math/combine.h"
 #include "vm/nodes.h"
 
@@ -62,6 +63,25 @@ Inputs operator_inputs(const FlowNode *node, uint32_t first);
 /* Adds row i of `left` and row j of `right`, both leaf by leaf; `own` are the operator's inputs, and `parent` the element of them. */
 void operator_add_pair(Firing *firing, Operator *operator, Inputs own, size_t parent, Application application, const Cells *left,
                        size_t i, const Cells *right, size_t j);
+
+/* ---- compiled code for the elements of blocks (fold_ID and scan_ID of kernel/function_text.h) ---- */
+typedef struct CompiledOperator {
+    Firing *firing;
+    Inputs own;
+    KernelFunction *code;
+    const void **globals; /* of the team's memory */
+    volatile bool has_failed; /* nobody sets it: blocks fail each for itself */
+} CompiledOperator;
+
+/* Whether there may be code for the operator of a node. */
+bool operator_may_have_code(const Firing *firing, const Operator *operator);
+CompiledOperator operator_begin_code(Firing *firing, KernelFunction *code, Inputs own);
+void operator_end_code(const CompiledOperator *compiled);
+/* Combines a row of `left`, the value before, with rows of `right` from `first` on, in as many blocks as the code is asked for; what comes of it goes to rows of `into` from `row` on. False if it failed. */
+bool operator_run_code(const CompiledOperator *compiled, size_t parent, const Array *left, size_t left_row, const Cells *right, size_t first, size_t count, Array *into,
+                       size_t row, size_t blocks);
+/* Whether no leaf is uniform, as blocks must not be that are done at once. */
+bool operator_is_dense(const Firing *firing, const Cells *rows);
 
 /* ---- rows of an array that nobody else sees, without uniform columns ---- */
 /* Writes a row. */

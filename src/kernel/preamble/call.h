@@ -84,7 +84,7 @@ struct KernelCall {
     const void *const *rows;     /* vectors as rows (kernel/preamble/rows.h); null for those that are not */
     void *const *outputs;        /* room for as many elements as there are points, or for `room` if their number is not known beforehand */
     int64_t room;
-    int64_t blocks;              /* of a fold: 0, or KERNEL_FOLD_BLOCKS that are folded at once, each `count` elements */
+    int64_t blocks;              /* of folds and scans: how many are done at once, each of `count` elements: 1, or KERNEL_FOLD_BLOCKS; 0: see function_text_need_scan */
     int64_t *given;              /* by scope: how many elements were given of each output on points below the root */
     int64_t *done;               /* is set if not all points were done, for want of room */
     bool wants_totals;           /* only those of scans, or how much will be given, but nothing is */
