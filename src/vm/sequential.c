@@ -365,11 +365,17 @@ static bool takes_long(const Vm *vm, const FlowNode *node)
     }
 }
 
+/* Whether a node goes over a large point in less time than loops do, and by all threads. A loop of many turns may do so for few elements, though, and is left to code. */
+static bool is_made_for_large(const Vm *vm, const FlowNetwork *network, const FlowNode *node)
+{
+    return node->op == FLOW_PUT_BY && !vm->program->core->functions.items[network->function]->is_recursive;
+}
+
 /* Whether a network does little for each element, but brings it from node to node through memory: that takes a few times as long as loops do, and a few threads do not make up for it. */
 static bool is_roundabout(const Vm *vm, const FlowNetwork *network)
 {
     for (uint32_t i = 0; i < network->nodes.count; i++)
-        if (takes_long(vm, &network->nodes.items[i]))
+        if (takes_long(vm, &network->nodes.items[i]) || is_made_for_large(vm, network, &network->nodes.items[i]))
             return false;
     return true;
 }
