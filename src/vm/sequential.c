@@ -365,19 +365,41 @@ static bool takes_long(const Vm *vm, const FlowNode *node)
     }
 }
 
-/* Whether a node goes over a large point in less time than loops do, and by all threads. A loop of many turns may do so for few elements, though, and is left to code. */
-static bool is_made_for_large(const Vm *vm, const FlowNetwork *network, const FlowNode *node)
+static bool has_branches(const CoreBlock *body)
 {
-    return node->op == FLOW_PUT_BY && !vm->program->core->functions.items[network->function]->is_recursive;
+    for (uint32_t i = 0; i < body->statement_count; i++)
+        if (body->statements[i].blocks[0] != NULL)
+            return true;
+    return false;
+}
+
+/* Whether a node goes over a large point in less time than loops do, and by all threads: with several tables, or several blocks at once. */
+static bool is_fast_for_large(const Vm *vm, const FlowNode *node)
+{
+    switch (node->op) {
+    case FLOW_PUT_BY: return true;
+    case FLOW_FOLD_WITH:
+    case FLOW_SCAN_WITH: return !has_branches(vm->program->core->functions.items[node->function]->body);
+    default: return false;
+    }
+}
+
+/* Whether large points are for the network. A loop of many turns may be one for few elements each, and is left to code. */
+static bool is_made_for_large(const Vm *vm, const FlowNetwork *network)
+{
+    bool is_made = false;
+    for (uint32_t i = 0; i < network->nodes.count; i++)
+        is_made |= is_fast_for_large(vm, &network->nodes.items[i]);
+    return is_made && !vm->program->core->functions.items[network->function]->is_recursive;
 }
 
 /* Whether a network does little for each element, but brings it from node to node through memory: that takes a few times as long as loops do, and a few threads do not make up for it. */
 static bool is_roundabout(const Vm *vm, const FlowNetwork *network)
 {
     for (uint32_t i = 0; i < network->nodes.count; i++)
-        if (takes_long(vm, &network->nodes.items[i]) || is_made_for_large(vm, network, &network->nodes.items[i]))
+        if (takes_long(vm, &network->nodes.items[i]))
             return false;
-    return true;
+    return !is_made_for_large(vm, network);
 }
 
 /* Whether all points are for compiled code, however large one is. */
@@ -726,7 +748,7 @@ bool sequential_run(Vm *vm, Call *call)
     CoreFunctionId function = call->plan->network->function;
     if (call->good == call->count || !has_code(vm, call))
         return false;
-    if (team_size(vm->team) > 1 && code_is_together(vm, function)) {
+    if (team_size(vm->team) > 1 && code_is_together(vm, function) && !is_made_for_large(vm, call->plan->network)) {
         run_mixed(vm, call);
         return true;
     }

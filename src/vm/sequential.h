@@ -6,7 +6,8 @@
  *  - if it offers calls to other threads (vm/forks.h), and one point for a few threads is there;
  *  - if all threads can do one point together: a function, or a loop whose turns are so, that has nothing but loops that they share. They do so with points that take a good part of
  *    what there is to do, and with a single one that is a loop, such as the steps of a stencil;
- *  - if there are few threads, and the network would take a way so roundabout that they do not make up for it;
+ *  - if there are few threads, and the network would take a way so roundabout that they do not make up for it; large points of functions with histograms, or reductions by functions, are done
+ *    faster by a network;
  *  - otherwise, if there is a point for each. Points so much larger than the others that somebody would wait long for them are left to the network, those before and behind
  *    them are not.
  * A recursive function thus runs as networks at first, level by level, if there are many threads, and below that as recursive C. */
