@@ -106,10 +106,12 @@ size_t memory_cut_size(size_t size, size_t wanted)
     return large_blocks_has(size) && large_blocks_has(wanted) ? wanted : size;
 }
 
-void memory_cut_outside(void *block, size_t size, size_t wanted)
+size_t memory_cut_outside(void *block, size_t size, size_t wanted)
 {
-    if (memory_cut_size(size, wanted) < size)
-        large_blocks_resize(block, size, wanted);
+    size_t left = memory_cut_size(size, wanted);
+    if (left < size)
+        large_blocks_resize(block, size, left);
+    return left;
 }
 
 void memory_count_outside(Memory *memory, size_t old_size, size_t new_size)

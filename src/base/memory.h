@@ -30,9 +30,9 @@ void memory_free(Memory *memory, void *block, size_t size);
 /* For threads that work for a session, which cannot use its memory: a block that is not zeroed, or null. The session counts it later, with memory_count_outside. */
 void *memory_alloc_outside(size_t size);
 void memory_free_outside(void *block, size_t size);
-/* What such a block has when all behind the bytes that are wanted was given back, as far as that can be done without moving it; and giving that back. */
+/* What such a block has when all behind the bytes that are wanted was given back, as far as that can be done without moving it; and the same after giving that back. */
 size_t memory_cut_size(size_t size, size_t wanted);
-void memory_cut_outside(void *block, size_t size, size_t wanted);
+size_t memory_cut_outside(void *block, size_t size, size_t wanted);
 void memory_count_outside(Memory *memory, size_t old_size, size_t new_size);
 
 /* Fails as an allocation would; for sizes that cannot be computed without overflow. */

@@ -89,3 +89,11 @@ CoreBlock *core_block(CoreBuilder *builder, const CoreVar *parameters, uint32_t 
     memset(&builder->statements, 0, sizeof builder->statements);
     return block;
 }
+
+bool core_has_blocks(const CoreBlock *block)
+{
+    for (uint32_t i = 0; i < block->statement_count; i++)
+        if (block->statements[i].blocks[0] != NULL)
+            return true;
+    return false;
+}

@@ -145,6 +145,8 @@ CoreAtom core_target(const CoreBuilder *builder, const CoreStatement *statement)
 CoreBlock *core_block(CoreBuilder *builder, const CoreVar *parameters, uint32_t parameter_count, CoreAtom result);
 
 /* ---- looking ---- */
+/* Whether any statement has blocks inside: branches, comprehensions, groups. */
+bool core_has_blocks(const CoreBlock *block);
 /* Readable text of the whole program, or of one function. */
 void core_print(const CoreProgram *program, Text *out);
 void core_print_function(const CoreProgram *program, CoreFunctionId function, Text *out);

@@ -25,15 +25,6 @@ static bool reads_global(const FunctionTexts *texts, const CoreBlock *block)
     return false;
 }
 
-/* No blocks inside, so that what is decided is computed without branches. */
-static bool is_plain(const CoreBlock *block)
-{
-    for (uint32_t i = 0; i < block->statement_count; i++)
-        if (block->statements[i].blocks[0] != NULL)
-            return false;
-    return true;
-}
-
 bool fold_find_pick(const FunctionTexts *texts, const CoreBlock *body, Pick *pick)
 {
     if (body->statement_count == 0 || body->parameter_count < 2)
@@ -47,7 +38,7 @@ bool fold_find_pick(const FunctionTexts *texts, const CoreBlock *body, Pick *pic
     *pick = (Pick){.decision = *body, .condition = &choice->arguments[0], .is_second = shape_is_variable(yes, second)};
     pick->decision.statement_count--;
     bool is_pick = shape_is_variable(yes, pick->is_second ? second : first) && shape_is_variable(no, pick->is_second ? first : second);
-    return is_pick && is_plain(&pick->decision) && shape_is_straight(texts, &pick->decision) && shape_cannot_fail(texts, &pick->decision) &&
+    return is_pick && !core_has_blocks(&pick->decision) && shape_is_straight(texts, &pick->decision) && shape_cannot_fail(texts, &pick->decision) &&
            !is_global(texts, pick->condition) && !reads_global(texts, &pick->decision);
 }
 
@@ -191,9 +182,10 @@ static void write_pick_loop(FoldText *f, const Pick *pick)
 
 /* ---- several blocks ---- */
 
+/* No blocks inside, so that it is computed without branches. */
 static bool is_for_blocks(const FunctionTexts *texts, const CoreBlock *body)
 {
-    return is_plain(body) && shape_is_straight(texts, body) && !reads_global(texts, body) && !is_global(texts, &body->result);
+    return !core_has_blocks(body) && shape_is_straight(texts, body) && !reads_global(texts, body) && !is_global(texts, &body->result);
 }
 
 /* The operator's own statements, with a flag for all that cannot be done so; gives what comes of them. */

@@ -109,19 +109,11 @@ static uint32_t count_few(const Search *search, const CoreStatement *each)
     return few <= SHAPE_FEW ? few : 0;
 }
 
-static bool has_blocks(const CoreBlock *block)
-{
-    for (uint32_t i = 0; i < block->statement_count; i++)
-        if (block->statements[i].blocks[0] != NULL)
-            return true;
-    return false;
-}
-
 /* The comprehension over a few elements, each of which is given to a call that counts, that a vector is made from: null if it is made from something else. */
 static const CoreStatement *find_calls(const Search *search, const CoreStatement *table, uint32_t *few)
 {
     const CoreStatement *each = is_op(table, OP_TAB) ? find_used(search, &table->arguments[0], 1) : NULL;
-    if (each == NULL || each->kind != CORE_EACH || has_blocks(each->blocks[0]))
+    if (each == NULL || each->kind != CORE_EACH || core_has_blocks(each->blocks[0]))
         return NULL;
     const CoreStatement *call = forks_find_call(search->texts, each->blocks[0]);
     *few = count_few(search, each);

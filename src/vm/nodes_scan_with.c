@@ -5,7 +5,7 @@
  * pieces, side by side; the carries at the ends of blocks, one run beside the other; and in a single round everything that is given, a carry
  * combined with a local value.
  *
- * Where there is compiled code for such scans, it does the first and the last part for whole pieces, which the team shares; pieces that fail are left to the rounds.
+ * Where there is compiled code for such scans, it does the first and the last part for whole pieces, which the team shares, and the carries one after the other; what fails is left to the rounds.
  *
  * An exclusive scan takes an element in only when there is a point after it: the last one of a batch is held until then. */
 #include "vm/code.h"
@@ -233,7 +233,7 @@ static KernelFunction *code_of_node(const Firing *firing)
     return operator_may_have_code(firing, &state->operator) ? code_of_scan(firing->vm, firing->node->function) : NULL;
 }
 
-/* Does pieces of a run, `end` among them; gives how many of them it has done, at once, from `p` on. */
+/* Does pieces of a run from `p` on, none from `end` on; gives how many it was done with at once, be they done or left. */
 typedef size_t ScanPieces(const CompiledOperator *scan, const Run *run, size_t p, size_t end);
 
 typedef struct Scanning {

@@ -365,21 +365,13 @@ static bool takes_long(const Vm *vm, const FlowNode *node)
     }
 }
 
-static bool has_branches(const CoreBlock *body)
-{
-    for (uint32_t i = 0; i < body->statement_count; i++)
-        if (body->statements[i].blocks[0] != NULL)
-            return true;
-    return false;
-}
-
 /* Whether a node goes over a large point in less time than loops do, and by all threads: with several tables, or several blocks at once. */
 static bool is_fast_for_large(const Vm *vm, const FlowNode *node)
 {
     switch (node->op) {
     case FLOW_PUT_BY: return true;
     case FLOW_FOLD_WITH:
-    case FLOW_SCAN_WITH: return !has_branches(vm->program->core->functions.items[node->function]->body);
+    case FLOW_SCAN_WITH: return !core_has_blocks(vm->program->core->functions.items[node->function]->body);
     default: return false;
     }
 }
@@ -608,8 +600,7 @@ static void cut_kept(Vm *vm)
     struct Workspaces *all = vm->workspaces;
     for (uint32_t i = 0; i < all->kept_count; i++) {
         SharedCells *cells = all->kept[i].cells;
-        size_t size = memory_cut_size(cells->size, all->kept[i].used);
-        memory_cut_outside(cells->data, cells->size, size);
+        size_t size = memory_cut_outside(cells->data, cells->size, all->kept[i].used);
         memory_count_outside(vm->memory, cells->size, size);
         cells->size = size;
     }
